@@ -6,7 +6,7 @@ edges of features, and what is short or thin there is mended. Velocities come la
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
-    here = replace(mesh, x=tracked.x, on=tracked.on)
+    here = mesh.replaced(x=tracked.x, on=tracked.on)
     working = Working(here, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
     now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
@@ -126,7 +126,7 @@ def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]
     """The mesh as it is now, with numbers of edges."""
     _transfer(now)
     made, was = now.working.sheet()
-    made = replace(made, on=now.runs.to_edges(made.on, made.x))
+    made = made.replaced(on=now.runs.to_edges(made.on, made.x))
     number = np.full(int(now.working.counts[0]), -1)
     number[np.flatnonzero(now.working.alive)] = np.arange(len(made.x))
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..contact.find.passing import passing_edges, passing_points
 from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
+from .insertion_kernels import living_edges, stand_already
 from .limits import RemeshLimits
 from .runs import Runs
 from .tracking import border_distance
@@ -49,11 +50,9 @@ class Conforming:
     def edges(self) -> Index:
         """All edges, (e, 2)."""
         working = self.working
-        rows = working.living_faces
-        faces, across = working.faces[rows], working.across[rows]
-        face, corner = np.nonzero((across < 0) | (rows[:, None] < across))
-        ends: Index = np.stack([faces[face, (corner + 1) % 3], faces[face, (corner + 2) % 3]], axis=1)
-        return ends
+        count = int(working.counts[1])
+        ends: Index = np.empty((3 * count, 2), np.int32)
+        return ends[:living_edges(working.faces, working.across, count, ends)]
 
     def sit(self, vertex: int, on: int, place: Vec) -> None:
         """Put a vertex onto a feature."""
@@ -222,16 +221,17 @@ def insert_edges(now: Conforming) -> int:
                           limits.thickness, limits.depth)
     if not len(found.of):
         return 0
-    run = runs.features.run[found.feature]
-    on, ends = working.on[edges[found.of]], runs.ends[run]
-    at_end = (on[:, :, None] == ends[:, None]) & (on >= 0)[..., None]
-    has = (on == (runs.points + run)[:, None]) | at_end.any(axis=2)
-    # who left a feature just now is not put back by what is joined to it
-    left = np.isin(edges[found.of], list(now.released))
-    has = has.any(axis=1) | left.any(axis=1) | _beside_a_corner(now, ends, found.places)
+    run = runs.features.run[found.feature].astype(np.int32)
+    left, has = np.zeros(n, dtype=bool), np.empty(len(run), dtype=bool)
+    left[list(now.released)] = True
+    stand_already(edges, np.ascontiguousarray(found.of), run, runs.ends, runs.points, working.on, working.at, left,
+                  found.places, np.ascontiguousarray(runs.features.points),
+                  max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness, has)
+    now.ordered.clear()
+    if has.all():
+        return 0
     speeds = runs.features.on_edges(found.feature, found.places)[1]
     done, moved = 0, set[int]()
-    now.ordered.clear()
     order = np.lexsort((found.of, found.when))
     both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
     # the border's edges first: a vertex inside does not stand in for one on it
@@ -323,18 +323,6 @@ def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, 
         return None
     ends = int(here[k - 1]), int(here[k])
     return ends if now.working.faces_of(*ends)[0] >= 0 else None
-
-
-def _beside_a_corner(now: Conforming, ends: Index, places: Vec) -> Mask:
-    """Which places on runs (k, 3) are as good as at one of their ends (k, 2): the corner stands for them."""
-    working, features, limits = now.working, now.runs.features, now.limits
-    taken = np.zeros(len(features.points) + 1, dtype=bool)
-    on = working.on[:int(working.counts[0])]
-    taken[on[(on >= 0) & (on < now.runs.points) & working.alive]] = True
-    near = np.where(taken[ends], max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness)
-    off = np.linalg.norm(places[:, None] - features.points[ends], axis=2)
-    beside: Mask = np.any((ends >= 0) & (off <= near), axis=1)
-    return beside
 
 
 def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec) -> tuple[int, bool] | None:

@@ -37,7 +37,7 @@ def _with_vertices(now: Conforming) -> list[int]:
     on = working.on[:int(working.counts[0])][working.alive]
     has = np.zeros(runs.points + len(runs.ends) + 1, dtype=bool)  # the last stands for ends that there are not
     has[on[on >= 0]] = True
-    return [int(run) for run in np.flatnonzero(has[runs.points:-1] | has[runs.ends].all(axis=1))]
+    return [int(run) for run in (has[runs.points:-1] | has[runs.ends].all(axis=1)).nonzero()[0]]
 
 
 def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
@@ -45,13 +45,13 @@ def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
     working, runs = now.working, now.runs
     n = int(working.counts[0])
     on = np.where(working.alive, working.on[:n], -1)
-    here = np.flatnonzero(on == runs.points + run)
+    here = (on == runs.points + run).nonzero()[0]
     along = runs.along(run, working.x[here])
-    length = runs.along(run, runs.features.points[runs.ends[run]]) if runs.ends[run, 0] >= 0 else np.zeros(2)
+    length = runs.length_to_ends(run) if runs.ends[run, 0] >= 0 else np.zeros(2)
     for end in range(2):
         corner = int(runs.ends[run, end])
         if corner >= 0:
-            at = np.flatnonzero(on == corner)
+            at = (on == corner).nonzero()[0]
             here, along = np.concatenate([here, at]), np.concatenate([along, np.full(len(at), length[end])])
     order = np.lexsort((here, along))
     return here[order].tolist(), along[order].tolist()

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..contact.find.features import Features
 from ..state import Index, Vec
-from .runs_kernels import nearest_on_run
+from .runs_kernels import edges_under, nearest_on_run
 
 
 class Runs:
@@ -17,29 +17,41 @@ class Runs:
     def __init__(self, features: Features) -> None:
         self.features = features
         self.points = len(features.points)
-        self._points = np.ascontiguousarray(features.points)
-        self._edges: Index = np.ascontiguousarray(features.edges, dtype=np.int32)
+        self._to_ends: dict[int, Vec] = {}
+        self.places = np.ascontiguousarray(features.points)
+        self.edges: Index = np.ascontiguousarray(features.edges, dtype=np.int32)
         count = int(features.run.max(initial=-1)) + 1
         bounds = np.searchsorted(features.run, np.arange(count + 1))
+        self.first: Index = bounds.astype(np.int32)  #: edge of each run, (R + 1,)
         self.rows = [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:])]  #: edges of each run
         ends = np.stack([features.edges[bounds[:-1], 0], features.edges[bounds[1:] - 1, 1]], axis=1)
         #: corners at the ends of each run, (R, 2), -1 of rings
         self.ends: Index = np.where(features.corner[ends], ends, -1).astype(np.int32)
 
     @cached_property
+    def point_outward(self) -> Vec:
+        """Sums of the normals at points, (P, 3), zero where thin."""
+        return np.ascontiguousarray(self.features.point_normals.sum(axis=1))
+
+    @cached_property
     def outward(self) -> Vec:
         """Unit means of the normals of edges, (E, 3), zero where thin."""
         mean = self.features.edge_normals.sum(axis=1)
         size = np.linalg.norm(mean, axis=1)
-        unit: Vec = mean / np.where(size > 0.0, size, 1.0)[:, None]
+        unit: Vec = np.ascontiguousarray(mean / np.where(size > 0.0, size, 1.0)[:, None])
         return unit
+
+    @cached_property
+    def lengths(self) -> Vec:
+        """Of the edges [m], (E,)."""
+        ends = self.features.points[self.features.edges]
+        lengths: Vec = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        return lengths
 
     @cached_property
     def starts(self) -> Vec:
         """How far along its run each edge starts [m], (E,)."""
-        ends = self.features.points[self.features.edges]
-        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        before = np.cumsum(length) - length
+        before = np.cumsum(self.lengths) - self.lengths
         first = np.searchsorted(self.features.run, self.features.run)
         starts: Vec = before - before[first]
         return starts
@@ -54,9 +66,7 @@ class Runs:
     def to_edges(self, on: Index, x: Vec) -> Index:
         """`on` (n,) with numbers of edges again, those that are nearest to x (n, 3)."""
         told = on.copy()
-        for run in np.unique(on[on >= self.points]) - self.points:
-            here = np.flatnonzero(on == self.points + run)
-            told[here] = self.points + self.nearest(int(run), x[here])[0]
+        edges_under(self.places, self.edges, self.first, self.ends, np.ascontiguousarray(x), told)
         return told
 
     def nearest(self, run: int, x: Vec) -> tuple[Index, Vec, Vec]:
@@ -64,16 +74,21 @@ class Runs:
         place there, clamped: (k,), (k,), (k, 3)."""
         rows, count = self.rows[run], len(x)
         edge, share, place = np.empty(count, np.int32), np.empty(count), np.empty((count, 3))
-        nearest_on_run(self._points, self._edges, rows.start, rows.stop, bool(self.ends[run, 0] >= 0),
+        nearest_on_run(self.places, self.edges, rows.start, rows.stop, bool(self.ends[run, 0] >= 0),
                        np.ascontiguousarray(x), edge, share, place)
         return edge, share, place
 
     def along(self, run: int, x: Vec) -> Vec:
         """How far along the run the places are that are nearest to points (k, 3) [m], (k,)."""
         edge, share, _ = self.nearest(run, x)
-        ends = self.features.points[self.features.edges[edge]]
-        length: Vec = self.starts[edge] + np.clip(share, 0.0, 1.0) * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        length: Vec = self.starts[edge] + np.minimum(np.maximum(share, 0.0), 1.0) * self.lengths[edge]
         return length
+
+    def length_to_ends(self, run: int) -> Vec:
+        """How far along a run its corners are [m], (2,)."""
+        if run not in self._to_ends:
+            self._to_ends[run] = self.along(run, self.features.points[self.ends[run]])
+        return self._to_ends[run]
 
     def direction(self, run: int, x: Vec) -> Vec:
         """Unit direction of the run nearest to a point, (3,)."""

@@ -7,7 +7,8 @@ but what stands here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,18 @@ from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_o
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
 THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
+
+#: what is worked out once, and of which arrays; and these
+MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "kept")},
+           **dict.fromkeys(("tables", "_edges", "border_edges", "border"), {"faces"}),
+           **dict.fromkeys(("areas", "border_tangents"), {"faces", "material"}),
+           **dict.fromkeys(("gradients", "mean_gradients"), {"faces", "material", "x"})}
+
+
+@lru_cache
+def _staying(changed: tuple[str, ...]) -> list[str]:
+    """What stays true of a mesh with other arrays of these names."""
+    return [name for name, of in MADE_OF.items() if of.isdisjoint(changed)]
 
 
 @dataclass(frozen=True)
@@ -52,13 +65,25 @@ class SheetMesh:
             kept |= pinned
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, kept)
 
-    @cached_property
+    def replaced(self, **changes: Any) -> SheetMesh:
+        """The same but for these arrays, of as many vertices; what does not come from them is not worked out again."""
+        made = object.__new__(SheetMesh)
+        have = self.__dict__
+        made.__dict__.update({name: have[name] for name in _staying(tuple(changes)) if name in have}, **changes)
+        return made
+
+    @property
     def across(self) -> Index:
         """The face beyond edge k of each face, -1 at the border, (m, 3). Two faces an edge are taken for granted."""
+        return self.tables[0]
+
+    @cached_property
+    def tables(self) -> tuple[Index, Index]:
+        """`across`, and a face of each vertex, -1 of those of none, (n,)."""
         beyond: Index = np.empty((len(self.faces), 3), dtype=np.int32)
         at: Index = np.empty(len(self.x), dtype=np.int32)
         build_tables(len(self.x), len(self.faces), np.ascontiguousarray(self.faces), beyond, at)
-        return beyond
+        return beyond, at
 
     @property
     def edges(self) -> Index:

@@ -10,7 +10,7 @@ from ..state import Index, Mask, Vec
 from .limits import RemeshLimits
 from .runs import Runs
 from .sheet_mesh import SheetMesh
-from .tracking_kernels import nearest_segment, share_with_area, up_to_border
+from .tracking_kernels import follow, nearest_segment, share_with_area, up_to_border
 
 
 @dataclass(frozen=True)
@@ -28,50 +28,16 @@ def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mas
     """What became of the vertices on features, which are where they are now, before a step of h [s]. free: whose
     constraints pulled nothing in the last step, (n,): these lift off."""
     x, on = mesh.x.copy(), runs.from_edges(mesh.on)
-    vertices = np.flatnonzero(on >= 0)
+    vertices = (on >= 0).nonzero()[0].astype(np.int32)
     gone = np.zeros(len(x), dtype=bool) if free is None else free & (on >= 0)
     gone[vertices] |= _at_the_border(mesh, vertices, limits, h)
-
-    # points: outside of them by more than the thickness is off
-    at_point = vertices[on[vertices] < runs.points]
-    place = runs.features.points[on[at_point]]
-    outward = runs.features.point_normals.sum(axis=1)[on[at_point]]
-    gone[at_point] |= _is_off(x[at_point] - place, outward, limits.thickness)
-    x[at_point] = np.where(gone[at_point, None], x[at_point], place)
-
-    ended, turned = [], []
-    for run in np.unique(on[on >= runs.points]) - runs.points:
-        here = np.flatnonzero((on == runs.points + run) & ~gone)
-        edge, share, place = runs.nearest(int(run), x[here])
-        ends = runs.features.points[runs.features.edges[edge]]
-        beside = x[here] - ends[:, 0] - share[:, None] * (ends[:, 1] - ends[:, 0])
-        off = _is_off(beside, runs.outward[edge], limits.thickness)
-        gone[here[off]] = True
-        inner = (share >= 0.0) & (share <= 1.0)
-        x[here[~off & inner]] = place[~off & inner]
-        for i, t in zip(here[~off].tolist(), share[~off].tolist()):
-            if not 0.0 <= t <= 1.0:
-                corner = int(runs.ends[run, 0 if t < 0.0 else 1])
-                if mesh.border[i]:
-                    gone[i] = True  # over a corner the border goes nowhere along itself
-                elif np.any((on == corner) & ~gone):
-                    ended.append((i, corner))
-                else:
-                    on[i] = corner
-                    turned.append((i, corner))
+    vertices = vertices[np.argsort(on[vertices], kind="stable")]
+    turns, over = np.empty(len(vertices), dtype=bool), np.empty((len(vertices), 2), np.int32)
+    count = follow(x, on, gone, mesh.border, vertices, runs.points, runs.places, runs.point_outward, runs.edges,
+                   runs.outward, runs.first, runs.ends, limits.thickness, turns, over)
     on[gone] = -1
-    return Tracked(x, on, np.flatnonzero(gone).astype(np.int32), _pairs(turned), _pairs(ended))
-
-
-def _pairs(found: list[tuple[int, int]]) -> Index:
-    return np.array(found, np.int32).reshape(-1, 2)
-
-
-def _is_off(way: Vec, outward: Vec, thickness: float) -> Mask:
-    """Whether ways off features (k, 3) lead outwards, or anywhere from what is thin, by more than the thickness."""
-    outside = np.einsum("ki,ki->k", way, outward) >= 0.0
-    off: Mask = outside & (np.linalg.norm(way, axis=1) > thickness)
-    return off
+    over, turns = over[:count], turns[:count]
+    return Tracked(x, on, gone.nonzero()[0].astype(np.int32), over[turns], over[~turns])
 
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: float) -> Mask:
@@ -79,7 +45,7 @@ def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: fl
     at: Mask = np.empty(len(vertices), dtype=bool)
     up_to_border(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
                  np.ascontiguousarray(mesh.faces), mesh.border, mesh.border_edges, mesh.kept,
-                 vertices.astype(np.int32), h, 0.5 * limits.shortest, at)
+                 vertices, h, 0.5 * limits.shortest, at)
     return at
 
 

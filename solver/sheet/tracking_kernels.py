@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..threads import inlined, kernel
+from .runs_kernels import nearest_on_run
 
 
 @inlined
@@ -55,6 +56,61 @@ def up_to_border(material, slide, faces, border, ends, kept, vertices, h, near, 
                 elif kept[a]:
                     least = min(least, (X0 - material[a, 0]) ** 2 + (X1 - material[a, 1]) ** 2)
             out[k] = out[k] or np.sqrt(least) < near
+
+
+@inlined
+def _is_off(way, outward, thickness):  # type: ignore[no-untyped-def]
+    """Whether a way off a feature leads outwards, or anywhere from what is thin, by more than the thickness."""
+    along = way[0] * outward[0] + way[1] * outward[1] + way[2] * outward[2]
+    return along >= 0.0 and np.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) > thickness
+
+
+@kernel("i8(f8[:,::1], i4[::1], b1[::1], b1[::1], i4[::1], i8, f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], i4[::1],"
+        " i4[:,::1], f8, b1[::1], i4[:,::1])")
+def follow(  # type: ignore[no-untyped-def]
+        x, on, gone, border, vertices, points, places, point_outward, edges, outward, first, run_ends, thickness, turns,
+        over):
+    """Put vertices (k,), by run, where their features are: writes x, on and gone, (n,). Those that ran over the end of
+    their run come with the corner there into `over`, (k, 2), and whether they are the corner's now into `turns`; how
+    many did.
+
+    points: of places (P, 3) with outward ways (P, 3); edges (E, 2) with outward ways (E, 3), those of run r from
+    first[r] to first[r + 1], its ends run_ends[r].
+    """
+    edge, share, place, way = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), np.empty(3)
+    for v in vertices:  # points first: runs ask who is at their ends
+        if 0 <= on[v] < points:
+            for i in range(3):
+                way[i] = x[v, i] - places[on[v], i]
+            gone[v] |= _is_off(way, point_outward[on[v]], thickness)
+            if not gone[v]:
+                x[v] = places[on[v]]
+    count = 0
+    for v in vertices:
+        run = on[v] - points
+        if run < 0 or gone[v]:
+            continue
+        nearest_on_run(places, edges, first[run], first[run + 1], run_ends[run, 0] >= 0, x[v : v + 1], edge, share,
+                       place)
+        a, b = edges[edge[0], 0], edges[edge[0], 1]
+        for i in range(3):
+            way[i] = x[v, i] - places[a, i] - share[0] * (places[b, i] - places[a, i])
+        if _is_off(way, outward[edge[0]], thickness):
+            gone[v] = True
+        elif 0.0 <= share[0] <= 1.0:
+            x[v] = place[0]
+        elif border[v]:  # over a corner the border goes nowhere along itself
+            gone[v] = True
+        else:
+            corner = run_ends[run, 0 if share[0] < 0.0 else 1]
+            taken = False
+            for i in range(on.shape[0]):
+                taken |= on[i] == corner and not gone[i]
+            over[count, 0], over[count, 1], turns[count] = v, corner, not taken
+            count += 1
+            if not taken:
+                on[v] = corner
+    return count
 
 
 @kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8)")

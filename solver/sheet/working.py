@@ -9,7 +9,6 @@ import numpy as np
 
 from ..state import Index, Mask, Vec
 from . import operations_kernels as ops
-from .around_kernels import build_tables
 from .sheet_mesh import SheetMesh
 
 ROOM = 64  #: more vertices than there are, and twice as many faces
@@ -54,9 +53,7 @@ class Working:
         self.metric = np.zeros((n, 3))
         self.on, self.kept = mesh.on.copy(), mesh.kept.copy()
         self.faces = mesh.faces.copy()
-        self.across: Index = np.empty((m, 3), dtype=np.int32)
-        self.at: Index = np.empty(n, dtype=np.int32)
-        build_tables(n, m, self.faces, self.across, self.at)
+        self.across, self.at = (table.copy() for table in mesh.tables)
         self._pack()
         self._changed = False
 
@@ -151,7 +148,7 @@ class Working:
     @property
     def living_faces(self) -> Index:
         """Rows of faces that are there, in their order, (m,)."""
-        rows: Index = np.flatnonzero(self.faces[: self.counts[1], 0] >= 0).astype(np.int32)
+        rows: Index = (self.faces[: self.counts[1], 0] >= 0).nonzero()[0].astype(np.int32)
         return rows
 
     def mark_changed(self) -> None:
@@ -166,13 +163,17 @@ class Working:
         """
         if not self._changed:
             return self._from, np.arange(len(self._from.x), dtype=np.int32)
-        alive = np.flatnonzero(self.alive)
+        alive = self.alive.nonzero()[0]
         number = np.full(self.counts[0], -1, dtype=np.int32)
         number[alive] = np.arange(len(alive))
         was: Index = np.where(alive < len(self._from.x), alive, -1).astype(np.int32)
-        faces: Index = number[self.faces[self.living_faces]]
-        return SheetMesh(self.x[alive], self.material[alive], faces, self.v[alive], self.slide[alive], self.on[alive],
-                         self.kept[alive]), was
+        rows = self.living_faces
+        faces: Index = number[self.faces[rows]]
+        made = SheetMesh(self.x[alive], self.material[alive], faces, self.v[alive], self.slide[alive], self.on[alive],
+                         self.kept[alive])
+        if len(alive) == self.counts[0] and len(rows) == self.counts[1]:  # none has another number
+            made.__dict__["tables"] = self.across[: len(rows)].copy(), self.at[: len(alive)].copy()
+        return made, was
 
 
 def _longer(array: Any, rows: int) -> Any:

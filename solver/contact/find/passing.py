@@ -50,7 +50,7 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
 def passing_points(x: Vec, step: Vec, faces: Index, features: Features, asked: Mask, h: float, thickness: float,
                    depth: float) -> Passing:
     """Faces (m, 3) that go over points of features, of those that are asked for, (P,); the rest as above."""
-    points = np.flatnonzero(asked).astype(np.int32)
+    points = asked.nonzero()[0].astype(np.int32)
     box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
     moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
     deep = np.minimum(depth, SHALLOW * features.room[0][points])

@@ -15,6 +15,7 @@ from ..interface import LinearSolver, available
 from .across import Across
 from .reduced import IMPLIED, ReducedProgram
 from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
+from .table_kernels import sort_rows
 from .vertex_pattern import VertexPattern
 from .vertex_programs import choose_rows
 
@@ -244,12 +245,15 @@ class _Run:
 
     def _judge_implied(self) -> None:
         """Raises Infeasible where a row that has to hold was left out for others that imply it, and it does not."""
-        off = self.rows.equal & ~self.active & (np.abs(self._gap()) > MET / GAP * self._tolerance())
+        off = self.rows.equal & ~self.active
+        if off.any():
+            off &= np.abs(self._gap()) > MET / GAP * self._tolerance()
         if off.any():
             vertex = self.rows.vertex[off][0]
             raise Infeasible(self.rows.key[self.rows.equal & (self.rows.vertex == vertex)])
-        off = self.spread_equal & ~self.spread_active & (np.abs(self._spread_gap()) > MET / GAP *
-                                                         self._spread_tolerance())
+        off = self.spread_equal & ~self.spread_active
+        if off.any():
+            off &= np.abs(self._spread_gap()) > MET / GAP * self._spread_tolerance()
         if off.any():
             raise Infeasible([*self.spread_key[off], *self.rows.key[self.rows.equal], *self.spread_key[
                 self.spread_equal & self.spread_active]])
@@ -296,15 +300,11 @@ def _precise() -> LinearSolver:
 
 def _table(rows: VertexRows, pattern: VertexPattern) -> _Table:
     """Raises IndexError where there is no such vertex."""
-    rank = pattern.rank[rows.vertex]
-    order = np.lexsort((~rows.equal, rank)).astype(np.int32)
-    rank = rank[order]
-    # what a vertex does not have of a row says nothing
-    size = np.diff(pattern.start)[rank]
-    factor = np.where(np.arange(rows.factor.shape[1]) < size[:, None], rows.factor[order], 0.0)
-    length = np.linalg.norm(factor, axis=1)
-    length[length == 0.0] = 1.0
-    touched, first = np.unique(rank, return_index=True)
-    return _Table(order, length, rank, touched.astype(np.int32), np.append(first, len(rank)).astype(np.int32),
-                  np.ascontiguousarray(factor / length[:, None]), rows.target[order] / length,
-                  np.ascontiguousarray(rows.equal[order]), rows.key[order])
+    rank, count = pattern.rank[rows.vertex], len(rows)
+    order, ranks, touched, first = (np.empty(count + 1, np.int32) for _ in range(4))
+    length, goal, unit = np.empty(count), np.empty(count), np.empty(rows.factor.shape)
+    many = sort_rows(rank, np.ascontiguousarray(rows.equal), np.ascontiguousarray(rows.factor),
+                     np.ascontiguousarray(rows.target), pattern.start, order, length, ranks, touched, first, unit, goal)
+    order = order[:count]
+    return _Table(order, length, ranks[:count], touched[:many], first[: many + 1], unit, goal, rows.equal[order],
+                  rows.key[order])

@@ -118,8 +118,8 @@ class ReducedProgram:
         gone = self._vertex_of[was & ~now]
         freed = np.zeros(len(self._held), np.bool_)
         freed[gone] = True
-        self._extra: Index = np.flatnonzero(now & (~was | freed[self._vertex_of])).astype(np.int32)
-        vertices = np.flatnonzero(freed)
+        self._extra: Index = (now & (~was | freed[self._vertex_of])).nonzero()[0].astype(np.int32)
+        vertices = freed.nonzero()[0]
         if len(self._extra) + int(self._held[vertices].sum()) > FEW:
             return False
         self._freed = [(int(v), k) for v in vertices for k in range(self._held[v])]
@@ -134,7 +134,7 @@ class ReducedProgram:
     def _border(self, active: Mask, spread_active: Mask) -> bool:
         """What stands beside the factor: directions that were let go and rows that are not in it. False where these
         directions have nothing left to resist them, as far as rounding shows."""
-        asked = np.flatnonzero(spread_active)
+        asked = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
         self._beside_it.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
@@ -268,8 +268,8 @@ class ReducedProgram:
             missing = missing - self._across @ solve_triangular(self._stiff, half, lower=True, trans=1)
         pushes = np.zeros(0)
         if len(missing):
-            pushes = solve_triangular(self._triangle, solve_triangular(self._triangle, missing, lower=True),
-                                      lower=True, trans=1)
+            pushes = missing.copy()
+            there_and_back(self._triangle, pushes)
         more = self._of_rows @ pushes
         if not len(self._freed):
             return free + self._answer(more), np.zeros(len(free)), pushes
@@ -326,7 +326,7 @@ class ReducedProgram:
         """moved: the motion in frames, times `_scale`."""
         start = self.pattern.start
         motion = np.abs(self._out(moved / self._scale)) * _scale(np.abs(self.diagonal))
-        largest = np.flatnonzero(motion >= 0.3 * motion.max())
+        largest = (motion >= 0.3 * motion.max()).nonzero()[0]
         largest = largest[np.argsort(-motion[largest], kind="stable")]
         unknown = np.argsort(self.pattern.place)[largest]
         vertex = self.pattern.vertex[np.searchsorted(start, largest, side="right") - 1]
@@ -337,6 +337,19 @@ def _scale(diagonal: Vec) -> Vec:
     """Roots of the diagonal, none much smaller than the others, (m,)."""
     roots: Vec = np.sqrt(np.maximum(diagonal, LIGHTEST * float(diagonal.max(initial=TINY))))
     return roots
+
+
+@kernel("void(f8[:,:], f8[::1])")
+def there_and_back(triangle, x):  # type: ignore[no-untyped-def]
+    """(L Lᵀ)⁻¹ x in place, L lower (k, k), x (k,): they are few, and scipy looks longer at them than it solves."""
+    for i in range(len(x)):
+        for j in range(i):
+            x[i] -= triangle[i, j] * x[j]
+        x[i] /= triangle[i, i]
+    for i in range(len(x) - 1, -1, -1):
+        x[i] /= triangle[i, i]
+        for j in range(i):
+            x[j] -= triangle[i, j] * x[i]
 
 
 @kernel("void(f8[:,::1], f8[::1], b1[::1], f8[:,::1])")

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
-from .vertex_pattern_kernels import neighbours, pattern_of, places_of
+from ..tidy import tidy_csc
+from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
 
 
 class VertexPattern:
@@ -24,17 +25,14 @@ class VertexPattern:
         """
         self._key = matrix.indptr, matrix.indices, unknowns
         size, count = matrix.shape[0], len(unknowns)
-        owned = unknowns >= 0
-        sizes = owned.sum(axis=1)
-        if not np.array_equal(np.sort(unknowns[owned]), np.arange(size)) or (owned[:, 1:] > owned[:, :-1]).any():
+        numbers = np.ascontiguousarray(unknowns, dtype=np.int32)
+        owner, local, sizes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(count, np.int32)
+        if not owners_of(numbers, owner, local, sizes):
             raise ValueError("every unknown belongs to one vertex, and a vertex' unknowns stand before the -1")
-        owner, local = np.empty(size, np.int32), np.empty(size, np.int32)
-        vertex, column = np.nonzero(owned)
-        owner[unknowns[owned]], local[unknowns[owned]] = vertex, column
 
         indptr, indices = matrix.indptr.astype(np.int32), np.ascontiguousarray(matrix.indices, dtype=np.int32)
-        first, joined = neighbours(indptr, indices, owner, np.ascontiguousarray(unknowns, dtype=np.int32))
-        by_rank = order(sp.csc_matrix((np.ones(len(joined)), joined, first), (count, count)))
+        first, joined = neighbours(indptr, indices, owner, numbers)
+        by_rank = order(tidy_csc(np.ones(len(joined)), joined, first))
         self.rank = np.empty(count, np.int32)
         self.rank[by_rank] = np.arange(count, dtype=np.int32)
         self.vertex: Index = np.asarray(by_rank, dtype=np.int32)
@@ -43,7 +41,7 @@ class VertexPattern:
 
         self.first, self.block_row, self.before, own, rows = pattern_of(first, joined, self.rank, self.vertex,
                                                                         self.start)
-        self.lower = sp.csc_matrix((np.zeros(len(rows)), rows, own), shape=(size, size))
+        self.lower = tidy_csc(np.zeros(len(rows)), rows, own)
         lower, to = np.empty((2, len(indices)), np.int32)
         found = places_of(indptr, indices, owner, self.rank, self.place, self.start, self.first, self.block_row,
                           self.before, own, lower, to)

@@ -23,6 +23,26 @@ def sort(values, begin, end):  # type: ignore[no-untyped-def]
         values[place] = value
 
 
+@kernel("b1(i4[:,::1], i4[::1], i4[::1], i4[::1])")
+def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
+    """Write which vertex has each unknown (m,), as which of its own (m,), and how many each has (n,). Whether each has
+    exactly one, and none stands behind a -1 of `unknowns` (n, 5)."""
+    owner[:] = -1
+    found = 0
+    for v in range(unknowns.shape[0]):
+        sizes[v] = 0
+        for k in range(unknowns.shape[1]):
+            one = unknowns[v, k]
+            if one < 0:
+                continue
+            if sizes[v] < k or one >= owner.shape[0] or owner[one] >= 0:
+                return False
+            owner[one], local[one] = v, k
+            sizes[v] += 1
+            found += 1
+    return found == owner.shape[0]
+
+
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
 def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def]
     """The vertices that entries below the diagonal join each one with, each once, rising."""

@@ -53,11 +53,11 @@ class OnFeatures:
                  np.ascontiguousarray(features.velocity), np.ascontiguousarray(features.point_normals),
                  np.ascontiguousarray(features.edges), np.ascontiguousarray(features.edge_normals), places, velocity,
                  along, normals)
-        bare = np.flatnonzero(at_point)
+        bare = at_point.nonzero()[0]
         bare = bare[features.point_counts[on[bare]] == 0]
         if len(bare):
             normals[bare, :4] = steep_normals(outward[bare])
-        thin = np.flatnonzero(~at_point)
+        thin = (~at_point).nonzero()[0]
         thin = thin[features.thin[on[thin] - count]]
         if len(thin):
             normals[thin, :2] = steep_normals(outward[thin], along[thin])
@@ -66,7 +66,7 @@ class OnFeatures:
 
 def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     """Rows for a step of h seconds. was_flat: of all vertices, at the last step, (n,)."""
-    vertices = np.flatnonzero(mesh.on >= 0).astype(np.int32)
+    vertices = (mesh.on >= 0).nonzero()[0].astype(np.int32)
     place: Index = np.full(len(mesh.x), -1, np.int32)
     place[vertices] = np.arange(len(vertices))
     mesh_x, faces = np.ascontiguousarray(mesh.x), np.ascontiguousarray(mesh.faces)

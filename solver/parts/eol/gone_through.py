@@ -41,7 +41,7 @@ def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
 
     def look_at(whose: Callable[[Index], Whose], gap: Vec, keep: Mask) -> None:
         nonlocal deepest
-        k = np.flatnonzero(keep & (gap < -tolerance))
+        k = (keep & (gap < -tolerance)).nonzero()[0]
         if len(k):
             where = whose(k)
             found = look.is_in(where, gap[k])
@@ -53,7 +53,7 @@ def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
     look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
     over, weights, _, gap, keep = look.edges_here
-    deep = np.flatnonzero(keep & (gap < -tolerance))
+    deep = (keep & (gap < -tolerance)).nonzero()[0]
     if len(deep):
         keep = keep.copy()
         keep[deep] = ~step.sits(nodes[deep], of[deep])
@@ -120,7 +120,7 @@ class _Step:
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with
         two sides these are all."""
-        k = np.flatnonzero(keep & ((gap < -self.tolerance) | ~closed))
+        k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
         return *(one[k] for one in tables), gap[k], keep[k]
 
     def sits(self, nodes: Index, of: Index) -> Mask:
@@ -158,7 +158,7 @@ class _Step:
         least = np.minimum(before + look.h * PUSH, 0.0)
         came = before > -look.deep
         least[~came] = 0.0
-        k = np.flatnonzero(keep & (gap < least - self.tolerance))
+        k = (keep & (gap < least - self.tolerance)).nonzero()[0]
         if not len(k):
             return k, 0.0, np.zeros(0)
         where = whose(k)

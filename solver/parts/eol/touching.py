@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import hypot
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,7 @@ from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .cone import ROWS
 from .things import Things, ThingsInStep
-from .touching_kernels import distances, edge_rows, point_rows
+from .touching_kernels import distances, edge_rows, point_rows, rename
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
@@ -29,6 +30,7 @@ ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in 
 ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
 OVER, OVER_ANEW = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
 KINDS = (OVER_ANEW, 57, 58, OVER, 61, 62)  #: of all rows of pairs
+_KINDS, _OF_EDGES = np.array([1 << bit for bit in KINDS]), np.array([1 << OVER, 1 << OVER_ANEW])
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -96,15 +98,16 @@ class Look:
     @classmethod
     def around(cls, mesh: SheetMesh, things: Things, now: ThingsInStep, gravity: Vec, h: float) -> Look:
         """For a step of h seconds. Where cloth will hardly come within it nothing is looked at."""
-        fastest = float(np.linalg.norm(mesh.v, axis=1).max(initial=0.0)) + float(
-            np.linalg.norm(now.velocity, axis=1).max(initial=0.0)) + h * float(np.linalg.norm(gravity))
+        weight = hypot(*gravity.tolist())
+        fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
+            mesh.v, now.velocity))
         edge = float(np.sqrt(mesh.areas.mean()))
         thickest = max((one.thickness for one in things.parts), default=0.0)
         count = len(mesh.x)
         return cls(mesh, things, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
                    things.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
                    max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
-                   h * h * float(np.linalg.norm(gravity)))
+                   h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
         """Of what may meet within the step."""
@@ -170,7 +173,7 @@ class Look:
         pairs = self.vertex_pairs
         weights, direction, gap, keep = self.faces_here
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
-        k = np.flatnonzero(keep & (self.mesh.on[pairs[:, 0]] < 0))
+        k = (keep & (self.mesh.on[pairs[:, 0]] < 0)).nonzero()[0]
         k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY,
                          lambda some: self.whose_vertices(pairs[some], self.x))
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
@@ -238,7 +241,7 @@ class Look:
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> RowsOfPairs:
         """Those that may close in the step, with what things do on the other side."""
-        k = np.flatnonzero(keep)
+        k = keep.nonzero()[0]
         if not len(k):
             return no_pairs()
         found = nodes, weights
@@ -274,7 +277,7 @@ class Look:
         asked = self.things.is_closed[where.thing]
         behind = x[len(self.mesh.x):]
         for which in np.unique(where.thing[asked]).tolist():
-            rows = np.flatnonzero(where.thing == which)
+            rows = (where.thing == which).nonzero()[0]
             triangles = self.things.triangles[self.things.of_triangle == which]
             at = where.places[rows].reshape(-1, 3)
             depth = np.empty(len(at))
@@ -288,7 +291,7 @@ class Look:
     def is_in(self, where: Whose, gap: Vec) -> Mask:
         """Which pairs, (k,), have a place inside a closed thing; for each of the cloth and thing the nearest alone:
         further ones are on its other side."""
-        k, (one, thing) = np.flatnonzero(self.within(where, self.x)), (where.one, where.thing)
+        k, (one, thing) = (self.within(where, self.x)).nonzero()[0], (where.one, where.thing)
         order = k[np.lexsort((-gap[k], thing[k], one[k]))]
         first = np.ones(len(order), dtype=bool)
         first[1:] = (one[order[1:]] != one[order[:-1]]) | (thing[order[1:]] != thing[order[:-1]])
@@ -304,7 +307,7 @@ class Look:
         closing = -np.einsum("ki,ki->k", direction[k], relative)
         may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
         near: Mask = (gap < may) & (gap > -self.deep)
-        deep = np.flatnonzero(gap <= -self.deep)
+        deep = (gap <= -self.deep).nonzero()[0]
         if len(deep):
             near[deep] = self.is_in(whose(k[deep]), gap[deep])
         return k[near]
@@ -332,29 +335,17 @@ def edge_key(ends: Index, of: Index, kind: int) -> Keys:
 def renumbered(keys: Keys, was: Index, before: int) -> Keys:
     """Names of rows, (k,), after remeshing; `was`: which of `before` vertices each vertex is, −1 of new ones. Those of
     vertices that are gone are left out, and of pairs those of the cloth's faces."""
-    now: Index = np.full(before, -1)
-    now[was[was >= 0]] = np.flatnonzero(was >= 0)
-    kind = np.zeros(len(keys), np.int64)
-    for bit in KINDS:
-        kind[keys >= 1 << bit] = 1 << bit
-    pair, rest = kind > 0, keys - kind
-    edge = (kind == 1 << OVER) | (kind == 1 << OVER_ANEW)
-    vertex = np.where(pair, rest >> 32, rest // ROWS)
-    vertex[edge] = rest[edge] >> 39
-    own = vertex < before
-    vertex[own], vertex[~own] = now[vertex[own]], -1
-    renamed: Keys = np.where(pair, kind + (vertex << 32 | (rest & 0xFFFFFFFF)), ROWS * vertex + rest % ROWS)
-    if edge.any():
-        other = now[np.minimum(rest[edge] >> 22 & 0x1FFFF, before - 1)]
-        renamed[edge] = edge_key(np.column_stack([vertex[edge], other]), rest[edge] & 0x3FFFFF, 0) - 1 + kind[edge]
-        vertex[edge] = np.minimum(vertex[edge], other)
-    return np.sort(renamed[vertex >= 0])
+    renamed: Keys = np.empty(len(keys), np.int64)
+    left = rename(keys, np.ascontiguousarray(was, np.int32), before, _KINDS, _OF_EDGES, ROWS, renamed)
+    return np.sort(renamed[:left])
 
 
 def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
     """Rows of one vertex that point another way than a nearer one of it, in order."""
     order = np.lexsort((gap, vertex))
     v, n = vertex[order], direction[order]
+    if not (v[1:] == v[:-1]).any():
+        return np.arange(len(order))
     keep = np.ones(len(order), dtype=bool)
     for back in range(1, 4):  # few are near one vertex
         same = v[back:] == v[:-back]

@@ -115,3 +115,33 @@ def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
                 nodes[1 + i] = triangles[t, i]
             nearest_in_triangle(x, nodes, work)
             out[k] = min(out[k], np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2))
+
+
+@kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1])")
+def rename(keys, was, before, kinds, of_edges, rows, out):  # type: ignore[no-untyped-def]
+    """Write names of rows (k,) after remeshing, as `renumbered` has them; how many are left. kinds: of pairs, rising;
+    of_edges: those of two edges. rows: names of one vertex."""
+    now, left = np.full(before, -1), 0
+    for i in range(was.shape[0]):
+        if was[i] >= 0:
+            now[was[i]] = i
+    for key in keys:
+        kind = 0
+        for one in kinds:
+            if key >= one:
+                kind = one
+        rest = key - kind
+        if kind == of_edges[0] or kind == of_edges[1]:
+            first, second = rest >> 39, min((rest >> 22) & 0x1FFFF, before - 1)
+            if first >= before or now[first] < 0 or now[second] < 0:
+                continue
+            low, high = min(now[first], now[second]), max(now[first], now[second])
+            out[left] = (low << 39 | high << 22 | (rest & 0x3FFFFF)) + kind
+        else:
+            vertex = rest >> 32 if kind > 0 else rest // rows
+            if vertex >= before or now[vertex] < 0:
+                continue
+            out[left] = kind + (now[vertex] << 32 | (rest & 0xFFFFFFFF)) if kind > 0 else (
+                rows * now[vertex] + rest % rows)
+        left += 1
+    return left

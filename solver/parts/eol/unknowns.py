@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ...linear.tidy import tidy_csc
 from ...state import Index, Mask, Vec
 from .unknowns_kernels import lower_of, pairs_of
 
@@ -86,8 +87,7 @@ class Unknowns:
         """The lower triangle's pattern, and where each of its values stands among those of the blocks."""
         high, low, _ = self._pairs
         starts, rows, values = lower_of(high, low, self.first)
-        pattern = sp.csc_matrix((np.zeros(len(rows)), rows, starts), shape=(self.count, self.count))
-        return pattern, values
+        return tidy_csc(np.zeros(len(rows)), rows, starts), values
 
     def lower(self, blocks: Vec) -> sp.csc_matrix:
         """The lower triangle of the matrix with these blocks (b, 5, 5); the same one each time, with other values."""

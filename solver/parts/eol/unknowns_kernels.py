@@ -17,16 +17,26 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
     first = np.zeros(count + 1, np.int64)
     for e in range(elements.shape[0]):
         for a in range(CORNERS):
-            for b in range(a + 1):
+            first[elements[e, a] + 1] = 1
+    for e in range(elements.shape[0]):
+        for a in range(CORNERS):
+            for b in range(a):
                 first[min(elements[e, a], elements[e, b]) + 1] += 1
     for i in range(count):
         first[i + 1] += first[i]
-    # each once; few vertices are around one
+    # each once; few vertices are around one, itself the smallest
     larger, many = np.empty(first[-1], np.int32), np.zeros(count, np.int64)
     total = 0
+    for i in range(count):
+        if first[i + 1] > first[i]:
+            larger[first[i]] = i
+            many[i] = 1
+            total += 1
     for e in range(elements.shape[0]):
         for a in range(CORNERS):
-            for b in range(a + 1):
+            for b in range(a):
+                if elements[e, a] == elements[e, b]:
+                    continue
                 low, high = min(elements[e, a], elements[e, b]), max(elements[e, a], elements[e, b])
                 place = first[low] + many[low]
                 while place > first[low] and larger[place - 1] > high:
@@ -52,7 +62,7 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
                 row, column = elements[e, a], elements[e, b]
                 smaller, other = min(row, column), max(row, column)
                 place = once[smaller]
-                while high[place] != other:
+                while other != smaller and high[place] != other:
                     place += 1
                 slots[e, k] = place if row >= column else -1 - place
                 k += 1

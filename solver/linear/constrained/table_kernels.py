@@ -1,0 +1,45 @@
+"""Kernel: rows of single vertices by the rank of these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+
+@kernel("i8(i4[::1], b1[::1], f8[:,::1], f8[::1], i4[::1], i4[::1], f8[::1], i4[::1], i4[::1], i4[::1], f8[:,::1],"
+        " f8[::1])")
+def sort_rows(  # type: ignore[no-untyped-def]
+        rank, equal, factor, target, start, order, length, ranks, touched, first, unit, goal):
+    """Sort rows (r,) of vertices of a rank by it, those that have to hold first, and scale them to length one; how many
+    vertices have some.
+
+    start: of the unknowns of each rank, (n + 1,): what a vertex does not have of a row says nothing. Writes order,
+    length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
+    """
+    many = start.shape[0] - 1
+    place = np.zeros(2 * many + 1, np.int64)
+    for r in range(rank.shape[0]):
+        place[2 * rank[r] + (0 if equal[r] else 1) + 1] += 1
+    for i in range(2 * many):
+        place[i + 1] += place[i]
+    for r in range(rank.shape[0]):
+        bucket = 2 * rank[r] + (0 if equal[r] else 1)
+        order[place[bucket]] = r
+        place[bucket] += 1
+    count = 0
+    for k in range(rank.shape[0]):
+        r = order[k]
+        if count == 0 or touched[count - 1] != rank[r]:
+            touched[count], first[count] = rank[r], k
+            count += 1
+        ranks[k] = rank[r]
+        size, square = start[rank[r] + 1] - start[rank[r]], 0.0
+        for i in range(min(size, factor.shape[1])):
+            square += factor[r, i] * factor[r, i]
+        length[k] = np.sqrt(square) if square > 0.0 else 1.0
+        for i in range(factor.shape[1]):
+            unit[k, i] = factor[r, i] / length[k] if i < size else 0.0
+        goal[k] = target[r] / length[k]
+    first[count] = rank.shape[0]
+    return count
