@@ -8,8 +8,9 @@ edges are. Medians of the steps after the first quarter of a second and before i
 milliseconds; columns as the dissertation's table has them: most faces, share of vertices that slide, shares of
 collision detection, remeshing, filling of matrices and the program. Its own times are another machine's of 2016.
 
-LO-RES is 3,240 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
-kernels of one pass each, 3,350 before bending and shape functions were, at ten ninths of the time). Of its thread time
+LO-RES is 2,150 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
+kernels of one pass each, 3,220 before rows' names and tables, passings and tracking were and meshes kept what their
+faces alone tell, at ten ninths to six fifths of the time). Of its thread time
 the program takes 33 %, filling 14 %, conforming 15 %, adapting 15 %, what is near or inside 15 %; kernels and the
 factor alone take about 1.5 ms. Its mesh changes at every step, so pattern, order and symbolic factor are made anew each
 time: .28 ms, and .18 the factor, where the same calls are repeated; between others, with cold caches, twice as much.

@@ -79,18 +79,18 @@ class Remeshing:
             return cloth, same
         runs, kept, tolerance = self._runs_of(now), cloth.mesh.kept, WITHIN * self.limits.thickness
         for _ in range(TRIES):
-            adapted = adapt(replace(cloth.mesh, on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing, runs.points,
-                            runs.ends)
+            adapted = adapt(cloth.mesh.replaced(on=runs.from_edges(cloth.mesh.on), kept=kept), self.sizing,
+                            runs.points, runs.ends)
             if not adapted.changed:
                 break
             if adapted.said:
                 self.told.once("sizing", adapted.said)
-            made = replace(adapted.mesh, on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+            made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self.look(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
                 crossing = None if self.pushing is None else self.pushing.crossing_anew(made, cloth.mesh, now)
                 if crossing is None:
-                    return cloth.moved(replace(made, kept=np.where(
+                    return cloth.moved(made.replaced(kept=np.where(
                         adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was), adapted.was
                 there = crossing[2][None]
             kept = kept | _close(cloth.mesh, there)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart
+from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart, no_vertex_rows
 from ...sheet.limits import RemeshLimits
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
@@ -131,7 +131,7 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 mesh, cone_rows = solved.mesh, solved.on_features
                 moved = self._advanced(mesh, solved.answer, h)
-                reach = material_reach(replace(mesh, slide=moved.slide), h)
+                reach = material_reach(mesh.replaced(slide=moved.slide), h)
                 if reach == 1.0:
                     break
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
@@ -322,7 +322,9 @@ class SlidingCloth:
 
     def _held(self, cloth: Cloth, time: float, h: float) -> VertexRows:
         """Pinned vertices go where their pins are at the end of the step."""
-        vertices = np.flatnonzero(cloth.pin >= 0).astype(np.int32)
+        vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
+        if not len(vertices):
+            return no_vertex_rows()
         target = (self.pins(time + h)[cloth.pin[vertices]] - cloth.mesh.x[vertices]) / h
         factor = np.zeros((3 * len(vertices), MOST))
         factor[np.arange(len(factor)), np.tile(np.arange(3), len(vertices))] = 1.0
@@ -333,7 +335,7 @@ class SlidingCloth:
     def _advanced(self, mesh: SheetMesh, answer: Answer, h: float) -> SheetMesh:
         """q + h u."""
         v, slide = self._assembler.unknowns.parted(answer.u)
-        return replace(mesh, x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
+        return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
 
     @staticmethod
     def _off(cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
