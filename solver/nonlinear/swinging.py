@@ -44,16 +44,34 @@ class Swings:
 
     def forget(self) -> None:
         """The true stiffness is tried in the next step."""
+        self._known: list[tuple[float, Vec, Vec, float]] = []  #: energies that were asked last, and where
         self._wait = self._left = 0  #: steps in which it is not tried, after it was not definite last, and from now on
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State) -> State:
-        """The state at a step's end; calmed, from the body as it stands, where a swing gains energy. Raises
-        NotPositiveDefinite, and GaveUp where that does so, too."""
-        for ahead in (MIDWAY, 0.0):
-            after = self._tried(passes_at, products_at, stage, start, ahead)
-            if after is not None:
-                return after
-        raise GaveUp("dynamic nodes swung too far")
+        """The state at a step's end; calmed where a swing gains energy. Raises NotPositiveDefinite, and GaveUp where
+        Euler's step does so, too."""
+        coordinates = self._coordinates
+        time = start.time + MIDWAY * stage.h
+        midway = coordinates.place(coordinates.advance(start.q, start.u, MIDWAY * stage.h), time)
+        passes = self._factored(passes_at, midway, stage.v_hat, time)
+        x, v = self._moved(passes, stage, start, MIDWAY, True)
+        change = self._follow(passes, products_at, stage.h, x, v)
+        if not change < LONGEST and self._gains(stage, start, passes.force, x, v):
+            x, v = self._calmed(passes, passes_at, stage, start)
+        free = coordinates.free
+        return State(stage.time, x[free].ravel(), v[free].ravel(), start.memory)
+
+    def _calmed(self, passes: StagePasses, passes_at: PassesAt, stage: NodeStage, start: State) -> tuple[Vec, Vec]:
+        """Positions and velocities after Euler's step, (n, 3): on the factor that is there, midway, or where that gains
+        energy as well on one where the body stands. Raises GaveUp."""
+        x, v = self._moved(passes, stage, start, MIDWAY, False)
+        if self._gains(stage, start, passes.force, x, v):
+            begun = self._coordinates.place(start.q, start.time)
+            passes = passes_at(begun, stage.v_hat, start.time, True)
+            x, v = self._moved(passes, stage, start, 0.0, False)
+            if self._gains(stage, start, passes.force, x, v):
+                raise GaveUp("dynamic nodes swung too far")
+        return x, v
 
     def _factored(self, passes_at: PassesAt, x: Vec, v: Vec, time: float) -> StagePasses:
         """Of the true stiffness where that is definite and was so before."""
@@ -67,19 +85,19 @@ class Swings:
             return passes_at(x, v, time, True)
         return passes
 
-    def _tried(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State,
-               ahead: float) -> State | None:
-        """The end of a step that is factored a share of it after its start; None where it gains energy."""
-        coordinates, h, free = self._coordinates, stage.h, self._coordinates.free
-        time = start.time + ahead * h
-        midway = coordinates.place(coordinates.advance(start.q, start.u, ahead * h), time)
-        passes = (self._factored(passes_at, midway, stage.v_hat, time) if ahead
-                  else passes_at(midway, stage.v_hat, time, True))
-        moved, v = passes.swung(ahead, ahead > 0.0)
-        x = coordinates.place(start.q + moved[free].ravel(), stage.time)
-        v = coordinates.spread(v[free].ravel(), coordinates.kinematic_rate(stage.time))
+    def _moved(self, passes: StagePasses, stage: NodeStage, start: State, ahead: float,
+               swings: bool) -> tuple[Vec, Vec]:
+        """Positions and velocities, (n, 3), at the end of a step that is factored a share of it after its start."""
+        coordinates, free = self._coordinates, self._coordinates.free
+        moved, v = passes.swung(ahead, swings)
+        return (coordinates.place(start.q + moved[free].ravel(), stage.time),
+                coordinates.spread(v[free].ravel(), coordinates.kinematic_rate(stage.time)))
+
+    def _follow(self, passes: StagePasses, products_at: ProductsAt, h: float, x: Vec, v: Vec) -> float:
+        """Bring what is quasistatic along in positions and velocities, (n, 3) each; by how much of its length the last
+        pass would change an edge."""
         change = LONGEST
-        for _ in range(PASSES if ahead else 0):
+        for _ in range(PASSES):
             lacks = passes.followed(products_at(x, v, v[None]))
             sizes = self._edges.largest_change(lacks[0]), h * self._edges.largest_change(lacks[1])
             x += min(1.0, LONGEST / max(sizes[0], LONGEST)) * lacks[0]
@@ -87,15 +105,23 @@ class Swings:
             change = max(sizes)
             if change < SETTLED:
                 break
-        after = State(stage.time, x[free].ravel(), v[free].ravel(), start.memory)
-        return None if not change < LONGEST and self._gains(stage, start, passes.force, x, v) else after
+        return change
 
     def _gains(self, stage: NodeStage, start: State, force: Vec, x: Vec, v: Vec) -> bool:
         """Whether there is more energy at an end, (n, 3) each, than there was, and than what moves prescribed nodes
         against forces, (n, 3) [N], has done."""
         begun = self._coordinates.place(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
-        stored = self._evaluate(x, v, stage.time)[1] - self._evaluate(begun, stage.v_hat, start.time)[1]
+        stored = self._stored(x, v, stage.time) - self._stored(begun, stage.v_hat, start.time)
         held = self._coordinates.prescribed
         gain = after - before + stored + float(np.vdot(force[held], (x - begun)[held]))
         return not gain <= GAIN * (before + after + abs(stored))
+
+    def _stored(self, x: Vec, v: Vec, time: float) -> float:
+        """Energy of positions [J]; a step begins where the last one ended, mostly."""
+        for known in self._known:
+            if known[0] == time and np.array_equal(known[1], x) and np.array_equal(known[2], v):
+                return known[3]
+        energy = self._evaluate(x, v, time)[1]
+        self._known = [*self._known[-2:], (time, x, v, energy)]
+        return energy

@@ -204,8 +204,15 @@ class Nodes(SoftBodies, Plain):
         return after
 
     def swing(self, state: State, h: float) -> State | None:
-        """The end of a step in which what is condensed swings by its own modes; None where nothing does. Raises
-        StepFailed."""
+        """The end of a step in which what is condensed swings by its own modes, or of two halves of one that gains
+        energy however it is taken; None where nothing does. Raises StepFailed."""
+        try:
+            return self._swung(state, h)
+        except GaveUp:
+            half = self._swung(state, 0.5 * h)
+            return None if half is None else self._swung(half, 0.5 * h)
+
+    def _swung(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
         damped = self.damped_through(stage, state)
         after = self.root.swung(NodeStage.of(stage, self.coordinates), state, damped)

@@ -302,7 +302,7 @@ class AtOnce(Condensed):
 
         def passes_at(x: Vec, v: Vec, time: float, project: bool) -> StagePasses:
             lin = soft.linearise_at(x, v, time, project)
-            return passes_on(replace(lin, damped=damped, memory=start.memory), stage)
+            return passes_on(replace(lin, damped=damped, memory=start.memory, is_tried=not project), stage)
 
         def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
             return soft.products_at(x, v, stage.time, columns, damped)

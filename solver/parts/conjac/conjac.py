@@ -216,6 +216,8 @@ class ConJac:
             try:
                 rough = self._condensed_roughly()
             except NotPositiveDefinite:
+                if lin.is_tried:
+                    raise
                 lost = True
             else:
                 if rough is not None:

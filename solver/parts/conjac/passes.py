@@ -42,16 +42,22 @@ class Passes:
         self._solve = posed.owner.in_single() if posed.here.patches is None else None
         self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
         self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
-        self._turns: Vec | None = None  #: R, (n, 3, 3)
-        still = posed.lin.contacts is None or not len(posed.lin.contacts.nodes)
-        if still and not posed.frames and not posed.hold.holds and posed.here.patches is None:
-            self._turning = posed.owner.edges.turning
-            self._turning.follow(posed.lin.x)
-            self._begun = self._turning.frames.transpose(0, 2, 1).copy()
-            self._turns = self._turning.frames @ self._begun
         self._slope = None
         if len(posed.reduced):
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
+
+    @cached_property
+    def _turns(self) -> Vec | None:
+        """R, (n, 3, 3); a step that swings asks for none."""
+        posed = self.posed
+        still = posed.lin.contacts is None or not len(posed.lin.contacts.nodes)
+        if not still or posed.frames or posed.hold.holds or posed.here.patches is not None:
+            return None
+        self._turning = posed.owner.edges.turning
+        self._turning.follow(posed.lin.x)
+        self._begun = self._turning.frames.transpose(0, 2, 1).copy()
+        turns: Vec = self._turning.frames @ self._begun
+        return turns
 
     @property
     def serves_contacts(self) -> bool:
