@@ -29,11 +29,11 @@ class Linearised:
     damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
-    is_tried: bool = False  #: whether another K is at hand where this one is not definite, as six digits tell
     contacts: Contacts | None = None  #: whose penalty is in f and K; None where there is no obstacle
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
     untouched: Vec | None = None
     others: Index | None = None  #: nodes of the elements besides tets, (s, 4), where there are any
+    is_tried: bool = False  #: whether another K is at hand where this one is not definite, as six digits tell
 
 
 class Near:
