@@ -61,7 +61,7 @@ def energy(mesh):
     return moves + law.measure(mesh.x, np.zeros((len(mesh.faces), 4, 3)))
 
 
-@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, pytest.param(1e-12, marks=pytest.mark.long)])
 def test_layers_without_any_room_between_them_lose_no_bake(gap):
     """A barrier beside which no digit of the rest's mass is left is only as stiff as leaves some; where that does not
     help they are let through there, and it is said."""
