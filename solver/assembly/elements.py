@@ -67,7 +67,9 @@ class Elements:
         first, end = len(self.tets), len(self.tets) + count
         if end > len(self._table):
             # with room for as many again, so that a few more pairs at each step do not copy all each time
-            self._table = np.concatenate([self.of_tets, np.zeros((2 * count, 6, 9))])
+            roomy = np.empty((first + 2 * count, 6, 9))
+            roomy[:first] = self.of_tets
+            self._table = roomy
         self.others, _ = side_by_side(tables, self._table[first:end])
         self.blocks = self._table[:end]
 
