@@ -67,6 +67,19 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
     assert rows.factor[:, :3] == pytest.approx(np.tile([0.0, 0.0, 1.0], (len(rows), 1)), abs=1e-12)
 
 
+@pytest.mark.parametrize("beside", [-1.5e-3, 1e-4])
+def test_cloth_beside_a_board_thinner_than_its_edges_is_held_by_the_side_it_is_before_alone(beside):
+    """It is behind the other side by less than what may be deep inside of something."""
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    x = np.column_stack([np.full(len(rest), -1e-3 + beside), rest[:, 0] - 0.2, rest[:, 1] - 0.5])
+    mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
+    things = Things([block((-1e-3, -1.0, -1.0), (1e-3, 1.0, 0.0))])
+    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    rows = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).rows
+    assert 2.0e-3 < look.deep and (len(rows) > 0 or beside < 0.0)
+    assert (rows.factor[:, 0] == -1.0).all()
+
+
 def test_no_two_rows_of_edges_have_one_name():
     """Five edges that begin in one vertex cross an edge of a box: by their names the next step knows which of them
     held."""

@@ -174,7 +174,7 @@ class Look:
         weights, direction, gap, keep = self.faces_here
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = (keep & (self.mesh.on[pairs[:, 0]] < 0)).nonzero()[0]
-        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY,
+        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
                          lambda some: self.whose_vertices(pairs[some], self.x))
         k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
         vertex, n = pairs[k, 0], direction[k]
@@ -245,7 +245,7 @@ class Look:
         if not len(k):
             return no_pairs()
         found = nodes, weights
-        k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0,
+        k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0, self.deep,
                          lambda some: self.whose(found[0][some], found[1][some], self.x))
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
@@ -299,15 +299,22 @@ class Look:
         found[order[first]] = True
         return found
 
-    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, whose: Callable[[Index], Whose]
-                ) -> Index:
+    def _behind(self, faces: Index) -> Vec:
+        """What is further inside of these is asked whether it is at all, (k,) [m]: behind a side of a board that is
+        thinner than edges of the cloth is before the other one."""
+        thickness = self.things.thickness[faces]
+        behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_IT, self.deep), self.deep)
+        return behind
+
+    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
+                whose: Callable[[Index], Whose]) -> Index:
         """Those of pairs k that may close within the step, with room for what forces change and a share of what they
-        move any way, and are not too deep for being on the other side; whose: of some of them."""
+        move any way; where they are inside by more than `behind` only if they truly are. Whose: of some of them."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
         may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
-        near: Mask = (gap < may) & (gap > -self.deep)
-        deep = (gap <= -self.deep).nonzero()[0]
+        near: Mask = (gap < may) & (gap > -behind)
+        deep = (gap <= -behind).nonzero()[0]
         if len(deep):
             near[deep] = self.is_in(whose(k[deep]), gap[deep])
         return k[near]
