@@ -71,9 +71,9 @@ def main() -> int:
     watch = Watch()
     advance_frame, write = simulate.advance_frame, simulate.write
 
-    def timed(world: Any, state: Any, timeline: Any, frame: int, stop: Any, halved: Any, pace: Any) -> Any:
+    def timed(world: Any, state: Any, timeline: Any, frame: int, stop: Any, halved: Any, *others: Any) -> Any:
         began = {key: clock() for key, clock in CLOCKS.items()}
-        after = advance_frame(world, state, timeline, frame, stop, halved, pace)
+        after = advance_frame(world, state, timeline, frame, stop, halved, *others)
         watch.advanced(world, timeline, halved, {key: clock() - began[key] for key, clock in CLOCKS.items()})
         return after
 

@@ -7,6 +7,10 @@ from .handles import can_cut, is_empty, painted_names
 from .identity import OVERRIDABLE
 from .menus import Item, item, items
 
+#: of a cut or a nail: how far after its frame it is, seen where Blender shows subframes
+AFTER = "How far after that frame, of the way to the next one: steps end there"
+LAST_SUBFRAME = 0.999999
+
 #: of a spot: the node in its middle alone
 SINGLE: Item = item("none", "Single Node", "By the node that is nearest to its middle", 0)
 
@@ -49,9 +53,11 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
 
     frame: bpy.props.IntProperty(
         name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
+    subframe: bpy.props.FloatProperty(
+        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
         name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
-        "faces are at that frame", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
+        "faces are then", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
 
 
 class CONJAC_Nail(bpy.types.PropertyGroup):
@@ -61,10 +67,15 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
 
     frame: bpy.props.IntProperty(
         name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
+    subframe: bpy.props.FloatProperty(
+        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE)
     is_drawn: bpy.props.BoolProperty(
         name="Let Go", description="Hold it until a frame only", default=False, override=OVERRIDABLE)
     until: bpy.props.IntProperty(
         name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+    until_subframe: bpy.props.FloatProperty(
+        name="Until Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3,
+        override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
         name="Nail", description="Empty that holds what is near its Z axis, as long as it is drawn, and takes it along",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)

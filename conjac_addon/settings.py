@@ -149,6 +149,12 @@ def present_frame(scene: bpy.types.Scene) -> int:
     return math.floor((scene.frame_current + scene.frame_subframe) * time_stretch(scene) + 1e-6)
 
 
+def present_subframe(scene: bpy.types.Scene) -> float:
+    """How far after that it stands, in [0, 1); 0 where Blender shows no subframes."""
+    place = (scene.frame_current + scene.frame_subframe) * time_stretch(scene)
+    return max(place - present_frame(scene), 0.0) if scene.show_subframe else 0.0
+
+
 def whole_steps(step: float, fps: float) -> float:
     """The step [s], a whole fraction of a frame where it was meant to be one: Blender keeps 0.01 as 0.0099999998."""
     steps = 1.0 / (fps * step)

@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .errors import BadInput, CacheUnwritable, Diverged, StepFailed, Stopped
+from .errors import BadInput, CacheUnwritable, StepFailed, Stopped
 from .frames import lock
 from .frames.needles import LONGEST
 from .frames.origins import Origins
@@ -21,71 +22,19 @@ from .job import hashes
 from .job.folder import Job
 from .job.load import load
 from .job.schema import Time, step_size
-from .state import State, Vec
+from .state import State
 
-if TYPE_CHECKING:
-    from .embedding.sheets import SheetTold
+if TYPE_CHECKING:  # a finished bake is told without them
     from .integrators.control import Controller
+    from .reshape.reshape import Reshape
+    from .world.world import World
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
+NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
 TOLD = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
 
 Stop = Callable[[], bool]
-
-
-class World(Protocol):
-    """What the loop needs of a world; `build.world` makes one."""
-
-    @property
-    def bodies(self) -> list[tuple[str, int, int]]: ...  #: (name, first vertex, number of vertices) of the output
-    @property
-    def notes(self) -> list[str]: ...  #: sentences for the user; a step may add to them
-    @property
-    def summary(self) -> list[str]: ...  #: sentences about all steps so far, for the log's end
-    @property
-    def backend(self) -> str: ...  #: what solves the linear systems
-    @property
-    def mechanisms(self) -> list[dict[str, Any]]: ...  #: names of rigid bodies and joints, for the manifest
-
-    def initial_state(self) -> State: ...
-    def step(self, state: State, h: float) -> State: ...
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State: ...  #: raises StepFailed
-    def output(self, state: State, frame: int) -> Vec: ...
-    def liveliness(self, state: State) -> Vec | None: ...  #: (3, m), None where no node may sleep
-    def longest(self, state: State) -> Vec: ...  #: edge of each of `bodies` over its length at rest, (b,)
-    def touched(self, state: State) -> Vec | None: ...  #: (k, 7), None where nothing may touch
-    def poses(self, state: State) -> dict[str, Vec] | None: ...  #: of rigid bodies, None where there are none
-    @property
-    def sheet_names(self) -> list[str]: ...  #: bodies whose frames have faces of their own
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]: ...  #: these, by number of `bodies`
-    def forget_past(self) -> None: ...
-    def controller(self, tolerance: float, largest: int) -> Controller: ...
-    def error(self, before: State, after: State, h: float) -> float: ...
-    def deformation(self, before: State, after: State) -> float: ...
-    def refuse_haste(self, after: State, h: float) -> None: ...  #: raises StepFailed where a shorter step is needed
-    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged: ...
-
-
-class Reshaped(Protocol):
-    """A world and its state after they were reshaped."""
-
-    @property
-    def world(self) -> World: ...
-    @property
-    def state(self) -> State: ...
-    @property
-    def record(self) -> dict[str, Any]: ...  #: arrays that do it again; empty where nothing changed
-    @property
-    def notes(self) -> list[str]: ...  #: sentences for the user
-
-
-class Reshape(Protocol):
-    """What changes counts while the bake goes on; `reshape.reshape` makes one."""
-
-    def due(self, frame: int) -> bool: ...
-    def at(self, frame: int, world: Any, state: State) -> Reshaped: ...
-    def again(self, world: Any, records: list[Any]) -> World: ...
 
 
 class Reporter(Protocol):
@@ -147,15 +96,18 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     shortest: list[float] = []  # steps [s] of frames in which some were halved
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
-        if reshape is not None and reshape.due(frame - 1):
-            after = reshape.at(frame - 1, world, state)
-            world, state, said = after.world, after.state, len(after.world.notes)
-            if after.record:
-                store.cuts(frame - 1, after.record)
-            for note in after.notes:
-                log(note)
-        halved = Halved()
-        state = advance_frame(world, state, timeline, frame, stop, halved, pace)
+        halved, begins = Halved(), 0.0
+        if reshape is not None:
+            for share in reshape.moments(frame - 1):
+                if share:
+                    state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, share))
+                after = reshape.at(frame - 1, share, world, state)
+                world, state, begins, said = after.world, after.state, share, len(after.world.notes)
+                for note in after.notes:
+                    log(note)
+            if made := reshape.record():
+                store.cuts(frame - 1, made)
+        state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
         if halved:
             shortest.append(halved.shortest)
             if len(shortest) <= TOLD:
@@ -214,32 +166,49 @@ class Pace:
 
 
 def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False,
-                  halved: Halved | None = None, pace: Pace | None = None) -> State:
-    """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped."""
+                  halved: Halved | None = None, pace: Pace | None = None,
+                  part: tuple[float, float] = (0.0, 1.0)) -> State:
+    """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped.
+
+    part: of the way between both frames, where it begins and ends; a step that reaches across an end is cut there.
+    """
     count, h = step_size(timeline.fps, timeline.step)
     pace = Pace() if pace is None else pace
     if timeline.tolerance:
         controller = world.controller(timeline.tolerance, count)
-        return _advance_frame_within(world, state, timeline, frame, stop, halved, controller)
+        return _advance_frame_within(world, state, timeline, frame, stop, halved, controller, part)
     before = timeline.time_of(frame - 1)
-    for i in range(count):
+    for begins, ends in pairwise(_step_ends(count, part)):
         # times are counted, never summed, so that no rounding gathers over a long bake
-        state = advance(world, replace(state, time=before + i * h), h, frame, stop, halved=halved,
-                        largest=timeline.largest_deformation, pace=pace)
-    return replace(state, time=timeline.time_of(frame))
+        state = advance(world, replace(state, time=before + begins * h), (ends - begins) * h, frame, stop,
+                        halved=halved, largest=timeline.largest_deformation, pace=pace)
+    return replace(state, time=_time_within(timeline, frame, part[1]))
+
+
+def _step_ends(count: int, part: tuple[float, float]) -> list[float]:
+    """Where steps begin and end in a part of a frame of `count` of them, counted in steps from the frame's start."""
+    first, last = (round(share * count) if abs(share * count - round(share * count)) < NEAR else share * count
+                   for share in part)
+    return [first, *(float(i) for i in range(count + 1) if first < i < last), *([last] if last > first else [])]
+
+
+def _time_within(timeline: Timeline, frame: int, share: float) -> float:
+    """Seconds after the start frame, a share of the way from the frame before to this one."""
+    return timeline.time_of(frame) if share == 1.0 else timeline.time_of(frame - 1) + share / timeline.fps
 
 
 def _advance_frame_within(world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
-                          halved: Halved | None, controller: Controller) -> State:
+                          halved: Halved | None, controller: Controller, part: tuple[float, float]) -> State:
     """The same with steps whose error stays within the tolerance. Raises Diverged, Stopped."""
-    before, unit, done = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units, 0
-    while done < controller.units:
+    before, unit = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units
+    done, end = (round(share * controller.units) for share in part)
+    while done < end:
         state = replace(state, time=before + done * unit)
         proposed, tries = controller.proposed(state.memory), 0
         while True:
             if stop():
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
-            units = controller.fit(proposed, done)
+            units = controller.fit(proposed, done, end)
             try:
                 after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
                 error = world.error(state, after, units * unit)
@@ -254,7 +223,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
             proposed, tries = controller.shorter(units, error), tries + 1
         memory = controller.longer(state.memory, units, error, tries > 0)
         state, done = replace(after, memory={**after.memory, **memory}), done + units
-    return replace(state, time=timeline.time_of(frame))
+    return replace(state, time=_time_within(timeline, frame, part[1]))
 
 
 def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,

@@ -21,8 +21,15 @@ KINDS = {"EMPTY": "plane", "MESH": "sheet"}
 
 def cut_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """What scene.json's body says of its cuts as far as it follows from settings alone."""
-    return [{"frame": cut.frame, "kind": KINDS[cut.object.type]} for cut in obj.conjac.cuts
-            if cut.object is not None and cut.object.type in KINDS]
+    return [{"frame": cut.frame, **subframe(cut, "subframe"), "kind": KINDS[cut.object.type]}
+            for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in KINDS]
+
+
+def subframe(entry: bpy.types.PropertyGroup, name: str) -> dict[str, float]:
+    """A field of scene.json's cut or nail, by the name of its property: no frame is parted into more; none where it is
+    0."""
+    share = round(getattr(entry, name), 6)
+    return {name: share} if share else {}
 
 
 class Cuts:
@@ -32,8 +39,8 @@ class Cuts:
         """Raises BadInput where a cut has no object that cuts or would never be seen between first and last frame."""
         self._evaluation, self._store = evaluation, store
         obj, (start, end) = evaluation.object, frames
-        self._cuts = [(cut.frame, cut.object) for cut in obj.conjac.cuts]
-        for frame, cutter in self._cuts:
+        self._cuts = [(cut.frame, subframe(cut, "subframe"), cut.object) for cut in obj.conjac.cuts]
+        for frame, _, cutter in self._cuts:
             if cutter is None:
                 raise BadInput(f"its cut at frame {frame} has no object that cuts",
                                "Choose an Empty or a mesh, or remove the cut", obj.name)
@@ -47,12 +54,17 @@ class Cuts:
         self._seen: dict[int, dict[str, Any]] = {}
 
     def see(self, frame: int) -> None:
-        """Read what cuts at this frame, which the scene stands at. Raises BadInput where it cannot cut."""
-        for number, (at, cutter) in enumerate(self._cuts):
+        """Read what cuts between this frame, which the scene stands at, and the next. Raises BadInput where it cannot
+        cut."""
+        for number, (at, after, cutter) in enumerate(self._cuts):
             if at != frame:
                 continue
-            self._seen[number] = {"frame": frame, "kind": KINDS[cutter.type], **_READERS[cutter.type](
+            if after:
+                self._evaluation.go_to(frame, after["subframe"])
+            self._seen[number] = {"frame": frame, **after, "kind": KINDS[cutter.type], **_READERS[cutter.type](
                 self._evaluation, cutter, lambda name, values, n=number: self._store(f"cut_{n}_{name}", values))}
+            if after:
+                self._evaluation.go_to(frame)
 
     def fields(self) -> dict[str, list[dict[str, Any]]]:
         """The field of scene.json's body, empty where nothing is cut."""

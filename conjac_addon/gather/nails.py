@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
 from .. import settings as properties
+from .cuts import subframe
 from .empties import check_empty
 from .evaluation import Evaluation
 
@@ -19,8 +20,8 @@ Store = Callable[[str, NDArray[Any]], str]
 
 def nail_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """What scene.json's body says of its nails as far as it follows from settings alone."""
-    return [{"frame": nail.frame, "radius": properties.si(nail, "radius", scene),
-             **({"until": nail.until} if nail.is_drawn else {})}
+    return [{"frame": nail.frame, **subframe(nail, "subframe"), "radius": properties.si(nail, "radius", scene),
+             **({"until": nail.until, **subframe(nail, "until_subframe")} if nail.is_drawn else {})}
             for nail in obj.conjac.nails if nail.object is not None]
 
 
@@ -38,7 +39,7 @@ class Nails:
             if not start <= nail.frame < end:
                 raise BadInput(f"its nail at frame {nail.frame} would hold nothing: it is baked from frame {start} to "
                                f"{end}", f"Drive it in from frame {start} to {end - 1}", obj.name)
-            if nail.is_drawn and nail.until <= nail.frame:
+            if nail.is_drawn and nail.until + nail.until_subframe <= nail.frame + nail.subframe:
                 raise BadInput(f"its nail of frame {nail.frame} is drawn at frame {nail.until} already",
                                "Draw it later", obj.name)
             check_empty(evaluation, nail.object, "nail")

@@ -3,7 +3,7 @@
 import bpy
 from mathutils import Matrix
 
-from ..settings import present_frame
+from ..settings import present_frame, present_subframe
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of
@@ -23,7 +23,7 @@ class CONJAC_OT_add_cut(AddEntry, Behaviour):
         turn = obj.matrix_world.to_quaternion().to_matrix().to_4x4() @ TURNS[size.index(max(size))]
         empty.matrix_world = Matrix.Translation(middle_of(obj)) @ turn
         cut = obj.conjac.cuts.add()
-        cut.frame, cut.object = present_frame(context.scene), empty
+        cut.frame, cut.subframe, cut.object = present_frame(context.scene), present_subframe(context.scene), empty
         return {"FINISHED"}
 
 

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..settings import present_frame
+from ..settings import present_frame, present_subframe
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of
@@ -17,7 +17,7 @@ class CONJAC_OT_add_nail(AddEntry, Behaviour):
         empty = empty_beside(obj, "Nail", "SINGLE_ARROW", 0.75 * size)
         empty.location = middle_of(obj)
         nail = obj.conjac.nails.add()
-        nail.frame, nail.object = present_frame(context.scene), empty
+        nail.frame, nail.subframe, nail.object = present_frame(context.scene), present_subframe(context.scene), empty
         nail.radius = max(obj.conjac.edge_length, 0.08 * size)
         return {"FINISHED"}
 

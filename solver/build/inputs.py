@@ -22,9 +22,11 @@ def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTim
     return Still(still) if samples is None else over_time(job, samples)
 
 
-def sample_at(job: Job, frame: int) -> int:
-    """Which sample stands at a frame."""
-    return (frame - job.scene.time.start) * job.scene.time.samples_per_frame
+def at_frame(job: Job, samples: str | Vec, frame: int, subframe: float = 0.0) -> Vec:
+    """The value of the curve through samples (T, …) at a frame, of one sample's shape; `subframe` in [0, 1)."""
+    # counted in samples, so that at a sample there is that sample to the last bit
+    curve = Motion(over_time(job, samples).samples, 1.0)
+    return curve.at((frame - job.scene.time.start + subframe) * job.scene.time.samples_per_frame)
 
 
 def activation_of(job: Job, samples: str) -> Activation:

@@ -50,16 +50,16 @@ class Controller:
         """Length of the next step in units, before it is fitted into the frame."""
         return float(memory[PROPOSED][0]) if PROPOSED in memory else float(FINEST)
 
-    def fit(self, proposed: float, done: int) -> int:
-        """Units of a step that starts `done` units after the frame's start: no longer than the largest step."""
-        wanted = min(max(proposed, 1.0), float(FINEST))
+    def fit(self, proposed: float, done: int, end: int) -> int:
+        """Units of a step that starts `done` units after the frame's start: no longer than the largest step, nor than
+        to the `end`, that of the frame or of a part of it."""
+        wanted, left = min(max(proposed, 1.0), float(FINEST)), end - done
         if self.equal_steps:
             length = 1 << int(np.log2(wanted))
             # a doubled step starts where such steps stand, so that they fill the frame
-            while done % length:
+            while done % length or length > left:
                 length //= 2
             return length
-        left = self.units - done
         count = max(int(np.ceil(left / wanted - STRETCH)), -(-left // FINEST), 1)
         return -(-left // count)
 

@@ -24,6 +24,7 @@ VERSION = SCENE_VERSION
 
 Positive = Annotated[float, Meta(gt=0)]
 Frame = Annotated[int, Meta(ge=-1_048_574, le=1_048_574)]  #: Blender's last one
+Subframe = Annotated[float, Meta(ge=0, lt=1)]  #: how far after its frame it is, towards the next one
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
@@ -131,11 +132,12 @@ class Pin(Strict):
 class Cut(Strict):
     """Where the body comes apart once `frame` has been reached, between its tetrahedra.
 
-    World space at that frame, where the body is then. The catalogue says which fields each kind reads.
+    World space at that moment, where the body is then. The catalogue says which fields each kind reads.
     """
 
     frame: int  #: this one is still whole
     kind: str  #: a key of the catalogue
+    subframe: Subframe = 0.0
     point: Vector | None = None  #: of a plane [m]
     normal: Vector | None = None
     vertices: Array | None = None  #: (s, 3) of a sheet [m]
@@ -150,7 +152,9 @@ class Nail(Strict):
     head: Vector  #: the line's ends
     tip: Vector
     radius: Positive  #: how near
+    subframe: Subframe = 0.0
     until: int | None = None  #: once this frame has been reached it is drawn; it stays where left out
+    until_subframe: Subframe = 0.0
     motion: Array | None = None  #: (T, 4, 4): what it sits in, with `head` and `tip` in that; still where left out
 
 

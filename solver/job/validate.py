@@ -201,7 +201,7 @@ def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
     if not time.start <= nail.frame < time.end:
         raise refuse(f"the nail at frame {nail.frame} would never hold: the scene has frames {time.start} to "
                      f"{time.end}", f"{where}.frame", f"Drive it in from frame {time.start} to {time.end - 1}")
-    if nail.until is not None and nail.until <= nail.frame:
+    if nail.until is not None and nail.until + nail.until_subframe <= nail.frame + nail.subframe:
         raise refuse(f"the nail of frame {nail.frame} is drawn at frame {nail.until} already", f"{where}.until",
                      "Draw it later, or leave it out")
     check_vector(nail.head, f"{where}.head")

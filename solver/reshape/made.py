@@ -1,9 +1,9 @@
-"""What was done to the bodies at one frame, as arrays: enough to do it again, and to show it."""
+"""What was done to the bodies while a frame went by, as arrays: enough to do it again, and to show it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,40 +12,57 @@ from numpy.typing import NDArray
 from .body import Separation
 from .nails import Driven
 
+SEPARATED, NAILED, DRAWN = "bodies", "nailed", "drawn"  #: arrays of a record, and `<one>.moment` for each
+
 
 @dataclass(frozen=True)
 class Made:
-    """Each with the number of its body."""
+    """At one moment, each with the number of its body. Nails are drawn before anything is cut, and driven in after."""
 
-    separations: list[tuple[int, Separation]]
-    driven: list[tuple[int, Driven]]
-    drawn: list[tuple[int, int]]  #: and of the nail
+    separations: list[tuple[int, Separation]] = field(default_factory=list)
+    driven: list[tuple[int, Driven]] = field(default_factory=list)
+    drawn: list[tuple[int, int]] = field(default_factory=list)  #: and of the nail
 
     @property
     def count(self) -> int:
         """Of all changes."""
         return len(self.separations) + len(self.driven) + len(self.drawn)
 
-    def record(self) -> dict[str, NDArray[Any]]:
-        """Arrays by name: `bodies` of each separation, and "0.parents", … of the first one; `nailed` and "nail0.…"."""
-        out: dict[str, NDArray[Any]] = {"bodies": _numbers([body for body, _ in self.separations])}
-        for k, (_, separation) in enumerate(self.separations):
-            out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
-        out["nailed"] = _numbers([(body, driven.nail) for body, driven in self.driven]).reshape(-1, 2)
-        out["drawn"] = _numbers(self.drawn).reshape(-1, 2)
-        for k, (_, driven) in enumerate(self.driven):
-            out |= {f"nail{k}.nodes": driven.nodes, f"nail{k}.places": driven.places}
-        return out
 
-    @classmethod
-    def of(cls, record: Mapping[str, NDArray[Any]]) -> Made:
-        """What `record` kept."""
-        names = Separation.__dataclass_fields__
-        separations = [(int(body), Separation(**{name: record[f"{k}.{name}"] for name in names}))
-                       for k, body in enumerate(record["bodies"])]
-        driven = [(int(body), Driven(int(nail), record[f"nail{k}.nodes"], record[f"nail{k}.places"]))
-                  for k, (body, nail) in enumerate(record["nailed"])]
-        return cls(separations, driven, [(int(body), int(nail)) for body, nail in record["drawn"]])
+def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
+    """Arrays by name: `bodies` of each separation, and "0.parents", … of the first one; `nailed` and "nail0.…"; the
+    number of the moment of each."""
+    separations = [(k, *one) for k, made in enumerate(moments) for one in made.separations]
+    driven = [(k, *one) for k, made in enumerate(moments) for one in made.driven]
+    drawn = [(k, *one) for k, made in enumerate(moments) for one in made.drawn]
+    out: dict[str, NDArray[Any]] = {
+        SEPARATED: _numbers([body for _, body, _ in separations]),
+        NAILED: _numbers([(body, one.nail) for _, body, one in driven]).reshape(-1, 2),
+        DRAWN: _numbers([(body, nail) for _, body, nail in drawn]).reshape(-1, 2)}
+    for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn)):
+        out[f"{name}.moment"] = _numbers([change[0] for change in changes])
+    for k, (_, _, separation) in enumerate(separations):
+        out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
+    for k, (_, _, one) in enumerate(driven):
+        out |= {f"nail{k}.nodes": one.nodes, f"nail{k}.places": one.places}
+    return out
+
+
+def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
+    """What a record kept, moment by moment."""
+    # records of versions that changed bodies at whole frames alone have one moment, and no number of it
+    of = {name: record.get(f"{name}.moment", np.zeros(len(record[name]), np.int32)).tolist()
+          for name in (SEPARATED, NAILED, DRAWN)}
+    found = [Made() for _ in range(1 + max((k for some in of.values() for k in some), default=-1))]
+    names = Separation.__dataclass_fields__
+    for k, body in enumerate(record[SEPARATED].tolist()):
+        separation = Separation(**{name: record[f"{k}.{name}"] for name in names})
+        found[of[SEPARATED][k]].separations.append((body, separation))
+    for k, (body, nail) in enumerate(record[NAILED].tolist()):
+        found[of[NAILED][k]].driven.append((body, Driven(nail, record[f"nail{k}.nodes"], record[f"nail{k}.places"])))
+    for k, (body, nail) in enumerate(record[DRAWN].tolist()):
+        found[of[DRAWN][k]].drawn.append((body, nail))
+    return found
 
 
 def _numbers(values: list[Any]) -> NDArray[np.int32]:

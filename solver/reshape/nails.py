@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..build.fields import Prepared
-from ..build.inputs import sample_at
+from ..build.inputs import at_frame
 from ..coordinates.prescribed import carried
 from ..job import schema
 from ..job.folder import Job
@@ -33,7 +33,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
-        matrix = np.asarray(job.array(nail.motion)[sample_at(job, nail.frame)], dtype=float)
+        matrix = at_frame(job, nail.motion, nail.frame, nail.subframe)
         head, tip = carried(matrix, np.stack([head, tip]))
     along = tip - head
     share = np.clip((x - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
@@ -49,7 +49,8 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
     where: Vec = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
     if nail.motion is not None:
         matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
-        where = carried(matrices @ np.linalg.inv(matrices[sample_at(job, nail.frame)]), driven.places)
+        begun = at_frame(job, nail.motion, nail.frame, nail.subframe)
+        where = carried(matrices @ np.linalg.inv(begun), driven.places)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 

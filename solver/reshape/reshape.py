@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +23,22 @@ from ..world.world import World
 from . import nails
 from .body import Separation, WholeBody, apply, cut_body
 from .cuts.interface import Cut, Shape
-from .made import Made
+from .made import Made, made_of, recorded
 
 if TYPE_CHECKING:
     from ..world.joints import Joints
+
+T = TypeVar("T", bound=np.generic)
 
 KERF = 0.04  #: of the mean edge of a body's skin: how wide cuts are where surfaces touch
 
 
 @dataclass
 class Reshaped:
-    """What happened at a frame."""
+    """What happened at a moment."""
 
     world: World
     state: State
-    record: dict[str, NDArray[Any]]  #: enough to do it again, and to show it; empty where nothing changed
     notes: list[str] = field(default_factory=list)  #: sentences for the user
 
 
@@ -54,33 +55,45 @@ class Reshape:
                       for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
+        self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
             for k, cut in enumerate(body.cuts):
                 with blame(job.scene, body, f"cuts[{k}]"):
                     self._cut(cut, shape)
 
-    def due(self, frame: int) -> bool:
-        """Whether anything is to change once this frame has been reached."""
-        bodies = self._job.scene.bodies
-        return any(cut.frame == frame for body in bodies for cut in body.cuts) or \
-            any(frame in (nail.frame, nail.until) for body in bodies for nail in body.nails)
+    def moments(self, frame: int) -> list[float]:
+        """When something is to change between this frame and the next, as shares of the way, in order: 0 is once this
+        frame has been reached."""
+        found = set[float]()
+        for body in self._job.scene.bodies:
+            found |= {cut.subframe for cut in body.cuts if cut.frame == frame}
+            found |= {nail.subframe for nail in body.nails if nail.frame == frame}
+            found |= {nail.until_subframe for nail in body.nails if nail.until == frame}
+        return sorted(found)
 
-    def at(self, frame: int, world: World, state: State) -> Reshaped:
-        """The world and the state after the changes of this frame: the same positions and velocities on more nodes.
+    def at(self, frame: int, share: float, world: World, state: State) -> Reshaped:
+        """The world and the state after the changes of a moment: the same positions and velocities on more nodes.
 
-        Parts of which nothing changes stay as they are. Nails are drawn before anything is cut, and driven in after.
+        Parts of which nothing changes stay as they are, what they remember and keep among it. Nails are drawn before
+        anything is cut, and driven in after.
         """
-        made, notes = Made([], [], []), list[str]()
+        made, notes, moment = Made(), list[str](), (frame, share)
         states = world.parted(state)
         for k, members in self._parts(world).items():
-            x, v = world.parts[k].nodes_at(states[k])
-            before = made.count
-            x, v = self._change(frame, members, x, v, made, notes)
+            cut = cast("Nodes", world.parts[k])  # nothing else is reshaped
+            stood, before = cut.nodes_at(states[k])[0], made.count
+            held = len(made.driven) + len(made.drawn)
+            x, source = self._change(moment, members, stood, made, notes)
             if made.count == before:
                 continue
+            if held == len(made.driven) + len(made.drawn) and np.array_equal(x, stood):
+                # no node was parted: it moves on as it did, with all that it keeps, and looks another way
+                cut.show([self._bodies[i].prepared.embedding for i in members])
+                world = world.with_part(k, cut, [ride for ride in world.rides if ride.rider is cut])
+                continue
             part, rides = self._assembled(world, k, members)
-            states[k] = part.started_at(states[k].time, x, v)
+            states[k] = part.carried_over(cut, states[k], source, x)
             for ride in rides:
                 from ..world.carried import HISTORIES  # its kernels are compiled where something rides
 
@@ -90,20 +103,29 @@ class Reshape:
                 states[carrier] = replace(states[carrier], memory=kept)
             world = world.with_part(k, part, rides)
         if not made.count:
-            return Reshaped(world, state, {}, notes)
-        return Reshaped(world, world.joined(states, state), made.record(), notes)
+            return Reshaped(world, state, notes)
+        self._made.append(made)
+        return Reshaped(world, world.joined(states, state), notes)
 
-    def _change(self, frame: int, members: list[int], x: Vec, v: Vec, made: Made,
-                notes: list[str]) -> tuple[Vec, Vec]:
-        """Positions and velocities of a part's nodes after what this frame does to its bodies; adds to `made`."""
+    def record(self) -> dict[str, NDArray[Any]]:
+        """What was done since this was asked last: enough to do it again, and to show it; empty where nothing was."""
+        made, self._made = self._made, []
+        return recorded(made) if made else {}
+
+    def _change(self, moment: tuple[int, float], members: list[int], x: Vec, made: Made,
+                notes: list[str]) -> tuple[Vec, Index]:
+        """Positions of a part's nodes after what this moment does to its bodies, (n', 3) [m], and which node each was
+        before, (n',); adds to `made`."""
+        sources, when = np.arange(len(x), dtype=np.int32), _said_when(*moment)
         for i in members:
             body = self._job.scene.bodies[i]
-            for number in [one for one in self._nailed[i] if body.nails[one].until == frame]:
+            for number in [one for one in self._nailed[i] if moment == (body.nails[one].until,
+                                                                        body.nails[one].until_subframe)]:
                 made.drawn.append((i, number))
-                notes.append(f'"{body.name}": a nail is drawn at frame {frame}')
+                notes.append(f'"{body.name}": a nail is drawn at frame {when}')
                 self._draw(i, number)
             for k, cut in enumerate(body.cuts):
-                if cut.frame != frame:
+                if (cut.frame, cut.subframe) != moment:
                     continue
                 # the nodes of one body stand one after the other, and those of its copies do too
                 nodes = self._nodes(i, members)
@@ -112,34 +134,33 @@ class Reshape:
                 with blame(self._job.scene, body, f"cuts[{k}]"):
                     separation = cut_body(whole, self._cut(cut, shape), shape)
                 if separation is None:
-                    notes.append(f'"{body.name}": the cut at frame {frame} passes through none of its tetrahedra, so '
+                    notes.append(f'"{body.name}": the cut at frame {when} passes through none of its tetrahedra, so '
                                  "nothing is cut")
                     continue
                 source = self._separate(i, separation)
-                x, v = (_copied(values, nodes, source) for values in (x, v))
+                x, sources = _copied(x, nodes, source), _copied(sources, nodes, source)
                 nodes = self._nodes(i, members)
                 x[nodes] = self._opened(i, x[nodes], source, separation)
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
-                notes.append(_said(body.name, frame, whole, self._bodies[i], follows))
+                notes.append(_said(body.name, when, whole, self._bodies[i], follows))
             for number, nail in enumerate(body.nails):
-                if nail.frame != frame:
+                if (nail.frame, nail.subframe) != moment:
                     continue
                 driven = nails.drive(self._job, body, number, self._bodies[i], x[self._nodes(i, members)])
                 if not len(driven.nodes):
-                    notes.append(f'"{body.name}": the nail at frame {frame} is near none of its nodes, so it holds '
+                    notes.append(f'"{body.name}": the nail at frame {when} is near none of its nodes, so it holds '
                                  "nothing")
                     continue
                 self._hold(i, driven)
                 made.driven.append((i, driven))
-                notes.append(f'"{body.name}": a nail holds {len(driven.nodes)} nodes from frame {frame} on')
-        return x, v
+                notes.append(f'"{body.name}": a nail holds {len(driven.nodes)} nodes from frame {when} on')
+        return x, sources
 
-    def again(self, world: World, records: list[Mapping[str, NDArray[Any]]]) -> World:
+    def again(self, world: World, records: Sequence[Mapping[str, NDArray[Any]]]) -> World:
         """The world after changes that were made by an earlier run, in their order."""
         changed = set[int]()
-        for record in records:
-            made = Made.of(record)
+        for made in (one for record in records for one in made_of(record)):
             for i, nail in made.drawn:
                 self._draw(i, nail)
             for i, separation in made.separations:
@@ -201,9 +222,9 @@ class Reshape:
         return kind
 
 
-def _copied(values: Vec, nodes: slice, source: Index) -> Vec:
-    """Values of all nodes, (n, 3), with those of one body's nodes copied to its new ones."""
-    copied: Vec = np.concatenate([values[: nodes.start], values[nodes][source], values[nodes.stop :]])
+def _copied(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
+    """Values of all nodes, (n, …), with those of one body's nodes copied to its new ones."""
+    copied: NDArray[T] = np.concatenate([values[: nodes.start], values[nodes][source], values[nodes.stop :]])
     return copied
 
 
@@ -214,13 +235,18 @@ def _triangles(job: Job, one: Prepared) -> Index:
     return triangles
 
 
-def _said(name: str, frame: int, before: WholeBody, after: WholeBody, follows: bool) -> str:
+def _said_when(frame: int, share: float) -> str:
+    """The moment as an artist reads it, such as 12.5."""
+    return f"{frame + share:.10g}"
+
+
+def _said(name: str, when: str, before: WholeBody, after: WholeBody, follows: bool) -> str:
     """One sentence about a cut that was made. follows: whether what is not dynamic follows in balance."""
     fields, tets = after.prepared.fields, after.prepared.volume.tets
     pieces, part = face_parts(tets)
     came = pieces - face_parts(before.prepared.volume.tets)[0]
-    text = f'"{name}": cut at frame {frame}, into {pieces} pieces' if came else \
-        f'"{name}": cut at frame {frame}; it still hangs together'
+    text = f'"{name}": cut at frame {when}, into {pieces} pieces' if came else \
+        f'"{name}": cut at frame {when}; it still hangs together'
     part_of_node = np.zeros(len(after.prepared.volume.nodes), dtype=np.int32)
     part_of_node[tets] = part[:, None]
     lively = np.zeros(pieces, dtype=bool)

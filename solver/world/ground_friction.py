@@ -224,3 +224,19 @@ def _force(system: Ground, memory: Mapping[str, Vec]) -> Vec:
     known = memory.get(FORCE)
     shape = (len(system.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
+
+
+def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
+    """What the memory has of friction, on the nodes of bodies that were reshaped: each was `source`, (n,), moved by
+    (n, 3) [m] and has a share of its mass, (n,)."""
+    kept = {}
+    if FORCE in memory:
+        kept[FORCE] = share[:, None] * memory[FORCE][source]
+    if NODES in memory:
+        held = memory[NODES].astype(np.int32)
+        place = np.full(max(int(source.max(initial=0)), int(held.max(initial=0))) + 1, -1, dtype=np.int32)
+        place[held] = np.arange(len(held))
+        nodes = np.flatnonzero(place[source] >= 0)
+        kept |= {NODES: nodes.astype(float),
+                 PLACES: (memory[PLACES].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
+    return kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,11 +18,13 @@ from ..contact.laws.gripping import SHARE, Gripping
 from ..contact.laws.interface import ContactLaw, Friction
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
+from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
+from .ground_friction import friction_carried
 
 
 @dataclass(frozen=True)
@@ -307,11 +309,22 @@ class SoftBodies:
         """Positions [m] and velocities [m/s] of all nodes, (n, 3)."""
         return self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
 
-    def started_at(self, time: float, x: Vec, v: Vec) -> State:
-        """The state with nodes at positions and velocities (n, 3) that remembers nothing: what an integrator did is of
-        other nodes, and it starts anew as after a contact."""
+    def show(self, embeddings: Sequence[Embedding | None]) -> None:
+        """From now on the bodies' meshes hang on the same nodes in this way."""
+        self.parts = [replace(body, embedding=one) for body, one in zip(self.parts, embeddings)]
+
+    def carried_over(self, before: SoftBodies, state: State, source: Index, x: Vec) -> State:
+        """The state of the same bodies before nodes were parted, held or let go, on those that they have now: each was
+        `source`, (n,), and stands at x, (n, 3) [m].
+
+        Forces jump there. A history of rates is no guide across that, as it is none where a contact comes: BDF2 would
+        take what was cut apart as if it had been a third of a step later. So an integrator starts anew, and who sleeps
+        wakes; what friction holds it goes on holding.
+        """
+        stood, v = before.nodes_at(state)
         free = self.coordinates.free
-        return State(time, x[free].ravel(), v[free].ravel())
+        memory = friction_carried(state.memory, source, x - stood[source], self.mass / before.mass[source])
+        return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.led)
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""

@@ -11,7 +11,7 @@ from jelly import add_jelly, rest_of, scene, seen_at  # noqa: E402, F401
 from matrix import some  # noqa: E402
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
-from conjac.conjac_addon import gather, playback  # noqa: E402
+from conjac.conjac_addon import compat, gather, playback  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.playback import cut_object  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
@@ -75,6 +75,39 @@ def test_the_plane_of_an_empty_and_the_faces_of_a_mesh_at_their_frames(scene, tm
     assert gather.changed_settings(obj, scene, tmp_path / "job") == ["Frame"]
     obj.conjac.cuts.clear()
     assert gather.changed_settings(obj, scene, tmp_path / "job") != []
+
+
+def test_a_cut_between_frames_is_gathered_where_its_cutter_is_then(scene, tmp_path):  # noqa: F811
+    """What is read after it stands at whole frames."""
+    obj = add_jelly()
+    empty = add_empty(obj, 5)
+    for frame, z in ((1, 0.0), (9, 0.08)):
+        empty.location.z = z
+        empty.keyframe_insert("location", frame=frame)
+        for curve in compat.fcurves(empty):
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+    other = obj.conjac.cuts.add()
+    other.frame, other.object = 5, empty
+    obj.conjac.cuts[0].subframe = 0.3
+    between, whole = job_of(obj, tmp_path / "job")["cuts"]
+    assert between["subframe"] == 0.3 and "subframe" not in whole and between["frame"] == whole["frame"] == 5
+    assert between["point"][2] == pytest.approx(0.043, abs=1e-7) and whole["point"][2] == pytest.approx(0.04, abs=1e-7)
+    assert gather.changed_settings(obj, scene, tmp_path / "job") == []
+    obj.conjac.cuts[1].subframe = 0.5
+    assert gather.changed_settings(obj, scene, tmp_path / "job") == ["Subframe"]
+
+
+def test_a_cut_is_added_where_the_timeline_stands(scene):  # noqa: F811
+    obj = add_jelly()
+    scene.frame_set(3, subframe=0.25)
+    bpy.ops.conjac.add_cut()
+    scene.show_subframe = True  # which puts the timeline back to a whole frame
+    scene.frame_set(3, subframe=0.25)
+    bpy.ops.conjac.add_cut()
+    bpy.ops.conjac.add_nail()
+    told = [(one.frame, one.subframe) for one in (*obj.conjac.cuts, *obj.conjac.nails)]
+    assert told == [(3, 0.0), (3, 0.25), (3, 0.25)]
 
 
 def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811

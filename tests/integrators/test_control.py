@@ -238,7 +238,7 @@ def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
     controller = Controller(TOLERANCE, order, True, 1)
     for share, length in ((0.98, 128), (1.02, 64)):
         error = share * TOLERANCE * 0.45 ** (order + 1)
-        assert controller.fit(controller.proposed(controller.longer({}, 64, error, False)), 0) == length
+        assert controller.fit(controller.proposed(controller.longer({}, 64, error, False)), 0, FINEST) == length
     # one that is shortened goes to where its error stands
     for units, factor in ((64, 3.0), (640, 6.0)):
         assert controller.shorter(units, TOLERANCE * factor ** (order + 1)) == pytest.approx(0.9 * units / factor)
@@ -246,15 +246,17 @@ def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
 
 @pytest.mark.parametrize("equal", [False, True])
 def test_any_proposal_fills_the_frame_without_a_step_too_long(equal):
+    """And a part of it, wherever that begins and ends."""
     controller = Controller(1e-3, 2, equal, 3)
     rng = np.random.default_rng(0)
     for _ in range(200):
         done = 0
-        while done < controller.units:
-            length = controller.fit(float(np.exp(rng.uniform(-2.0, 10.0))), done)
-            assert 1 <= length <= FINEST
-            done += length
-        assert done == controller.units
+        for end in (*np.sort(rng.integers(controller.units, size=2)), controller.units):
+            while done < end:
+                length = controller.fit(float(np.exp(rng.uniform(-2.0, 10.0))), done, end)
+                assert 1 <= length <= FINEST
+                done += length
+            assert done == end
 
 
 def test_the_worst_node_is_measured_by_the_size_of_its_own_body():

@@ -54,13 +54,12 @@ class OfOnePart:
     """The reshape of a scene whose bodies are one part, asked with that part and its own states."""
 
     def __init__(self, reshape):
-        self._reshape, self.due = reshape, reshape.due
+        self._reshape, self.moments, self.record = reshape, reshape.moments, reshape.record
 
-    def at(self, frame, part, state):
+    def at(self, frame, part, state, share=0.0):
         world = World([part])
-        done = self._reshape.at(frame, world, world.joined([state]))
-        return SimpleNamespace(world=done.world.parts[0], state=done.world.parted(done.state)[0], record=done.record,
-                               notes=done.notes)
+        done = self._reshape.at(frame, share, world, world.joined([state]))
+        return SimpleNamespace(world=done.world.parts[0], state=done.world.parted(done.state)[0], notes=done.notes)
 
     def again(self, part, records):
         return self._reshape.again(World([part]), records).parts[0]

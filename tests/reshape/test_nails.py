@@ -119,21 +119,22 @@ def test_a_nail_through_a_seam_holds_each_side_where_it_is(tmp_path):
     job = nailed_job(tmp_path, NAIL | {"frame": 9, "until": 15}, cuts=[cut])
     world, reshape = opened(job)
     whole = len(world.rest)
-    done = [reshape.at(3, world, world.initial_state())]
-    world, state = done[0].world, done[0].state
+    done = reshape.at(3, world, world.initial_state())
+    world, state, records = done.world, done.state, [reshape.record()]
     pinned, x = world.coordinates.prescribed, placed(world, state)
     parted = np.isin(world.rest[:whole, 0], world.rest[whole:, 0])
     x[:whole][parted, 0] -= 0.1  # the side whose nodes keep their numbers is away
     near = np.flatnonzero(np.hypot(x[:, 0] - 0.16, x[:, 2] - 0.03) <= 0.016)
     state = replace(state, q=x[world.coordinates.free].ravel())
-    done.append(reshape.at(9, world, state))
-    held = np.setdiff1d(done[1].world.coordinates.prescribed, pinned)
+    done = reshape.at(9, world, state)
+    records.append(reshape.record())
+    held = np.setdiff1d(done.world.coordinates.prescribed, pinned)
     assert len(near) and near.min() >= whole and np.array_equal(held, near)
     again = opened(job)
-    other = again[1].again(again[0], [one.record for one in done])
-    assert np.array_equal(other.coordinates.prescribed, done[1].world.coordinates.prescribed)
+    other = again[1].again(again[0], records)
+    assert np.array_equal(other.coordinates.prescribed, done.world.coordinates.prescribed)
     for one in (reshape, again[1]):
-        assert np.array_equal(one.at(15, done[1].world, done[1].state).world.coordinates.prescribed, pinned)
+        assert np.array_equal(one.at(15, done.world, done.state).world.coordinates.prescribed, pinned)
 
 
 @pytest.mark.long
