@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..state import Index
+from ..state import Index, Mask
 from . import adapt_kernels as sweeps
 from .sheet_mesh import SheetMesh
 from .sizing import Sizing
@@ -18,6 +18,7 @@ from .working import Working
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
 PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
 SAME = 1.0e-12  #: [m] and share: places in material space that are one
+NOTHING = -2  #: no corner of a face and no neighbour
 TURNS = 8  #: sweeps over all edges before turning is given up for this round
 
 
@@ -37,6 +38,39 @@ class Adapted:
         return self.splits + self.flips + self.collapses > 0
 
 
+class Seen:
+    """What was measured and tried of a mesh, and where: elsewhere only what changed since is measured and tried anew.
+
+    The same comes out, bit for bit: what faces ask for and whether a vertex may go depend on what is near alone.
+    """
+
+    def __init__(self, working: Working) -> None:
+        self._working = working
+        rows = len(working.faces)
+        self.measured: Index = np.full((rows, 6), NOTHING, np.int32)  #: corners and neighbours of faces then, (m, 6)
+        self.asked = np.empty((rows, 10))  #: for what they asked, and their folds, (m, 10)
+        self._tried: Index = np.full((rows, 6), NOTHING, np.int32)
+        self._metric = np.empty((len(working.at), 3))
+
+    def room(self) -> None:
+        """For all that the mesh has room for."""
+        more = len(self._working.faces) - len(self.measured)
+        if more > 0:
+            nothing = np.full((more, 6), NOTHING, np.int32)
+            self.measured, self._tried = (np.concatenate([one, nothing]) for one in (self.measured, self._tried))
+            self.asked = np.concatenate([self.asked, np.empty((more, 10))])
+        more = len(self._working.at) - len(self._metric)
+        if more > 0:
+            self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
+
+    def stale(self) -> Mask:
+        """Vertices whose collapses may end otherwise than when they were tried last, (rows,)."""
+        self.room()
+        stale = np.empty(self._working.counts[0], dtype=bool)
+        sweeps.mark_stale(self._working.arrays, self._tried, self._metric, stale)
+        return stale
+
+
 def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Index | None = None) -> Adapted:
     """The same cloth with edges as long as `sizing` wants them. points, ends: of the features, as `Working` takes.
 
@@ -48,16 +82,17 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
     throws it 9 times as far. [Thesis 2.6.2]
     """
     working = Working(mesh, points, ends)
-    counts, left = (0, 0, 0), True
+    seen, counts, left = Seen(working), (0, 0, 0), True
     for _ in range(ROUNDS):
-        measure(working, sizing)
-        done = _round(working, sizing)
+        measure(working, sizing, seen)
+        done = _round(working, sizing, seen)
         counts = (counts[0] + done[0], counts[1] + done[1], counts[2] + done[2])
         left = any(done)
         if counts[0] == counts[2] > 0 and _is_back(working, mesh):
             # what was split was collapsed again: it would be so at every step
             working, left = Working(mesh, points, ends), False
-            measure(working, sizing)
+            seen = Seen(working)
+            measure(working, sizing, seen)
             counts = (0, _flip(working), 0)
         if not left:
             break
@@ -65,7 +100,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
         working.mark_changed()
     changed, was = working.sheet()
     stopped = left or working.counts[1] + 2 > sizing.most_faces
-    return Adapted(changed, was, *counts, said=_told(working, sizing) if stopped else None)
+    return Adapted(changed, was, *counts, said=_told(working, sizing, seen) if stopped else None)
 
 
 def _is_back(working: Working, mesh: SheetMesh) -> bool:
@@ -78,7 +113,7 @@ def _is_back(working: Working, mesh: SheetMesh) -> bool:
     return bool((np.abs(one - two) <= SAME * (1.0 + np.abs(one))).all())
 
 
-def _round(working: Working, sizing: Sizing) -> tuple[int, int, int]:
+def _round(working: Working, sizing: Sizing, seen: Seen) -> tuple[int, int, int]:
     """How many splits, flips and collapses one round does with the metric as it was measured."""
     splits, collapses, flips = 0, 0, _flip(working)
     for _ in range(PASSES):
@@ -98,7 +133,8 @@ def _round(working: Working, sizing: Sizing) -> tuple[int, int, int]:
         edges = edges[np.argsort(lengths, kind="stable")]
         f, k = edges // 3, edges % 3
         ends = np.stack([working.faces[f, (k + 1) % 3], working.faces[f, (k + 2) % 3]], axis=1).astype(np.int64)
-        done = sweeps.collapse_short(working.arrays, ends, short, sizing.limits, working.straight, working.thinnest)
+        done = sweeps.collapse_short(working.arrays, ends, short, sizing.limits, working.straight, working.thinnest,
+                                     seen.stale())
         if not done:
             break
         collapses += done
@@ -110,9 +146,9 @@ def _flip(working: Working) -> int:
     return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, TURNS))
 
 
-def _told(working: Working, sizing: Sizing) -> str | None:
+def _told(working: Working, sizing: Sizing, seen: Seen) -> str | None:
     """Which edge is longest for what it should be, None where none is too long."""
-    measure(working, sizing)
+    measure(working, sizing, seen)
     edges, lengths = _edges(working, 1.0, np.inf)
     if not len(edges):
         return None
@@ -124,9 +160,11 @@ def _told(working: Working, sizing: Sizing) -> str | None:
             "the material")
 
 
-def measure(working: Working, sizing: Sizing) -> None:
-    """Write the metric of all vertices."""
-    measure_sizing(working.arrays, sizing.limits, np.empty((working.counts[0], 7)))
+def measure(working: Working, sizing: Sizing, seen: Seen | None = None) -> None:
+    """Write the metric of all vertices. seen: of the same mesh before, where it was measured already."""
+    seen = Seen(working) if seen is None else seen
+    seen.room()
+    measure_sizing(working.arrays, sizing.limits, seen.measured, seen.asked, np.empty((working.counts[0], 7)))
 
 
 def _edges(working: Working, low: float, high: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

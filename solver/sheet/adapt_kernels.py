@@ -10,6 +10,7 @@ from .operations_kernels import (
     DONE,
     FACES,
     MESH,
+    VERTICES,
     WIDEST,
     collapse,
     corner_of,
@@ -23,7 +24,7 @@ from .operations_kernels import (
     split_edge,
     wedge,
 )
-from .sizing_kernels import measure_vertex
+from .sizing_kernels import is_other, measure_vertex
 
 TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
 POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
@@ -336,17 +337,70 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
     return False
 
 
-@kernel(f"i8({MESH}, i8[:,::1], f8, f8[::1], f8, f8)")
-def collapse_short(mesh, ends, usual, limits, straight, thinnest):  # type: ignore[no-untyped-def]
+@inlined
+def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
+    """Mark a vertex and those that share a face with it; around: room for faces, (WIDEST,)."""
+    faces = mesh[7]
+    marks[vertex] = True
+    for f in around[:abs(ring(mesh, vertex, around))]:
+        for k in range(3):
+            marks[faces[f, k]] = True
+
+
+@kernel(f"void({MESH}, b1[::1], b1[::1])")
+def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
+    """Mark besides all that share a face with a marked vertex, wider (n,)."""
+    faces, counts = mesh[7], mesh[10]
+    wider[:] = marks
+    for f in range(counts[FACES]):
+        if faces[f, 0] >= 0 and (marks[faces[f, 0]] or marks[faces[f, 1]] or marks[faces[f, 2]]):
+            wider[faces[f, 0]] = wider[faces[f, 1]] = wider[faces[f, 2]] = True
+
+
+@kernel(f"void({MESH}, i4[:,::1], f8[:,::1], b1[::1])")
+def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
+    """Mark vertices whose edges may do otherwise than they did: what a collapse asks about ends two edges away.
+
+    known: corners and neighbours of faces, (m, 6), and metric_then of vertices, (n, 3), as they were then; written to
+    be what they are. stale: (n,).
+    """
+    metric, faces, across, at, counts = mesh[4], mesh[7], mesh[8], mesh[9], mesh[10]
+    n = counts[VERTICES]
+    marks = np.zeros(n, np.bool_)
+    for f in range(counts[FACES]):
+        if is_other(faces, across, f, known):
+            for k in range(3):
+                if known[f, k] >= 0:
+                    marks[known[f, k]] = True
+                if faces[f, k] >= 0:
+                    marks[faces[f, k]] = True
+                known[f, k], known[f, 3 + k] = faces[f, k], across[f, k]
+    for i in range(n):
+        for k in range(3):
+            if at[i] >= 0 and metric[i, k] != metric_then[i, k]:
+                marks[i] = True
+            metric_then[i, k] = metric[i, k]
+    widen(mesh, marks, stale)
+    marks[:] = stale
+    widen(mesh, marks, stale)
+
+
+@kernel(f"i8({MESH}, i8[:,::1], f8, f8[::1], f8, f8, b1[::1])")
+def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # type: ignore[no-untyped-def]
     """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`,
     or a little longer for one that is shorter than a half, by the metric as it was and as it is then; how many were.
-    limits: as `measure_sizing` takes them."""
-    at, done = mesh[9], 0
+    limits: as `measure_sizing` takes them. stale: vertices that may go now where they might not when that was asked
+    last, (n,)."""
+    faces, at, done = mesh[7], mesh[9], 0
+    partly = not stale[: mesh[10][VERTICES]].all()
+    around, beyond, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32), np.empty(2 * WIDEST, np.int32)
     for e in range(ends.shape[0]):
         for side in range(2):
             gone, into = ends[e, side], ends[e, 1 - side]
             if at[gone] < 0 or at[into] < 0:
                 break
+            if not stale[gone]:
+                continue
             now = length2(mesh, gone, into)
             # half an edge that was split is no shorter than a half
             wanted = usual if now > 0.25 else 0.75 + 0.25 * usual
@@ -357,7 +411,20 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest):  # type: igno
             if may_collapse(mesh, gone, into, straight, thinnest) != DONE:
                 continue
             limit = limit_after(mesh, gone, into, wanted)
-            if longest < limit and try_collapse(mesh, gone, into, limit, limits):
-                done += 1
-                break
+            if longest >= limit:
+                continue
+            count = 0
+            for f in around[:abs(ring(mesh, gone, around))]:
+                k = corner_of(faces, f, gone)
+                near[count], near[count + 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                count += 2
+            if not try_collapse(mesh, gone, into, limit, limits):
+                continue
+            done += 1
+            if partly:
+                for p in near[:count]:
+                    for f in around[:abs(ring(mesh, p, around))]:
+                        for k in range(3):
+                            mark_around(mesh, faces[f, k], stale, beyond)
+            break
     return done

@@ -144,31 +144,51 @@ def add_face(mesh, f, folds, limits, asked, sums):  # type: ignore[no-untyped-de
     sums[6] += area
 
 
-@kernel(f"void({MESH}, f8[::1], f8[:,::1])")
-def measure_sizing(mesh, limits, work):  # type: ignore[no-untyped-def]
+@inlined
+def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
+    """Whether a face, or what is beyond its edges, is not what is known of it, (m, 6)."""
+    for k in range(3):
+        if faces[f, k] != known[f, k] or across[f, k] != known[f, 3 + k]:
+            return True
+    return False
+
+
+@kernel(f"void({MESH}, f8[::1], i4[:,::1], f8[:,::1], f8[:,::1])")
+def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped-def]
     """Write the metric of each vertex, entries 00, 01, 11, [1/m²].
 
     limits: ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at least and at most;
-    NARROWEST: the shortest over the longest of what one vertex asks for. work: (rows of vertices, 7).
+    NARROWEST: the shortest over the longest of what one vertex asks for. known: corners and neighbours of faces as they
+    were last measured, (m, 6), and what they asked for and their folds then, asked (m, 10): where these are the same
+    nothing is measured anew. work: (rows of vertices, 7).
     """
     metric, faces, across, counts = mesh[4], mesh[7], mesh[8], mesh[10]
     n, m = counts[VERTICES], counts[FACES]
-    asked, of_face, folds = np.empty(6), np.empty(7), np.empty((m, 3))
+    of_face, changed = np.empty(6), np.empty(m, np.bool_)
     for i in range(n):
         for k in range(7):
             work[i, k] = 0.0
     for f in range(m):
+        changed[f] = is_other(faces, across, f, known)
+    for f in range(m):
         if faces[f, 0] < 0:
             continue
-        # a fold is one from both sides
+        anew = changed[f]
         for k in range(3):
-            g = across[f, k]
-            folds[f, k] = folds[g, far_corner(across, g, f)] if 0 <= g < f else fold_of(mesh, f, k)
-        of_face[:] = 0.0
-        add_face(mesh, f, folds[f], limits, asked, of_face)
+            anew = anew or (across[f, k] >= 0 and changed[across[f, k]])
+        if anew:
+            # a fold is one from both sides
+            for k in range(3):
+                g = across[f, k]
+                asked[f, 7 + k] = (asked[g, 7 + far_corner(across, g, f)] if 0 <= g < f else fold_of(mesh, f, k))
+            asked[f, :7] = 0.0
+            add_face(mesh, f, asked[f, 7:], limits, of_face, asked[f, :7])
         for k in range(3):
             for i in range(7):
-                work[faces[f, k], i] += of_face[i]
+                work[faces[f, k], i] += asked[f, i]
+    for f in range(m):
+        for k in range(3):
+            known[f, k], known[f, 3 + k] = faces[f, k], across[f, k]
     for i in range(n):
         if work[i, 6] > 0.0:
             metric_of(work[i], limits, metric[i])
