@@ -8,7 +8,8 @@ from matrix import some
 from sheets import grid
 from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat, rolled
 
-from solver.sheet.adapt import adapt, measure
+import solver.sheet.adapt as adapting
+from solver.sheet.adapt import NOTHING, Seen, adapt, measure
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 from solver.sheet.working import Working
@@ -273,3 +274,30 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
     assert_same_cloth(mesh, adapted, least=8.0)
     assert lengths(adapted.mesh, SIZING).max() <= 1.0 + 1e-12
     assert adapt(adapted.mesh, SIZING).mesh is adapted.mesh
+
+
+class Forgetful(Seen):
+    """One that lets everything be measured and tried anew."""
+
+    def stale(self):
+        self.measured[:] = NOTHING
+        return np.ones(self._working.counts[0], dtype=bool)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_not_measured_and_tried_anew_would_end_the_same(seed, monkeypatch):
+    """Steps of cloth that moves at random, from coarse to fine and back, with all of it looked at each time."""
+    pick, mesh, counts = np.random.default_rng(seed), eol(flat(14)), np.zeros(3, int)
+    for _ in range(6):
+        bumps = np.exp(-40.0 * ((mesh.material[:, None] - pick.uniform(size=(3, 2))) ** 2).sum(axis=2))
+        x = np.column_stack([mesh.material, bumps @ pick.normal(scale=0.1, size=3)])
+        before, sizing = moved(mesh, x=x, v=np.sin(3.0 * x)), Sizing(0.02, pick.uniform(0.1, 0.25))
+        made = []
+        for seen in (Seen, Forgetful):
+            monkeypatch.setattr(adapting, "Seen", seen)
+            one = adapt(before, sizing, points=0, ends=NO_ENDS)
+            made.append(b"".join(a.tobytes() for a in (one.mesh.x, one.mesh.material, one.mesh.faces, one.mesh.v,
+                                                       one.was)) + str((one.said, one.flips)).encode())
+        assert made[0] == made[1]
+        mesh, counts = one.mesh, counts + [one.splits, one.flips, one.collapses]
+    assert counts.min() > 50
