@@ -1,11 +1,11 @@
-"""Make meshes cloth, with the numbers of cotton."""
+"""Make meshes cloth, with the numbers of cotton, as stiff as their faces can show."""
 
 import bpy
 
-from .. import contact, kinds, members
+from .. import kinds, members
 from ..redraw import redraw_panels
 from . import chosen
-from .first_settings import CLOTH_SOLVER, STRETCH_LIMIT
+from .first_settings import suit_cloth
 from .joining import join
 from .light import Behaviour
 from .poll import mesh_unless
@@ -22,16 +22,7 @@ class CONJAC_OT_add_cloth(Behaviour):
             if members.is_soft_body(obj):
                 continue
             obj.conjac.kind = kinds.CLOTH
-            for name, value in CLOTH_SOLVER.items():
-                if not obj.conjac.solver.is_property_set(name):
-                    setattr(obj.conjac.solver, name, value)
-            if not obj.conjac.is_property_set("stretch_limit"):
-                obj.conjac.stretch_limit = STRETCH_LIMIT
-            said = obj.conjac.contact
-            if not said.is_property_set("collides_with"):
-                said.collides_with = contact.ALL
-            if not said.is_property_set("itself"):
-                said.itself = True
+            suit_cloth(obj, context.scene)
             join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}

@@ -1,5 +1,5 @@
 """What a new soft body starts with: the solver that keeps most of its motion for its price, a stiffness and a ground
-that fit its size. Nothing that was set already is changed."""
+that fit its size; and what new cloth does. Nothing that was set already is changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 from ...solver import catalogue
@@ -22,6 +23,8 @@ SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_so
 #: of new cloth: Quick gives up on nearly every step of cloth that hangs, and NEWTON-D solves what nobody sees
 CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
                                 "step": 1.0 / 96.0}
+
+FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
 
 LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
 #: what new cloth stretches by before its threads are straight: cotton of 1000 N/m alone would let a man through
@@ -110,3 +113,35 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
         settings.friction, settings.friction_coefficient = "coulomb", FRICTION
     if not (settings.is_property_set("ground_stiffness") or settings.is_property_set("ground_stiffness_per_area")):
         settings.ground_stiffness_per_area = density * GRAVITY / SINK
+
+
+def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Fill in what nobody has set of new cloth."""
+    settings, said = obj.conjac, obj.conjac.contact
+    for name, value in CLOTH_SOLVER.items():
+        if not settings.solver.is_property_set(name):
+            setattr(settings.solver, name, value)
+    if not settings.is_property_set("stretch_limit"):
+        settings.stretch_limit = STRETCH_LIMIT
+    if not said.is_property_set("collides_with"):
+        said.collides_with = contact.ALL
+    if not said.is_property_set("itself"):
+        said.itself = True
+    if not settings.is_property_set("bending_stiffness"):
+        settings.bending_stiffness = max(settings.bending_stiffness, _bends_over_an_edge(obj, scene))
+
+
+def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Bending stiffness B [N m] of cloth whose weight bends it over the length of its edges, (B / ρ g)^(1/3): what is
+    limper folds from one face to the next, into saw teeth, as no mesh has finer folds than its faces."""
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    if not mesh.edges:
+        return 0.0
+    ends, at = np.empty(2 * len(mesh.edges), np.int32), np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.edges.foreach_get("vertices", ends)
+    mesh.vertices.foreach_get("co", at)
+    at = at.reshape(-1, 3) @ np.array(obj.matrix_world.to_3x3(), np.float32).T
+    edge = np.linalg.norm(np.diff(at[ends.reshape(-1, 2)], axis=1), axis=2).mean()
+    diagonal = np.linalg.norm(at.max(axis=0) - at.min(axis=0))
+    length = float(min(edge, diagonal / FOLDS)) * unit_scale(scene)
+    return float(f"{obj.conjac.area_density * GRAVITY * length ** 3:.2g}")

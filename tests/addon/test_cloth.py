@@ -73,6 +73,58 @@ def test_a_tablecloth_falls_onto_a_box_and_hangs_over_it(scene):  # noqa: F811
     assert last[:, 2].min() < -0.1
 
 
+@pytest.mark.parametrize("cells,scale_length,bending", [(20, 1.0, 2.5e-4), (20, 0.1, 2.0e-5), (200, 1.0, 2.0e-5),
+                                                        (1, 1.0, 0.2 * 9.81 * (2.0 ** 0.5 / 20.0) ** 3)])
+def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_limper(scene, cells, scale_length,  # noqa: F811
+                                                                                        bending):
+    scene.unit_settings.scale_length = scale_length
+    add_curtain(cells)
+    bpy.ops.conjac.add_cloth()
+    assert bpy.context.object.conjac.bending_stiffness == pytest.approx(bending, rel=0.03)
+
+
+def test_the_bending_stiffness_that_was_set_stays(scene):  # noqa: F811
+    obj, _ = add_curtain(4)
+    obj.conjac.bending_stiffness = 1.0e-6
+    bpy.ops.conjac.add_cloth()
+    assert obj.conjac.bending_stiffness == pytest.approx(1.0e-6)
+
+
+def doubled(obj, frame):
+    """Share of the edges within cloth at which its faces turn by more than 90 degrees."""
+    bpy.context.scene.frame_set(frame)
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    triangles, normals = (np.array([list(getattr(one, name)) for one in mesh.loop_triangles])
+                          for name in ("vertices", "normal"))
+    ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    _, name, count = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(name.ravel(), kind="stable")
+    order = order[count[name.ravel()[order]] == 2].reshape(-1, 2) // 3
+    turn = np.einsum("ki,ki->k", normals[order[:, 0]], normals[order[:, 1]])
+    return (turn < 0.0).mean()
+
+
+def test_coarse_cloth_that_is_hit_does_not_fold_from_face_to_face(scene):  # noqa: F811
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5, location=(0.0, 0.0, -0.6))
+    ball = bpy.context.object
+    bpy.ops.conjac.add_collider()
+    for frame, height in ((1, -0.6), (8, 0.2)):
+        ball.location.z = height
+        ball.keyframe_insert("location", frame=frame)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=14, y_subdivisions=14, size=1.2)
+    obj = bpy.context.object
+    bpy.ops.conjac.add_cloth()
+    scene.frame_end = 12
+    seen = []
+    for bending in (obj.conjac.bending_stiffness, 2.0e-5):
+        obj.conjac.bending_stiffness = bending
+        assert bpy.ops.conjac.bake() == {"FINISHED"}
+        seen.append(np.mean([doubled(obj, frame) for frame in (10, 11, 12)]))
+        bpy.ops.conjac.free_bake()
+    assert seen[0] < 0.5 * seen[1]
+
+
 def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     obj, _ = add_curtain(4)
     bpy.ops.conjac.add_cloth()
