@@ -3,10 +3,10 @@
 import numpy as np
 
 from solver.state import State
-from solver.world.stepping import Plain
+from solver.world.interface import Part
 
 
-class Pendulum(Plain):
+class Pendulum(Part):
     """θ̈ = −g/l sin θ by leapfrog; a bob and its string are its output."""
 
     unknowns, backend = 1, "none"

@@ -31,11 +31,11 @@ from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
 from .in_contact import touches
+from .interface import Ride
 from .joints import Joints
 from .layout import of_another_version
 from .nodes import Nodes
 from .skeleton import Skeleton
-from .stepping import Stepping
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -66,7 +66,7 @@ class _WhoMoves:
         return None
 
 
-class FleshOnBones(Stepping):
+class FleshOnBones(Ride):
     """Soft bodies of which some hang on bones, and all mechanisms: two parts, stepped as one system.
 
     To an integrator it is one system whose coordinates are those of both, q̇ = u. Its state is theirs joined: within a

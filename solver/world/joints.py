@@ -26,8 +26,8 @@ from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
+from .interface import Part
 from .mechanisms import MechanismInWorld, Shown
-from .stepping import Plain
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -45,7 +45,7 @@ TELLING = 0.01  #: of the energy of motion a second: what is told
 
 
 @dataclass
-class Joints(Plain):
+class Joints(Part):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[MechanismInWorld]

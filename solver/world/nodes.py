@@ -34,16 +34,16 @@ from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
 from .ground_friction import landed, remember, rubbed
+from .interface import Part
 from .roots import Roots
 from .soft_bodies import SoftBodies
-from .stepping import Plain
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
 @dataclass
-class Nodes(SoftBodies, Plain):
+class Nodes(SoftBodies, Part):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[BodyInWorld]

@@ -16,8 +16,8 @@ from ..parts.eol.giving import Gives
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
+from .interface import Part
 from .meeting import FELT, OFF
-from .stepping import Plain
 
 BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
@@ -25,7 +25,7 @@ OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 
 @dataclass
-class SharpCloth(Plain):
+class SharpCloth(Part):
     """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
     coordinates that a world could count."""
 
@@ -86,7 +86,7 @@ class SharpCloth(Plain):
         return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
 
     def attempt(self, state: State, h: float) -> State:
-        """A row of shorter ones, each on a mesh of its own; why they are no stages says `stepping`."""
+        """A row of shorter ones, each on a mesh of its own; why they are no stages says `interface`."""
         after, felt = self.steps.felt_step(self.cloth(state), state.time, h)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
