@@ -10,12 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from .errors import BadInput, CacheUnwritable, StepFailed, Stopped
 from .frames import lock
-from .frames.needles import LONGEST
 from .frames.origins import Origins
+from .frames.output import write
 from .frames.read import Cache
 from .frames.write import FrameStore, Plan, plan
 from .job import hashes
@@ -270,43 +268,6 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
         if change > largest:
             raise StepFailed(f"an edge changed by {change:.0%} of its length")
     return after
-
-
-def write(world: World, state: State, frame: int, store: FrameStore, origins: Origins | None = None,
-          log: Callable[[str], None] = lambda _: None) -> None:
-    """Write the output of a frame; one that is not finite is never written. log: told of bodies too far from theirs."""
-    vertices = world.output(state, frame)
-    if origins is not None:
-        vertices = origins.apart(world.bodies, vertices)
-    with np.errstate(over="ignore"):
-        finite = np.isfinite(vertices.astype(np.float32)).all()
-    if not finite:
-        raise world.explain(StepFailed("the output is not finite"), state, frame)
-    # before the frame, so that a frame that stands has it
-    told = world.liveliness(state)
-    if told is not None:
-        store.liveliness(frame, told)
-    touched = world.touched(state)
-    if touched is not None:
-        store.touched(frame, touched)
-    longest = world.longest(state)
-    if longest.max(initial=0.0) > LONGEST:
-        store.needles(frame, longest)
-    sheets = world.sheets(state, frame)
-    if sheets:
-        if not all(np.isfinite(sheet.x.astype(np.float32)).all() for sheet in sheets.values()):
-            raise world.explain(StepFailed("the output is not finite"), state, frame)
-        store.sheets(frame, {k: sheet if origins is None else replace(sheet, x=sheet.x - origins.of[world.bodies[k][0]])
-                             for k, sheet in sheets.items()})
-    poses = world.poses(state)
-    if poses is not None:
-        if not all(np.isfinite(values).all() for values in poses.values()):
-            raise world.explain(StepFailed("the output is not finite"), state, frame)
-        store.poses(frame, poses)
-    store.write(frame, vertices)
-    if origins is not None:
-        for sentence in origins.lost(world.bodies, vertices, frame):
-            log(sentence)
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,

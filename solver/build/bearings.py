@@ -11,7 +11,7 @@ from ..bearings.interface import JointFriction
 from ..bearings.shapes import JOINTS, LOOPS, Seat
 from ..coordinates.tree import Tree
 from ..errors import BadScene
-from ..job import schema
+from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
 from ..parts.joints.jointed import Constraints as Seen
 from ..state import Vec
@@ -72,5 +72,6 @@ def _seats(known: Mapping[str, tuple[Seat, ...]], family: str, kind: str, name: 
     return known[kind]
 
 
-def _bearing(friction: schema.JointFriction, seat: Seat, place: int, body: int, other: int, frame: Vec) -> Bearing:
+def _bearing(friction: schema_mechanisms.JointFriction, seat: Seat, place: int, body: int, other: int,
+             frame: Vec) -> Bearing:
     return Bearing(seat, friction.mu, friction.radius, friction.length, friction.points, place, body, other, frame)

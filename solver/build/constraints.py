@@ -16,7 +16,7 @@ from ..contact.find.convex import BY_SIZE, Convex, Shapes
 from ..coordinates.prescribed import OverTime
 from ..coordinates.tree import Tree
 from ..errors import BadInput, StepFailed
-from ..job import schema
+from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
 from ..parts.stage import Stage
 from ..state import Index, Vec
@@ -89,7 +89,7 @@ def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> lis
     return drives
 
 
-def convex_of(job: Job, body: schema.RigidBody) -> Convex:
+def convex_of(job: Job, body: schema_mechanisms.RigidBody) -> Convex:
     """A body's shape as contacts see it, in its own frame; a mesh is seen as its convex hull."""
     if body.vertices is not None:
         return Convex.hull(np.asarray(job.array(body.vertices), dtype=float))

@@ -16,7 +16,7 @@ from ..forces.explicit import ExplicitForces
 from ..forces.joint_forces import JointForces, MotorOverTime, no_law
 from ..forces.rate_blocks import RateLaw
 from ..forces.springs import Springs
-from ..job import schema
+from ..job import schema, schema_mechanisms
 from ..job.folder import Job, parameters
 from ..nonlinear.limits import StopRule
 from ..parts.joints.jointed import Jointed
@@ -121,7 +121,7 @@ def _law(job: Job, placed: list[Placed], rates: dict[str, Index], start: Vec, ba
     return law, motors
 
 
-def _motor(job: Job, motor: schema.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
+def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_ball: bool) -> list[MotorOverTime]:
     mode = catalogue.find("motor", motor.mode.kind).load()(parameters("motor", motor.mode))
     if mode.exact:  # rows hold it
         return []

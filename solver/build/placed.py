@@ -12,7 +12,7 @@ from .. import catalogue
 from ..coordinates.inertia import Solid
 from ..coordinates.prescribed import OverTime
 from ..errors import BadInput
-from ..job import schema
+from ..job import schema_mechanisms, schema_values
 from ..job.folder import Job, parameters
 from ..state import Vec
 from .inputs import over_time
@@ -22,7 +22,7 @@ from .inputs import over_time
 class Placed:
     """A mechanism's bodies where they start."""
 
-    scene: schema.Mechanism
+    scene: schema_mechanisms.Mechanism
     own: Mapping[str, Vec]  #: own frames in world, (4, 4)
     bodies: Mapping[str, Vec]  #: frames at centres of mass in world, (4, 4); without obstacles
     solids: Mapping[str, Solid]
@@ -32,7 +32,7 @@ class Placed:
         return f"{self.scene.name}/{body}"
 
 
-def place_mechanism(job: Job, index: int, mechanism: schema.Mechanism) -> Placed:
+def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism) -> Placed:
     """Raises BadInput that names the body and its field."""
     own, bodies, solids = {}, {}, {}
     for i, body in enumerate(mechanism.bodies):
@@ -51,7 +51,7 @@ def place_mechanism(job: Job, index: int, mechanism: schema.Mechanism) -> Placed
     return Placed(mechanism, own, bodies, solids)
 
 
-def frame(position: schema.Vector, rotation: schema.Quaternion) -> Vec:
+def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) -> Vec:
     """(4, 4) of a place and a quaternion of any length."""
     turn = np.asarray(rotation, dtype=float)
     turn /= np.abs(turn).max()  # whatever its length, its square is a number
@@ -71,7 +71,7 @@ def inverse(frames: Vec) -> Vec:
     return out
 
 
-def solid_of(job: Job, body: schema.RigidBody) -> Solid:
+def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
     """Mass, centre and inertia of a body in its own frame. Raises BadScene, BadMesh."""
     entry = catalogue.find("shape", body.shape.kind)
     arrays: dict[str, Any] = {name: job.array(getattr(body, name)) for name in entry.reads}
@@ -79,11 +79,11 @@ def solid_of(job: Job, body: schema.RigidBody) -> Solid:
     return solid if body.mass is None else solid.weighing(body.mass)
 
 
-def target_of(job: Job, motor: schema.Motor) -> OverTime:
+def target_of(job: Job, motor: schema_mechanisms.Motor) -> OverTime:
     """What a motor wants over time, (k,)."""
     return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
 
 
-def until_of(job: Job, motor: schema.Motor) -> float:
+def until_of(job: Job, motor: schema_mechanisms.Motor) -> float:
     """When a motor lets go [s]."""
     return np.inf if motor.until is None else (motor.until - job.scene.time.start) / job.scene.time.fps

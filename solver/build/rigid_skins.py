@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import catalogue
 from ..coordinates.inertia import hull_surface
-from ..job import schema
+from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
 from .placed import frame, solid_of
@@ -46,7 +46,7 @@ def skins_of(job: Job) -> list[RigidSkin]:
     return skins
 
 
-def surface_of(job: Job, body: schema.RigidBody) -> tuple[Vec, Index]:
+def surface_of(job: Job, body: schema_mechanisms.RigidBody) -> tuple[Vec, Index]:
     """A shape's vertices in the body's own frame (k, 3) [m] and triangles (t, 3), facing outwards."""
     if body.vertices is not None:
         vertices = np.asarray(job.array(body.vertices), dtype=float)

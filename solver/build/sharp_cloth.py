@@ -15,7 +15,7 @@ from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
-from ..job import schema
+from ..job import schema, schema_values
 from ..job.folder import Job, blame, parameters
 from ..parts.eol.apart import Apart
 from ..parts.eol.cloth import Cloth
@@ -222,7 +222,7 @@ def _fabric(body: schema.Body, cloth: schema.Cloth) -> Fabric:
                   sharp is not None and sharp.exact)
 
 
-def _law(family: str, choice: schema.Choice) -> Law:
+def _law(family: str, choice: schema_values.Choice) -> Law:
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
     # a step of it is linearised once: threads that get a hundred times stiffer within one would throw it about
     params.pop(catalogue.STRETCH_LIMIT.key, None)

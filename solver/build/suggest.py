@@ -13,7 +13,7 @@ from ..fields.attach import nobody
 from ..fields.spots import dynamic_of
 from ..fields.suggest import farthest_nodes, swings
 from ..integrators.modes import lowest
-from ..job import schema
+from ..job import schema, schema_values
 from ..job.folder import Job, blame
 from ..state import State, Vec
 from .fields import QUASISTATIC, Prepared
@@ -81,8 +81,8 @@ def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:
     Xᵀ M X = 1; pinned nodes stand still in all of them. Raises Diverged. [Ascher 24]
     """
     free = msgspec.structs.replace(prepared.body, method=None)
-    scene = msgspec.structs.replace(job.scene, bodies=[free], method=schema.Choice(kind="vanilla"),
-                                    integrator=schema.Choice(kind="semi_implicit"), ground=None)
+    scene = msgspec.structs.replace(job.scene, bodies=[free], method=schema_values.Choice(kind="vanilla"),
+                                    integrator=schema_values.Choice(kind="semi_implicit"), ground=None)
     world = assemble(replace(job, scene=scene), [replace(prepared, body=free)])
     rest = world.rest[world.coordinates.free].ravel()
     try:

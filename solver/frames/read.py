@@ -1,15 +1,12 @@
 """A cache folder, read: what is in it, whether it is whole, whether it is still true. Needs only numpy.
 
-A frame is done when the log tells of it and the file, and those of the cuts before it, have the size that the log
-tells and were not written since, or hold the same still. Resuming and `info` read every byte. Which files there are
-stands in `layout`.
+A frame is done when its file, and those of the cuts before it, are as they were written (`files`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import stat
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +17,10 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput, CacheBusy, NoSuchThing
 from ..job.arrays import read_npy, read_npz
-from ..job.files import TEMPORARY, digest, is_link, open_regular, refuse_links, unwritable
+from ..job.files import TEMPORARY, open_regular, refuse_links, unwritable
 from . import beside, lock, manifest
 from .compared import different, same_file, same_so_far
+from .files import CacheFiles
 from .layout import (
     CUTS,
     FILES,
@@ -35,7 +33,6 @@ from .layout import (
     POSES,
     SHEETS,
     TOUCHED,
-    Written,
     file_of,
 )
 
@@ -51,20 +48,11 @@ class Status:
     changed: tuple[str, ...] = ()  #: what makes it stale, in plain names
 
 
-DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
 LARGEST_JSON = 256 << 20  # bytes
 
-#: whether files that were written again since the bake hold the same still: (path, size, time, digest)
-_looked_at: dict[tuple[str, int, int, str], bool] = {}
 
-
-class Cache:
+class Cache(CacheFiles):
     """One cache folder as it is now; make a new one to look again."""
-
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
-        self._links: dict[str, bool] = {}
-        self._bytes_left = DOUBTS
 
     @cached_property
     def manifest(self) -> dict[str, Any] | None:
@@ -84,25 +72,6 @@ class Cache:
         if wrong:
             raise BadInput(f"{path} is damaged: it has no {wrong} that can be used", "Free the cache and bake again")
         return found  # type: ignore[no-any-return]
-
-    @cached_property
-    def log(self) -> dict[tuple[str, int], Written]:
-        """The last line of every file in the log; a line that a crash tore is left out."""
-        try:
-            with open_regular(self.folder / LOG) as stream:
-                text = stream.read().decode("ascii", "replace")
-        except OSError:
-            return {}
-        found = {}
-        for line in text.splitlines(keepends=True):
-            fields = line.split()
-            if line.endswith("\n") and len(fields) in (4, 5) and fields[0] in FILES and len(fields[3]) == 40:
-                try:
-                    written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3], *map(int, fields[4:]))
-                except ValueError:
-                    continue
-                found[written.kind, written.frame] = written
-        return found
 
     @cached_property
     def frames(self) -> range:
@@ -150,44 +119,6 @@ class Cache:
         far = self.origins()
         return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet for name, sheet in found.items()}
 
-    def stands(self, written: Written) -> bool:
-        """Whether the file is there as it was written: its size, and its bytes where it has another time since.
-
-        So many bytes are read at one look; what is left in doubt then counts until the next one.
-        """
-        path = file_of(self.folder, written.kind, written.frame)
-        told = self._told(path, written)
-        if told is None or written.mtime_ns in (None, told.st_mtime_ns):
-            return told is not None
-        key = (str(path), told.st_size, told.st_mtime_ns, written.digest)
-        if key not in _looked_at and self._bytes_left > 0:
-            self._bytes_left -= told.st_size
-            _looked_at[key] = self.good(written.kind, written.frame)
-        return _looked_at.get(key, True)
-
-    def _told(self, path: Path, written: Written) -> os.stat_result | None:
-        """What the system tells of a file that is there in the size that was written, else None."""
-        try:
-            told = os.lstat(path)
-        except OSError:
-            return None
-        fits = stat.S_ISREG(told.st_mode) and told.st_size == written.bytes and not self._leads_away(written.kind)
-        return told if fits else None
-
-    def _there(self, kind: str) -> list[int]:
-        """The frames whose file of this kind is there in the size that was written, in order."""
-        return sorted(w.frame for w in self.log.values()
-                      if w.kind == kind and self._told(file_of(self.folder, kind, w.frame), w) is not None)
-
-    def good(self, kind: str, frame: int) -> bool:
-        """Whether the file holds what was written, byte for byte."""
-        written = self.log.get((kind, frame))
-        try:
-            return (written is not None and not self._leads_away(kind)
-                    and digest(file_of(self.folder, kind, frame)) == written.digest)
-        except OSError:
-            return False
-
     def whole(self, frame: int) -> bool:
         """Whether all files that show a frame hold what was written, byte for byte: those of the cuts before it too."""
         return (all(self.good(kind, frame) for kind in self._needed)
@@ -206,16 +137,6 @@ class Cache:
         """What the vertices of a body in the files are counted from [m], (3,), of those where that is not zero."""
         return {b["name"]: np.array(b["origin"]) for b in self.manifest["bodies"]
                 if "origin" in b} if self.manifest else {}
-
-    def damaged(self, kind: str) -> list[int]:
-        """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
-        return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
-
-    def _leads_away(self, kind: str) -> bool:
-        """Whether the folder of these files is a link, which is never followed."""
-        if kind not in self._links:
-            self._links[kind] = is_link(file_of(self.folder, kind, 0).parent)
-        return self._links[kind]
 
     def vertices(self, frame: int) -> NDArray[np.float32]:
         """(V, 3) object-space positions [m] of all bodies at a frame, as in the file: see `origins`.

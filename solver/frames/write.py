@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
+from ..job.changes import changed
 from ..job.files import append, digest_of, make_folder, open_regular, refuse_links, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
@@ -93,13 +94,13 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
         if hashes.same_solve(manifest, read):
             return ()
         before, after = map(hashes.without_names, hashes.in_common(manifest, read))
-        changed = tuple(hashes.changed(before.plain(), after.plain()))
+        told = tuple(changed(before.plain(), after.plain()))
         # what was baked knew of fewer parameters, and nothing else of it has another meaning now
-        if not changed and hashes.means_the_same(manifest):
+        if not told and hashes.means_the_same(manifest):
             return ()
     except (KeyError, TypeError, AttributeError):  # settings that this version does not know
-        changed = ()
-    return changed or ("the solver itself",)
+        told = ()
+    return told or ("the solver itself",)
 
 
 def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:

@@ -19,7 +19,8 @@ from .. import catalogue
 from . import costs, hashes, stages
 from .folder import Job, parameters
 from .load import load
-from .schema import Body, Mechanism, step_size
+from .schema import Body, step_size
+from .schema_mechanisms import Mechanism
 
 TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
 ACROSS_THIN = 4.5  # edges of a thin body are no longer than so many times its thickness, or they would leave it

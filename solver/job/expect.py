@@ -8,12 +8,12 @@ import msgspec
 from numpy.typing import NDArray
 
 from .. import catalogue
-from . import schema
+from . import schema, schema_values
 from .folder import FARTHEST, Job, parameters, parts, refuse
 
 MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
 
-def check_vector(vector: schema.Vector, where: str) -> None:
+def check_vector(vector: schema_values.Vector, where: str) -> None:
     if not all(abs(value) <= FARTHEST for value in vector):
         raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
 
@@ -41,7 +41,7 @@ def check_numbers(part: Any, where: str, is_entry: bool = False) -> None:
             check_numbers(value, where, is_entry=True)
 
 
-def check_choice(family: str, choice: schema.Choice, where: str) -> None:
+def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
     known = catalogue.family(family)
     if choice.kind not in known:
         raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",

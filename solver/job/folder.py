@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadInput, BadScene, ConJacError, NoSuchThing
-from . import schema
+from . import schema, schema_values
 from .arrays import Unreadable, header_of, read_npy
 from .files import NotRegular
 
@@ -137,7 +137,7 @@ def parts(array: NDArray[Any]) -> list[NDArray[Any]]:
     return [array[first:first + rows] for first in range(0, len(array), rows)]
 
 
-def parameters(family: str, choice: schema.Choice) -> dict[str, float | bool]:
+def parameters(family: str, choice: schema_values.Choice) -> dict[str, float | bool]:
     """Every parameter of a choice: those given, and the catalogue's default for the others."""
     entry = catalogue.find(family, choice.kind)
     return {param.key: choice.params.get(param.key, param.default) for param in entry.params}

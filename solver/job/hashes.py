@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .. import catalogue
-from . import over_time, schema
+from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
@@ -46,41 +45,6 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "touches": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
-
-#: plain names of what is not a catalogue parameter; the rest is called by its path
-WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
-         "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
-         "time.tolerance": "accuracy", "time.largest_deformation": "largest deformation",
-         "method.kind": "method", "integrator.kind": "integrator",
-         "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
-         "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
-         "ground.tangential_share": "tangential share", "ground.stiffness_per_area": "stiffness per area",
-         "friction.kind": "friction",
-         "surface": "mesh", "surface.to_object": "motion", "surface.place": "place", "surface.scale": "scale",
-         "tets": "volume mesh",
-         "mesher.kind": "mesher", "material.kind": "material", "damping.kind": "damping law",
-         "wobble_half_life": "wobble half-life",
-         "carry.kind": "inside of maps", "density": "density",
-         "dynamic": "dynamic nodes", "spot.kind": "how spots move", "pin": "pins", "pin.motion": "motion of the pins",
-         "pin.node_motion": "motion of the pins", "name": "name",
-         "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
-         "friction_weights": "paint of friction",
-         "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
-         "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
-         "pulls": "pulls",
-         "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
-         "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
-         "rate_forces": "forces on joints",
-         "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
-         "obstacles": "obstacles", "touches": "what it touches", "touches_by_mesh": "by what it touches",
-         "thickness": "thickness", "wind": "wind",
-         "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
-         "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",
-         "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
-         "cloth.drag": "air drag", "cloth.air_friction": "air friction", "cloth.eulerian": "sharp edges",
-         "cloth.eulerian.angle": "feature angle", "cloth.eulerian.finest": "finest edges",
-         "cloth.eulerian.coarsest": "coarsest edges", "cloth.eulerian.friction": "friction at sharp edges",
-         "cloth.eulerian.coarser": "preview", "cloth.eulerian.capstan": "friction as of a rope"}
 
 OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of a body that is cloth
 
@@ -178,7 +142,7 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
         value, name = getattr(part, attribute), prefix + attribute
         if value is None or (isinstance(part, schema.Scene) and attribute in ("bodies", "mechanisms")):
             continue
-        if isinstance(value, schema.Choice):
+        if isinstance(value, schema_values.Choice):
             if (type(part), attribute) in NOT_AT_THE_TOP:
                 yield f"{name}.kind", value.kind
                 for key, number in sorted(parameters(NOT_AT_THE_TOP[type(part), attribute], value).items()):
@@ -219,8 +183,8 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 
 
 #: fields that are choices of what does not stand at the top, and the families that they choose from
-NOT_AT_THE_TOP = {(schema.RigidBody, "shape"): "shape", (schema.Motor, "mode"): "motor",
-                  (schema.Force, "law"): "force", (schema.RateForce, "rate_law"): "rate_law",
+NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mechanisms.Motor, "mode"): "motor",
+                  (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
                   (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot"}
 
@@ -228,7 +192,7 @@ NOT_AT_THE_TOP = {(schema.RigidBody, "shape"): "shape", (schema.Motor, "mode"): 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
     flat: Flat = {}
     for family in families:
-        choice: schema.Choice = getattr(part, family)
+        choice: schema_values.Choice = getattr(part, family)
         flat[f"{family}.kind"] = choice.kind
         flat |= {f"{family}.{key}": value for key, value in parameters(family, choice).items()}
     return flat
@@ -357,83 +321,12 @@ def _reads(stage: str, flat: Flat, readers: Mapping[str, str]) -> Flat:
 
 def reader(name: str, readers: Mapping[str, str]) -> str:
     """The stage that reads this setting, by its longest prefix. Raises KeyError for one that no stage was given."""
-    return readers[_longest_prefix(name, readers)]
+    return readers[longest_prefix(name, readers)]
 
 
-def _longest_prefix(name: str, table: Mapping[str, Any]) -> str:
+def longest_prefix(name: str, table: Mapping[str, Any]) -> str:
     while name not in table:
         name, dot, _ = name.rpartition(".")
         if not dot:
             raise KeyError(name)
     return name
-
-
-def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Plain names of the settings that differ between two Settings.plain(), those that no stage reads left out.
-
-    What only follows from another of them is left out too: all that is said among several bodies where some come or go,
-    and motion where an object begins at another place.
-    """
-    more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
-    found = _differences(old["scene"], new["scene"], SCENE_READERS, "", more)
-    for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
-        # caches from before there were mechanisms do not tell of them
-        was, now = old.get(family, {}), new.get(family, {})
-        called = {flat["uuid"]: name for name, flat in now.items() if flat.get("uuid")}
-        if set(was) != set(now):  # who has another name now is told by a UUID
-            was = {(name if name in now else called.get(flat.get("uuid"), name)): flat for name, flat in was.items()}
-        if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
-            renamed = [told for name, old_one in zip(now, was.values())
-                       for told in _differences(old_one, now[name], readers, f' of "{name}"', more)]
-            if renamed:
-                found += renamed
-                continue
-        for name in now:
-            if name in was:
-                found += _differences(was[name], now[name], readers, f' of "{name}"', more)
-            else:
-                found.append(f'{thing} "{name}" (new)')
-        found += [f'{thing} "{name}" (gone)' for name in was if name not in now]
-    if not found and list(old["bodies"]) != list(new["bodies"]):
-        found.append("order of the bodies")
-    return list(dict.fromkeys(found))
-
-
-#: what is said only where there are several bodies
-AMONG_SEVERAL = {"contact", "touches", "friction", "friction_weights", "thickness", "pins_yield", "touches_by_mesh",
-                 "method"}
-
-
-def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, more: bool) -> list[str]:
-    """more: whether there are more bodies now, or fewer."""
-    names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
-    # caches from before there was a parameter do not tell of it: it was as it is by default
-    names = [name for name in names if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
-    if more:
-        names = [name for name in names if name.partition(".")[0] not in AMONG_SEVERAL
-                 or (name != "touches" and name in old and name in new)]
-    if "surface.place" in names:
-        names = [name for name in names if name != "surface.to_object"]
-    return [plain_name(name, both) + whose for name in names]
-
-
-def _default(name: str, flat: Flat) -> Any:
-    """What a parameter of the chosen entry is where nothing is said of it, None for all other settings."""
-    family, _, key = name.rpartition(".")
-    return catalogue.default(family, flat.get(f"{family}.kind", ""), key)
-
-
-def plain_name(name: str, flat: Flat) -> str:
-    """What the artist calls a setting: the catalogue's label, else the words above, else its path."""
-    head, _, key = name.partition(".")
-    if head == "painted":
-        key = key.partition(".")[0]
-        return f"paint of {key.replace('_', ' ')}"
-    if f"{head}.kind" in flat and key != "kind":
-        for param in catalogue.find(head, flat[f"{head}.kind"]).params:
-            if param.key == key:
-                return param.label
-    try:
-        return WORDS[_longest_prefix(name, WORDS)]
-    except KeyError:
-        return name

@@ -16,22 +16,13 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from ..catalogue import SCENE_VERSION
+from .schema_mechanisms import Mechanism
+from .schema_values import Array, Choice, Frame, Positive, Strict, Subframe, Vector
 
 VERSION = SCENE_VERSION
-
-Positive = Annotated[float, Meta(gt=0)]
-Frame = Annotated[int, Meta(ge=-1_048_574, le=1_048_574)]  #: Blender's last one
-Subframe = Annotated[float, Meta(ge=0, lt=1)]  #: how far after its frame it is, towards the next one
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
-Array = Annotated[str, Meta(pattern=r"^[^/\\:][^\\:]*\.npy$")]  #: path of a .npy file inside the job folder
-
-
-class Strict(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all: an unknown field is an error, so that a typing slip is never silently ignored."""
 
 
 class Time(Strict):
@@ -51,13 +42,6 @@ def step_size(fps: float, step: float) -> tuple[int, float]:
     """(steps a frame, their length [s]): the fewest steps no longer than `step` that fill a frame exactly."""
     count = max(1, math.ceil(1.0 / (fps * step) - 1e-9))
     return count, 1.0 / fps / count
-
-
-class Choice(Strict):
-    """A key of one catalogue family and the values of its parameters; those left out take their defaults."""
-
-    kind: str
-    params: dict[str, float | bool] = field(default_factory=dict)
 
 
 class Painted(Strict):
@@ -260,111 +244,6 @@ class Body(Strict):
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
     #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
     touches: list[str] | None = None
-
-
-class RigidBody(Strict):
-    """A body that keeps its shape. Its own frame is the artist's; the shape and all arrays stand in it."""
-
-    name: str
-    uuid: str = ""  #: of the artist's object or bone, whatever it is called
-    position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
-    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
-    shape: Choice = field(default_factory=lambda: Choice(kind="box"))
-    vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
-    triangles: Array | None = None  #: (m, 3), of mesh
-    mass: float | None = None  #: [kg]; from the density where left out
-    density: float = 1000.0  #: [kg/m³]
-    is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
-    friction: float = 0.5  #: Coulomb's coefficient where it touches something
-    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle that moves so, whatever pushes it
-
-
-class JointFriction(Strict):
-    """A bearing: a pin of this radius and length, which touches at points around it."""
-
-    mu: float
-    radius: float = 0.02  #: [m]
-    length: float = 0.04  #: [m]
-    points: int = 12  #: at least 12: with fewer the friction swings as the load turns
-
-
-class Motor(Strict):
-    """What moves a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
-
-    mode: Choice = field(default_factory=lambda: Choice(kind="servo"))
-    target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
-    until: int | None = None  #: frame from which it lets go
-    limit: float | None = None  #: largest effort [N m or N]
-    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start. Not of the mode "drive"
-
-
-class Joint(Strict):
-    """How a body moves against its parent. Lists have a number for each rate of the kind, or none at all.
-
-    Its frame is fixed in the parent; the child's stands where `start` brings it.
-    """
-
-    name: str
-    child: str
-    parent: str | None = None  #: the world where left out
-    kind: str = "revolute"  #: a key of the catalogue
-    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
-    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same; axes of hinges and sliders are its Z
-    start: list[float] = field(default_factory=list)  #: what the coordinates read at the start frame [rad or m]; 0
-    rate: list[float] = field(default_factory=list)  #: how fast they change then [rad/s or m/s]; 0
-    stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0
-    damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0
-    rest: list[float] = field(default_factory=list)  #: where the stiffness pulls to [rad or m]; `start`
-    implicit: bool = True  #: stiffness and damping are what they will be at the step's end; else at its start
-    low: list[float] = field(default_factory=list)  #: limits [rad or m]
-    high: list[float] = field(default_factory=list)
-    motor: Motor | None = None
-    friction: JointFriction | None = None
-
-
-class Loop(Strict):
-    """What holds two bodies together besides the tree of joints."""
-
-    body_a: str
-    body_b: str | None = None  #: the world where left out
-    name: str = ""
-    kind: str = "ball"  #: a key of the catalogue
-    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
-    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)
-    friction: JointFriction | None = None
-
-
-class Spring(Strict):
-    """Between two points that are fixed in bodies, given in world at the start frame [m]."""
-
-    point_a: Vector
-    point_b: Vector
-    stiffness: float  #: [N/m]
-    body_a: str | None = None  #: the world where left out
-    body_b: str | None = None
-    damping: float = 0.0  #: [N s/m]
-    rest_length: float | None = None  #: [m]; that of the start where left out
-    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start
-
-
-class RateForce(Strict):
-    """What acts on the rates of joints besides their own springs and motors."""
-
-    rate_law: Choice
-    joints: list[str]  #: hinges and sliders, in the order that the law gives a meaning to
-
-
-class Mechanism(Strict):
-    """Rigid bodies and what joins them. A body that is no joint's child is free."""
-
-    name: str
-    bodies: list[RigidBody]
-    uuid: str = ""  #: of the armature or the Empty that stands for it
-    joints: list[Joint] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
-    springs: list[Spring] = field(default_factory=list)
-    rate_forces: list[RateForce] = field(default_factory=list)
-    self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted
 
 
 class Force(Strict):

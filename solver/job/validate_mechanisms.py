@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import catalogue
 from ..state import Vec
-from . import schema
+from . import schema, schema_mechanisms, schema_values
 from .expect import check_array, check_choice, check_indices, check_one_damping, check_vector, check_weights
 from .folder import FARTHEST, Job, refuse
 
@@ -69,7 +69,7 @@ def _plural(thing: str) -> str:
     return thing[:-1] + "ies" if thing.endswith("y") else thing + "s"
 
 
-def _check_mechanism(job: Job, mechanism: schema.Mechanism, where: str) -> None:
+def _check_mechanism(job: Job, mechanism: schema_mechanisms.Mechanism, where: str) -> None:
     whose = f'"{mechanism.name}"'
     if not mechanism.bodies:
         raise refuse(f"{whose} has no body", f"{where}.bodies", "Give it at least one")
@@ -96,7 +96,7 @@ def _check_mechanism(job: Job, mechanism: schema.Mechanism, where: str) -> None:
         _check_rate_force(mechanism, force, f"{where}.rate_forces[{i}]")
 
 
-def _check_rate_force(mechanism: schema.Mechanism, force: schema.RateForce, where: str) -> None:
+def _check_rate_force(mechanism: schema_mechanisms.Mechanism, force: schema_mechanisms.RateForce, where: str) -> None:
     check_choice("rate_law", force.rate_law, f"{where}.rate_law")
     kinds = {joint.name: joint.kind for joint in mechanism.joints}
     if not force.joints:
@@ -113,14 +113,14 @@ def _known(name: str | None, names: set[str], whose: str, where: str) -> None:
                      f"The mechanism has {', '.join(sorted(names))}")
 
 
-def _check_frame(position: schema.Vector, rotation: schema.Quaternion, whose: str, where: str) -> None:
+def _check_frame(position: schema_values.Vector, rotation: schema_values.Quaternion, whose: str, where: str) -> None:
     check_vector(position, f"{where}.position")
     # also false for what is not a number
     if not 1.0 / FARTHEST < max(map(abs, rotation)) <= FARTHEST or not all(abs(r) <= FARTHEST for r in rotation):
         raise refuse(f"the rotation of {whose} turns nothing", f"{where}.rotation", "Use (1, 0, 0, 0) for none")
 
 
-def _check_body(job: Job, body: schema.RigidBody, where: str) -> None:
+def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None:
     whose = f'body "{body.name}"'
     _check_frame(body.position, body.rotation, whose, where)
     check_choice("shape", body.shape, f"{where}.shape")
@@ -168,7 +168,7 @@ def _check_motion(motion: Vec, whose: str, where: str) -> None:
                      "Give rotations and places alone, with (0, 0, 0, 1) as their last row")
 
 
-def _check_joint(job: Job, joint: schema.Joint, where: str) -> None:
+def _check_joint(job: Job, joint: schema_mechanisms.Joint, where: str) -> None:
     whose, known = f'joint "{joint.name}"', catalogue.family("joint")
     if joint.kind not in known:
         raise refuse(f'there is no joint "{joint.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -196,7 +196,7 @@ def _check_joint(job: Job, joint: schema.Joint, where: str) -> None:
         _check_bearing(joint.friction, whose, f"{where}.friction")
 
 
-def _check_motor(job: Job, motor: schema.Motor, whose: str, rates: int, where: str) -> None:
+def _check_motor(job: Job, motor: schema_mechanisms.Motor, whose: str, rates: int, where: str) -> None:
     if not rates:
         raise refuse(f"{whose} does not move, so no motor can drive it", where, "Leave the motor out")
     check_choice("motor", motor.mode, f"{where}.mode")
@@ -216,7 +216,7 @@ def _check_motor(job: Job, motor: schema.Motor, whose: str, rates: int, where: s
                      "Give it more than 0")
 
 
-def _check_bearing(friction: schema.JointFriction, whose: str, where: str) -> None:
+def _check_bearing(friction: schema_mechanisms.JointFriction, whose: str, where: str) -> None:
     for name, low in (("mu", 0.0), ("radius", 1.0 / FARTHEST), ("length", 1.0 / FARTHEST)):
         if not low <= getattr(friction, name) <= FARTHEST:
             raise refuse(f"the bearing of {whose} has a {name} of {getattr(friction, name):g}", f"{where}.{name}",
@@ -229,7 +229,7 @@ def _check_bearing(friction: schema.JointFriction, whose: str, where: str) -> No
                      f"Give it {MOST_POINTS} at most; a few dozen say the same")
 
 
-def _check_tree(mechanism: schema.Mechanism, where: str) -> None:
+def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
     """Each body has one joint above it at most, and the way up ends in the world."""
     above: dict[str, int] = {}
     for i, joint in enumerate(mechanism.joints):
@@ -253,7 +253,7 @@ def _check_tree(mechanism: schema.Mechanism, where: str) -> None:
             fine.update(way)
 
 
-def _check_loop(loop: schema.Loop, names: set[str], where: str) -> None:
+def _check_loop(loop: schema_mechanisms.Loop, names: set[str], where: str) -> None:
     whose, known = f'loop "{loop.name}"', catalogue.family("loop")
     if loop.kind not in known:
         raise refuse(f'there is no loop "{loop.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -266,7 +266,7 @@ def _check_loop(loop: schema.Loop, names: set[str], where: str) -> None:
         _check_bearing(loop.friction, whose, f"{where}.friction")
 
 
-def _check_spring(spring: schema.Spring, names: set[str], where: str) -> None:
+def _check_spring(spring: schema_mechanisms.Spring, names: set[str], where: str) -> None:
     for field, name in (("body_a", spring.body_a), ("body_b", spring.body_b)):
         _known(name, names, "a spring", f"{where}.{field}")
     if spring.body_a == spring.body_b:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..nonlinear.problem import StageProblem
 from ..parts.stage import NodeStage
 from ..state import Index, State, Vec
 from .soft_bodies import SoftBodies
@@ -44,3 +45,13 @@ def angle_between(before: Vec, after: Vec, weight: Vec) -> float:
     # by its sine as well: a cosine near one tells no small angle
     axis = 0.5 * np.array([turn[1, 2] - turn[2, 1], turn[2, 0] - turn[0, 2], turn[0, 1] - turn[1, 0]])
     return float(np.arctan2(np.linalg.norm(axis), 0.5 * (np.trace(turn) - 1.0)))
+
+
+def flying_at(soft: SoftBodies, flying: list[Index], problem: StageProblem, unknowns: Vec) -> list[Index]:
+    """Those of some parts that nothing holds, nodes of each, which nothing touches at a stage's unknowns."""
+    if not flying:
+        return []
+    x = problem.positions(problem.velocities(unknowns))
+    touching = np.zeros(len(soft.mass), dtype=bool)
+    touching[soft.touching_at(x, problem.stage.time)] = True
+    return [part for part in flying if not touching[part].any()]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from solver.job import schema
+from solver.job import schema, schema_values
 
 
 def gathered(obj, folder, scene=None, notes=None):
@@ -73,7 +73,7 @@ def test_scene_settings_arrive_in_si(soft_cube, tmp_path):
     assert job.time.step == pytest.approx(0.01, rel=1e-7) and job.time.tolerance == 1.0e-3
     assert job.time.largest_deformation == 0.25
     assert job.gravity == pytest.approx((0.0, 0.0, -9.81), rel=1e-9)
-    assert job.bodies[0].mesher == schema.Choice(kind="tetwild", params={"edge_length": pytest.approx(0.005),
+    assert job.bodies[0].mesher == schema_values.Choice(kind="tetwild", params={"edge_length": pytest.approx(0.005),
                                                                           "sheet_thickness": 0.0})
     assert job.bodies[0].material.params["youngs_modulus"] == 5.0e4
     assert job.method.params["gamma"] == 1.0 / 3.0
@@ -268,7 +268,7 @@ def test_the_ground_has_friction_where_the_artist_chose_one(soft_cube, tmp_path)
     soft_cube.conjac.use_ground = True
     assert gathered(soft_cube, tmp_path / "none")[0].ground.friction is None
     soft_cube.conjac.friction, soft_cube.conjac.friction_coefficient = "filter", 0.7
-    assert gathered(soft_cube, tmp_path / "some")[0].ground.friction == schema.Choice(
+    assert gathered(soft_cube, tmp_path / "some")[0].ground.friction == schema_values.Choice(
         kind="filter", params={"friction_coefficient": 0.7})
     soft_cube.conjac.use_ground = False
     assert gathered(soft_cube, tmp_path / "off")[0].ground is None

@@ -10,7 +10,7 @@ from solver.embedding.bind import bind
 from solver.errors import BadScene, NoFreeNode
 from solver.fields.build import build_fields
 from solver.fields.dynamic import patches
-from solver.job import schema
+from solver.job import schema, schema_values
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import Volume, boundary_faces, tet_volumes
 
@@ -44,7 +44,7 @@ def bar():
 
 
 def test_plain_numbers_reach_every_element(bar):
-    material = schema.Choice(kind="stable_neo_hookean", params={"youngs_modulus": 5e4})
+    material = schema_values.Choice(kind="stable_neo_hookean", params={"youngs_modulus": 5e4})
     fields = bar.fields(material=material, density=900.0)
     assert (fields.element_parameters["youngs_modulus"] == 5e4).all()
     assert (fields.element_parameters["poisson_ratio"] == catalogue.POISSON_RATIO.default).all()
@@ -60,7 +60,7 @@ def test_every_paintable_parameter_blends(bar, material):
     params[catalogue.DENSITY.key] = catalogue.DENSITY
     ends = {key: ((10.0, 1000.0) if param.unit else (0.1, 0.4)) for key, param in params.items()}
     painted = {key: schema.Painted(low=low, high=high, weights=ramp) for key, (low, high) in ends.items()}
-    fields = bar.fields(material=schema.Choice(kind=material), painted=painted)
+    fields = bar.fields(material=schema_values.Choice(kind=material), painted=painted)
     along = bar.volume.nodes[bar.volume.tets].mean(axis=1)[:, 0] / 0.8
     for key, param in params.items():
         values = fields.density if key == "density" else fields.element_parameters[key]
@@ -233,7 +233,7 @@ def test_a_body_that_bones_carry_whole_is_refused(bar):
 
 def spots(bar, kind="mean", weights=None, points=None, radius=0.0, **settings):
     dynamic = schema.Dynamic(weights=weights, points=points)
-    return bar.fields(dynamic=dynamic, spot=schema.Choice(kind, {"spot_radius": radius}), **settings)
+    return bar.fields(dynamic=dynamic, spot=schema_values.Choice(kind, {"spot_radius": radius}), **settings)
 
 
 def test_painted_spots_move_with_what_is_below_them():
@@ -280,7 +280,7 @@ def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
         return bar.name(f"at_{x}", (np.linalg.norm(bar.vertices - [x, 0.2, 0.4], axis=1) < 0.16).astype(float))
 
     def way(kind, radius=0.0):
-        return schema.Choice(kind, {"spot_radius": radius})
+        return schema_values.Choice(kind, {"spot_radius": radius})
 
     lists = [schema.Spots(way("turn"), around(0.45)), schema.Spots(None, around(0.7)),
              schema.Spots(way("affine", 0.12), points=bar.name("points", np.array([[0.7, 0.2, 0.1]])))]

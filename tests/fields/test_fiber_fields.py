@@ -8,11 +8,11 @@ from solver import catalogue
 from solver.embedding.bind import bind
 from solver.errors import BadScene
 from solver.fields.build import build_fields
-from solver.job import schema
+from solver.job import schema, schema_values
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import Volume, boundary_faces
 
-ASTVK = schema.Choice(kind="astvk")
+ASTVK = schema_values.Choice(kind="astvk")
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def bar():
 
 def directions(bar, kind, **settings):
     params = settings.pop("params", {})
-    return bar.fields(fiber_material=ASTVK, fiber_field=schema.Choice(kind=kind, params=params), **settings)
+    return bar.fields(fiber_material=ASTVK, fiber_field=schema_values.Choice(kind=kind, params=params), **settings)
 
 
 def centres(bar):
@@ -82,7 +82,7 @@ def test_straight_and_helix_stand_in_object_space(bar):
 
     def placed(kind, **params):
         body = schema.Body(name="Bar", surface=surface, fiber_material=ASTVK,
-                           fiber_field=schema.Choice(kind=kind, params=params))
+                           fiber_field=schema_values.Choice(kind=kind, params=params))
         return build_fields(body, bar.arrays.__getitem__, bar.volume, bar.embedding).fiber_directions
 
     assert placed("straight", fiber_y=-1.0, fiber_z=0.0) == pytest.approx(
@@ -160,8 +160,8 @@ def test_every_paintable_parameter_blends(bar, kind):
     assert all(param.field for param in params.values())
     ends = {key: ((10.0, 1000.0) if param.unit else (0.1, 0.4)) for key, param in params.items()}
     painted = {key: schema.Painted(low=low, high=high, weights=ramp) for key, (low, high) in ends.items()}
-    fields = bar.fields(fiber_material=schema.Choice(kind=kind), painted=painted,
-                        fiber_field=schema.Choice(kind="straight"))
+    fields = bar.fields(fiber_material=schema_values.Choice(kind=kind), painted=painted,
+                        fiber_field=schema_values.Choice(kind="straight"))
     along = centres(bar)[:, 0] / 0.8
     for key, param in params.items():
         low, high = ends[key]

@@ -9,7 +9,7 @@ import pytest
 from small_jobs import box_job
 from springs import Springs
 
-from solver.frames import read
+from solver.frames import files
 from solver.frames.layout import CUTS, LOG, SNAPSHOT, file_of
 from solver.frames.read import Cache
 from solver.frames.write import FrameStore, plan
@@ -83,7 +83,7 @@ def test_what_was_copied_counts_without_its_times(job, tmp_path):
     for path in (job.cache / "frames").iterdir():
         os.utime(path, (1e9, 1e9))
     assert Cache(job.cache).status().state == "complete"
-    assert sum(key[0].startswith(str(job.cache / "frames")) for key in read._looked_at) == 25
+    assert sum(key[0].startswith(str(job.cache / "frames")) for key in files._looked_at) == 25
 
 
 def test_a_look_reads_so_much_at_most(job, monkeypatch):
@@ -92,7 +92,7 @@ def test_a_look_reads_so_much_at_most(job, monkeypatch):
         os.utime(path, (1e9, 1e9))
     spoil(file_of(job.cache, "frame", 25), random.Random(4))
     size = file_of(job.cache, "frame", 25).stat().st_size
-    monkeypatch.setattr(read, "DOUBTS", 10 * size)
+    monkeypatch.setattr(files, "DOUBTS", 10 * size)
     seen = [len(Cache(job.cache).frames_done()) for _ in range(4)]
     assert seen == [25, 25, 24, 24]
 

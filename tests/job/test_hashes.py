@@ -8,7 +8,8 @@ import pytest
 from small_jobs import box_job, change, surface_job
 
 from solver.job import schema
-from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, changed, hashes, reader, settings
+from solver.job.changes import changed
+from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, hashes, reader, settings
 from solver.job.load import load
 
 

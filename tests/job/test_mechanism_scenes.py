@@ -8,9 +8,11 @@ from small_jobs import change, write_job
 
 from solver import catalogue
 from solver.errors import BadInput
-from solver.job.hashes import BODY_READERS, MECHANISM_READERS, changed, hashes, settings
+from solver.job.changes import changed
+from solver.job.hashes import BODY_READERS, MECHANISM_READERS, hashes, settings
 from solver.job.load import load
-from solver.job.schema import Body, Mechanism
+from solver.job.schema import Body
+from solver.job.schema_mechanisms import Mechanism
 
 TIME = {"start": 1, "end": 3, "fps": 24, "step": 1 / 48}
 ARM = {

@@ -7,7 +7,8 @@ from small_jobs import change, surface_job
 
 from solver.build.volumes import volumes_of
 from solver.errors import BadScene
-from solver.job.hashes import changed, hashes, settings
+from solver.job.changes import changed
+from solver.job.hashes import hashes, settings
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 

@@ -16,6 +16,7 @@ ORDER = (
     "__main__"
 ).split()
 FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
+                 "solver.frames.files",
                  "solver.frames.layout", "solver.frames.lock", "solver.frames.read", "solver.job.arrays",
                  "solver.job.files"}
 

@@ -1,0 +1,96 @@
+"""Which files of a cache folder are as they were written. Needs only numpy.
+
+That is told by the log: a file stands when it has the size that the log tells and was not written since, or holds the
+same still. Resuming and `info` read every byte. Which files there are stands in `layout`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cached_property
+from pathlib import Path
+
+from ..job.files import digest, is_link, open_regular
+from .layout import FILES, LOG, Written, file_of
+
+DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
+
+#: whether files that were written again since the bake hold the same still: (path, size, time, digest)
+_looked_at: dict[tuple[str, int, int, str], bool] = {}
+
+
+class CacheFiles:
+    """Those of one folder as it is now; make new ones to look again."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._links: dict[str, bool] = {}
+        self._bytes_left = DOUBTS
+
+    @cached_property
+    def log(self) -> dict[tuple[str, int], Written]:
+        """The last line of every file in the log; a line that a crash tore is left out."""
+        try:
+            with open_regular(self.folder / LOG) as stream:
+                text = stream.read().decode("ascii", "replace")
+        except OSError:
+            return {}
+        found = {}
+        for line in text.splitlines(keepends=True):
+            fields = line.split()
+            if line.endswith("\n") and len(fields) in (4, 5) and fields[0] in FILES and len(fields[3]) == 40:
+                try:
+                    written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3], *map(int, fields[4:]))
+                except ValueError:
+                    continue
+                found[written.kind, written.frame] = written
+        return found
+
+    def stands(self, written: Written) -> bool:
+        """Whether the file is there as it was written: its size, and its bytes where it has another time since.
+
+        So many bytes are read at one look; what is left in doubt then counts until the next one.
+        """
+        path = file_of(self.folder, written.kind, written.frame)
+        told = self._told(path, written)
+        if told is None or written.mtime_ns in (None, told.st_mtime_ns):
+            return told is not None
+        key = (str(path), told.st_size, told.st_mtime_ns, written.digest)
+        if key not in _looked_at and self._bytes_left > 0:
+            self._bytes_left -= told.st_size
+            _looked_at[key] = self.good(written.kind, written.frame)
+        return _looked_at.get(key, True)
+
+    def _told(self, path: Path, written: Written) -> os.stat_result | None:
+        """What the system tells of a file that is there in the size that was written, else None."""
+        try:
+            told = os.lstat(path)
+        except OSError:
+            return None
+        fits = stat.S_ISREG(told.st_mode) and told.st_size == written.bytes and not self._leads_away(written.kind)
+        return told if fits else None
+
+    def _there(self, kind: str) -> list[int]:
+        """The frames whose file of this kind is there in the size that was written, in order."""
+        return sorted(w.frame for w in self.log.values()
+                      if w.kind == kind and self._told(file_of(self.folder, kind, w.frame), w) is not None)
+
+    def good(self, kind: str, frame: int) -> bool:
+        """Whether the file holds what was written, byte for byte."""
+        written = self.log.get((kind, frame))
+        try:
+            return (written is not None and not self._leads_away(kind)
+                    and digest(file_of(self.folder, kind, frame)) == written.digest)
+        except OSError:
+            return False
+
+    def damaged(self, kind: str) -> list[int]:
+        """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
+        return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
+
+    def _leads_away(self, kind: str) -> bool:
+        """Whether the folder of these files is a link, which is never followed."""
+        if kind not in self._links:
+            self._links[kind] = is_link(file_of(self.folder, kind, 0).parent)
+        return self._links[kind]

@@ -1,0 +1,112 @@
+"""What scene.json says of rigid bodies that joints move. SI units, Z up, world space."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from .schema_values import Array, Choice, Quaternion, Strict, Vector
+
+
+class RigidBody(Strict):
+    """A body that keeps its shape. Its own frame is the artist's; the shape and all arrays stand in it."""
+
+    name: str
+    uuid: str = ""  #: of the artist's object or bone, whatever it is called
+    position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
+    shape: Choice = field(default_factory=lambda: Choice(kind="box"))
+    vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
+    triangles: Array | None = None  #: (m, 3), of mesh
+    mass: float | None = None  #: [kg]; from the density where left out
+    density: float = 1000.0  #: [kg/m³]
+    is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
+    friction: float = 0.5  #: Coulomb's coefficient where it touches something
+    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle that moves so, whatever pushes it
+
+
+class JointFriction(Strict):
+    """A bearing: a pin of this radius and length, which touches at points around it."""
+
+    mu: float
+    radius: float = 0.02  #: [m]
+    length: float = 0.04  #: [m]
+    points: int = 12  #: at least 12: with fewer the friction swings as the load turns
+
+
+class Motor(Strict):
+    """What moves a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
+
+    mode: Choice = field(default_factory=lambda: Choice(kind="servo"))
+    target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
+    until: int | None = None  #: frame from which it lets go
+    limit: float | None = None  #: largest effort [N m or N]
+    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start. Not of the mode "drive"
+
+
+class Joint(Strict):
+    """How a body moves against its parent. Lists have a number for each rate of the kind, or none at all.
+
+    Its frame is fixed in the parent; the child's stands where `start` brings it.
+    """
+
+    name: str
+    child: str
+    parent: str | None = None  #: the world where left out
+    kind: str = "revolute"  #: a key of the catalogue
+    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same; axes of hinges and sliders are its Z
+    start: list[float] = field(default_factory=list)  #: what the coordinates read at the start frame [rad or m]; 0
+    rate: list[float] = field(default_factory=list)  #: how fast they change then [rad/s or m/s]; 0
+    stiffness: list[float] = field(default_factory=list)  #: [N m/rad or N/m]; 0
+    damping: list[float] = field(default_factory=list)  #: [N m s/rad or N s/m]; 0
+    rest: list[float] = field(default_factory=list)  #: where the stiffness pulls to [rad or m]; `start`
+    implicit: bool = True  #: stiffness and damping are what they will be at the step's end; else at its start
+    low: list[float] = field(default_factory=list)  #: limits [rad or m]
+    high: list[float] = field(default_factory=list)
+    motor: Motor | None = None
+    friction: JointFriction | None = None
+
+
+class Loop(Strict):
+    """What holds two bodies together besides the tree of joints."""
+
+    body_a: str
+    body_b: str | None = None  #: the world where left out
+    name: str = ""
+    kind: str = "ball"  #: a key of the catalogue
+    position: Vector = (0.0, 0.0, 0.0)  #: of its frame at the start frame, in world [m]
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+    friction: JointFriction | None = None
+
+
+class Spring(Strict):
+    """Between two points that are fixed in bodies, given in world at the start frame [m]."""
+
+    point_a: Vector
+    point_b: Vector
+    stiffness: float  #: [N/m]
+    body_a: str | None = None  #: the world where left out
+    body_b: str | None = None
+    damping: float = 0.0  #: [N s/m]
+    rest_length: float | None = None  #: [m]; that of the start where left out
+    implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start
+
+
+class RateForce(Strict):
+    """What acts on the rates of joints besides their own springs and motors."""
+
+    rate_law: Choice
+    joints: list[str]  #: hinges and sliders, in the order that the law gives a meaning to
+
+
+class Mechanism(Strict):
+    """Rigid bodies and what joins them. A body that is no joint's child is free."""
+
+    name: str
+    bodies: list[RigidBody]
+    uuid: str = ""  #: of the armature or the Empty that stands for it
+    joints: list[Joint] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    springs: list[Spring] = field(default_factory=list)
+    rate_forces: list[RateForce] = field(default_factory=list)
+    self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted

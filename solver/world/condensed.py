@@ -1,0 +1,269 @@
+"""How a stage comes to its root whose unknowns are the velocities that others follow in balance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..assembly.products import Products
+from ..contact.laws.gripping import Gripping, anchors_from
+from ..errors import StepFailed
+from ..integrators.interface import Integrator, P, System
+from ..integrators.semi_implicit import SemiImplicit
+from ..integrators.spin import free_parts
+from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.calm import Calm, GaveUp
+from ..nonlinear.following import FollowingProblem
+from ..nonlinear.held import GivenDirections
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.iterations import Coupled
+from ..nonlinear.kept_stage import KeptStage
+from ..nonlinear.momentum import with_momentum
+from ..nonlinear.newton import NewtonDirect
+from ..nonlinear.swinging import Swings
+from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, StagePasses
+from ..parts.nodes.full import Full
+from ..parts.stage import NodeStage, Stage
+from ..state import Index, State, Vec
+from . import in_contact
+from .in_flight import ASTRAY, flown, flying_at
+from .soft_bodies import SoftBodies
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
+
+
+class Condensed:
+    """By iterations on a factor each."""
+
+    def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
+        self._soft, self._condensation = soft, condensation
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
+        coordinates, taken = self._soft.coordinates, self._linearised(stage, start, damped)
+
+        def pose_at(q: Vec, u: Vec, project: bool) -> PosedNodes:
+            lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
+            return self._condensation.pose(lin, stage)
+
+        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).reach()
+
+    def _linearised(self, stage: NodeStage, start: State,
+                    damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
+        """Where nodes stand and how fast, (n, 3), with K negative semi-definite if so asked."""
+        soft = self._soft
+        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
+
+        def taken(x: Vec, v: Vec, project: bool) -> Linearised:
+            return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
+                           untouched=untouched)
+
+        return taken
+
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """None: each body would need modes of its own."""
+        return None
+
+    def calmed(self, system: System[P], stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
+        and a linearised step of what is violent would grow without end. Who may sleep is linearised all the same."""
+        if self._condensation.sleep is not None:
+            return system.land(system.pose(start, stage), stage, start)
+        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
+
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """Linearised, where a body that is pressed snaps into another balance."""
+        return step(SemiImplicit({}))
+
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """Raises TypeError."""
+        raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
+
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """None: what velocities follow is another matrix than that of an energy of positions."""
+        return None
+
+    def forget_past(self) -> None:
+        """Nothing is kept from step to step."""
+
+
+class AtOnce(Condensed):
+    """By passes on a kept factor, and by an energy of positions where surfaces touch; where these do not lead there, by
+    iterations on a factor each."""
+
+    def __init__(self, soft: SoftBodies, reduced: Balancing, passes: PassesOn | None) -> None:
+        super().__init__(soft, reduced)
+        self._reduced, self._passes = reduced, passes
+        self.kept = KeptStage()
+        self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
+
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The same root, however it is found. What the ground's friction holds is part of it, and in the memory."""
+        if not self._grips or not stage.inertia:
+            return self._not_held(solver, stage, start, damped)
+        if not solver.limits.accepts and not self._lands(start, stage):
+            after = self._not_held(solver, stage, start, damped)
+            x = self._soft.coordinates.place(after.q, stage.time)
+            if self._soft.ground is None or not len(self._soft.ground[0].find(x, stage.time).nodes):
+                return after
+        return self._by_energy(solver, stage, start, damped)
+
+    @property
+    def _grips(self) -> bool:
+        """Whether friction of the ground is a force of positions."""
+        friction = self._soft.friction
+        return friction is not None and friction.grips and self._condensation.sleep is None
+
+    def _not_held(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """The same without friction of the ground."""
+        if solver.limits.accepts and stage.inertia:
+            return self._by_energy(solver, stage, start, damped)
+        if (self._soft.contacts or self._soft.joins_apart) and stage.inertia:
+            return self._in_contact(solver, stage, start, damped)
+        try:
+            return self._apart(solver, stage, start, damped)
+        except GaveUp:
+            # velocities that follow as if nothing touched bring nodes that lie on the ground deep into it: passes that
+            # begin there lead nowhere
+            if self._condensation.sleep is not None or not self._lands(start, stage):
+                raise
+            return self._by_energy(solver, stage, start, damped)
+
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """None also where some may sleep, and where no node follows others."""
+        soft, passes_on = self._soft, self._passes
+        follows = len(self._reduced.mesh.dynamic) < len(soft.coordinates.free) and self._condensation.sleep is None
+        if passes_on is None or not follows or soft.joins_apart or self._touches(start, stage, start):
+            return None
+
+        def passes_at(x: Vec, v: Vec, time: float, project: bool) -> StagePasses:
+            lin = soft.linearise_at(x, v, time, project)
+            return passes_on(replace(lin, damped=damped, memory=start.memory, is_tried=not project), stage)
+
+        def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+            return soft.products_at(x, v, stage.time, columns, damped)
+
+        try:
+            after = self._swings.reach(passes_at, products_at, stage, start)
+        except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
+            raise StepFailed("the system matrix is not positive definite") from failure
+        # what flies goes on by the mean of its velocities
+        mean = replace(stage, base=start.q + 0.5 * stage.h * (start.u - after.u))
+        after = flown(soft, self._flying, after, mean, start)[0]
+        return None if self._touches(start, stage, after) else after
+
+    def _touches(self, start: State, stage: NodeStage, after: State) -> bool:
+        """Whether nodes meet the ground or each other in a step."""
+        soft = self._soft
+        places = [soft.coordinates.place(one.q, one.time) for one in (start, after)]
+        return self._lands(after, stage) or bool(soft.contacts and in_contact.touches(soft, *places))
+
+    def _lands(self, start: State, stage: NodeStage) -> bool:
+        """Whether a node lies on the ground, or would be there at the stage's end as it flies."""
+        soft = self._soft
+        if soft.ground is None:
+            return False
+        begun = soft.coordinates.place(start.q, start.time)
+        flown = begun + stage.b * stage.h * soft.velocity(start)
+        return any(len(soft.ground[0].find(x, stage.time).nodes) for x in (begun, flown))
+
+    def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """As if nothing touched where nothing does and passes serve that, else by an energy."""
+        soft, coordinates = self._soft, self._soft.coordinates
+        begun = coordinates.place(start.q, start.time)
+        if self._passes is not None and not in_contact.touches(soft, begun, begun):
+            try:
+                after = self._apart(solver, stage, start, damped)
+            except StepFailed:
+                pass  # it may have met something
+            else:
+                if not in_contact.touches(soft, begun, coordinates.place(after.q, stage.time)):
+                    return after
+        return self._by_energy(solver, stage, start, damped)
+
+    def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """By an energy of all positions, which Newton's method lowers: velocities follow as if nothing touched."""
+        soft, coordinates = self._soft, self._soft.coordinates
+        begun = coordinates.place(start.q, start.time)
+        lin = replace(soft.linearise_alone(begun, soft.velocity(start), stage.time), damped=damped, memory=start.memory)
+        inertia = self._reduced.inertia(lin, stage, bool(soft.between))
+        base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        free = FollowingProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
+        guess = coordinates.spread(start.u, None)[free.order].ravel()
+        newton = NewtonDirect({})
+        newton.limits = solver.limits
+        gripping = self._gripping(stage, start, begun)
+        problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False,
+                                              gripping=gripping)
+        if solver.limits.accepts:
+            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
+        moved = problem.velocities(unknowns)
+        x, v = problem.positions(moved), inertia.velocities(moved)
+        memory = start.memory
+        if gripping is not None:
+            memory = in_contact.gripped(soft, memory, gripping(x), x, stage.time)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
+
+    def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], Gripping | None] | None:
+        """Friction of the ground with the loads of positions (n, 3); None where it is no force of positions.
+
+        begun: where nodes stand, (n, 3) [m]: anchors of those that have none yet.
+        """
+        soft = self._soft
+        if not self._grips or soft.ground is None:
+            return None
+        anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
+        return lambda x: soft.gripping(x, stage.time, anchors)
+
+    @cached_property
+    def _flying(self) -> list[Index]:
+        return free_parts(self._reduced.floating)
+
+    @cached_property
+    def _whole(self) -> Full:
+        """All free nodes as unknowns."""
+        return Full(self._reduced.mesh, type(self._reduced.linear)(), {"beta": 1.0})
+
+    def _apart(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """As if no surfaces touched."""
+        soft, limits, taken = self._soft, solver.limits, self._linearised(stage, start, damped)
+
+        passes = self._passes
+        if stage.inertia and passes is not None:
+            def passes_at(x: Vec, v: Vec, project: bool) -> StagePasses:
+                return passes(taken(x, v, project), stage)
+
+            def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
+                return soft.products_at(x, v, stage.time, columns, damped)
+
+            base = start.q if stage.base is None else stage.base
+            after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
+            if after is not None:
+                after, turned = flown(soft, self._flying, after, stage, start)
+                if turned <= ASTRAY or not limits.strain_left:
+                    return after
+                # it snapped into another shape; by an energy of positions it keeps its middle and its turn
+                return self._by_energy(solver, stage, start, damped)
+            if limits.strain_left:
+                raise GaveUp("passes on one factor did not settle")
+        after = super().reach(solver, stage, start, damped)
+        return flown(soft, self._flying, after, stage, start)[0] if stage.inertia else after
+
+    def forget_past(self) -> None:
+        """Drop the factor, and the order of one of all nodes."""
+        self.kept.forget()
+        self._swings.forget()
+        if "_whole" in vars(self):
+            self._whole.forget_past()
