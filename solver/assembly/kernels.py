@@ -6,7 +6,6 @@ import numpy as np
 
 from ..threads import kernel
 
-TOGETHER = 3  #: fields
 CHUNKS = 64  #: of columns or nodes; what one thread takes at a time is a few of them
 
 
@@ -26,8 +25,31 @@ def gather_nodes(start, stop, corners, source_start, source, out):  # type: igno
 
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
+def gather_pair(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
+    """The same of two fields at once: corners (2, 4 e, 3), out (2, n, 3)."""
+    count = out.shape[1]
+    first, second = corners[0], corners[1]
+    for node in range(start * count // CHUNKS, stop * count // CHUNKS):
+        a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(source_start[node], source_start[node + 1]):
+            corner = source[k]
+            a += first[corner, 0]
+            b += first[corner, 1]
+            c += first[corner, 2]
+            d += second[corner, 0]
+            e += second[corner, 1]
+            f += second[corner, 2]
+        out[0, node, 0] += a
+        out[0, node, 1] += b
+        out[0, node, 2] += c
+        out[1, node, 0] += d
+        out[1, node, 1] += e
+        out[1, node, 2] += f
+
+
+@kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
 def gather_fields(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """The same of three fields at once: corners (3, 4 e, 3), out (3, n, 3)."""
+    """The same of three fields: corners (3, 4 e, 3), out (3, n, 3)."""
     count = out.shape[1]
     first, second, third = corners[0], corners[1], corners[2]
     for node in range(start * count // CHUNKS, stop * count // CHUNKS):

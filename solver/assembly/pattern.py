@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import share
-from .kernels import CHUNKS, TOGETHER, gather_fields, gather_matrix, gather_nodes, lay_out, weigh_blocks
+from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, weigh_blocks
 from .meeting_kernels import begin_columns, merge, pair_sources
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
@@ -48,9 +48,10 @@ class NodeSum:
         share(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
     def gather_fields(self, corners: Vec, out: Vec) -> None:
-        """The same of several fields, (c, e, 4, 3), to (c, n, 3): three are read together."""
-        if len(out) == TOGETHER:
-            share(gather_fields, CHUNKS, corners.reshape(TOGETHER, -1, 3), self.start, self.source, out)
+        """The same of several fields, (c, e, 4, 3), to (c, n, 3): two or three are read together."""
+        together = {2: gather_pair, 3: gather_fields}.get(len(out))
+        if together is not None:
+            share(together, CHUNKS, corners.reshape(len(out), -1, 3), self.start, self.source, out)
             return
         for field, into in zip(corners, out):
             self.gather(field, into)

@@ -48,30 +48,35 @@ class Swings:
         self._wait = self._left = 0  #: steps in which it is not tried, after it was not definite last, and from now on
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State) -> State:
-        """The state at a step's end; calmed where a swing gains energy. Raises NotPositiveDefinite, and GaveUp where
-        Euler's step does so, too."""
+        """The state at a step's end; calmed where a swing gains energy, then maybe half of it. Raises
+        NotPositiveDefinite, and GaveUp where Euler's step gains, too."""
         coordinates = self._coordinates
         time = start.time + MIDWAY * stage.h
         midway = coordinates.place(coordinates.advance(start.q, start.u, MIDWAY * stage.h), time)
         passes = self._factored(passes_at, midway, stage.v_hat, time)
-        x, v = self._moved(passes, stage, start, MIDWAY, True)
+        x, v = self._moved(passes, start, stage.h, MIDWAY * stage.h, True)
         change = self._follow(passes, products_at, stage.h, x, v)
-        if not change < LONGEST and self._gains(stage, start, passes.force, x, v):
-            x, v = self._calmed(passes, passes_at, stage, start)
-        free = coordinates.free
-        return State(stage.time, x[free].ravel(), v[free].ravel(), start.memory)
+        if not change < LONGEST and self._gains(stage, start, passes.force, x, v, stage.time):
+            return self._calmed(passes, passes_at, stage, start)
+        return self._state(x, v, stage.time, start)
 
-    def _calmed(self, passes: StagePasses, passes_at: PassesAt, stage: NodeStage, start: State) -> tuple[Vec, Vec]:
-        """Positions and velocities after Euler's step, (n, 3): on the factor that is there, midway, or where that gains
-        energy as well on one where the body stands. Raises GaveUp."""
-        x, v = self._moved(passes, stage, start, MIDWAY, False)
-        if self._gains(stage, start, passes.force, x, v):
-            begun = self._coordinates.place(start.q, start.time)
-            passes = passes_at(begun, stage.v_hat, start.time, True)
-            x, v = self._moved(passes, stage, start, 0.0, False)
-            if self._gains(stage, start, passes.force, x, v):
-                raise GaveUp("dynamic nodes swung too far")
-        return x, v
+    def _calmed(self, passes: StagePasses, passes_at: PassesAt, stage: NodeStage, start: State) -> State:
+        """After Euler's step: on the factor that is there, midway, or where that gains energy as well on one where the
+        body stands, if need be half of it. Raises GaveUp."""
+        ahead = MIDWAY * stage.h
+        for share in (1.0, 1.0, 0.5):
+            time = start.time + share * stage.h
+            x, v = self._moved(passes, start, share * stage.h, ahead, False)
+            if not self._gains(stage, start, passes.force, x, v, time):
+                return self._state(x, v, time, start)
+            if ahead:
+                begun, ahead = self._coordinates.place(start.q, start.time), 0.0
+                passes = passes_at(begun, stage.v_hat, start.time, True)
+        raise GaveUp("dynamic nodes swung too far")
+
+    def _state(self, x: Vec, v: Vec, time: float, start: State) -> State:
+        free = self._coordinates.free
+        return State(time, x[free].ravel(), v[free].ravel(), start.memory)
 
     def _factored(self, passes_at: PassesAt, x: Vec, v: Vec, time: float) -> StagePasses:
         """Of the true stiffness where that is definite and was so before."""
@@ -85,13 +90,12 @@ class Swings:
             return passes_at(x, v, time, True)
         return passes
 
-    def _moved(self, passes: StagePasses, stage: NodeStage, start: State, ahead: float,
-               swings: bool) -> tuple[Vec, Vec]:
-        """Positions and velocities, (n, 3), at the end of a step that is factored a share of it after its start."""
-        coordinates, free = self._coordinates, self._coordinates.free
-        moved, v = passes.swung(ahead, swings)
-        return (coordinates.place(start.q + moved[free].ravel(), stage.time),
-                coordinates.spread(v[free].ravel(), coordinates.kinematic_rate(stage.time)))
+    def _moved(self, passes: StagePasses, start: State, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """Positions and velocities, (n, 3), after h seconds, by a factor of `ahead` seconds after their start."""
+        coordinates, free, time = self._coordinates, self._coordinates.free, start.time + h
+        moved, v = passes.swung(h, ahead, swings)
+        return (coordinates.place(start.q + moved[free].ravel(), time),
+                coordinates.spread(v[free].ravel(), coordinates.kinematic_rate(time)))
 
     def _follow(self, passes: StagePasses, products_at: ProductsAt, h: float, x: Vec, v: Vec) -> float:
         """Bring what is quasistatic along in positions and velocities, (n, 3) each; by how much of its length the last
@@ -107,12 +111,12 @@ class Swings:
                 break
         return change
 
-    def _gains(self, stage: NodeStage, start: State, force: Vec, x: Vec, v: Vec) -> bool:
-        """Whether there is more energy at an end, (n, 3) each, than there was, and than what moves prescribed nodes
-        against forces, (n, 3) [N], has done."""
+    def _gains(self, stage: NodeStage, start: State, force: Vec, x: Vec, v: Vec, time: float) -> bool:
+        """Whether there is more energy at an end, (n, 3) each and its time, than there was, and than what moves held
+        nodes against forces, (n, 3) [N], has done."""
         begun = self._coordinates.place(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
-        stored = self._stored(x, v, stage.time) - self._stored(begun, stage.v_hat, start.time)
+        stored = self._stored(x, v, time) - self._stored(begun, stage.v_hat, start.time)
         held = self._coordinates.prescribed
         gain = after - before + stored + float(np.vdot(force[held], (x - begun)[held]))
         return not gain <= GAIN * (before + after + abs(stored))

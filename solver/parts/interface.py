@@ -253,9 +253,9 @@ class StagePasses(Protocol):
     def force(self) -> Vec:
         """Where it was factored, (n, 3) [N]."""
 
-    def swung(self, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through a step that was posed a share `ahead` of it after its start [m], and velocities
-        at its end [m/s], (n, 3); swings: whether dynamic unknowns turn by their modes, else all is calmed."""
+    def swung(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through h seconds [m], posed `ahead` seconds after their start, and velocities at their
+        end [m/s], (n, 3); swings: whether dynamic unknowns turn by their modes, else all is calmed."""
 
     def followed(self, at: Products) -> Vec:
         """What positions and velocities lack of following the dynamic unknowns, (2, n, 3); at: with K v."""

@@ -140,7 +140,8 @@ class AtOnce(Condensed):
             return self._by_energy(solver, stage, start, damped)
 
     def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """None also where some may sleep, and where no node follows others."""
+        """None also where some may sleep, and where no node follows others; after a part of the step where all of it
+        gains energy."""
         soft, passes_on = self._soft, self._passes
         follows = len(self._reduced.mesh.dynamic) < len(soft.coordinates.free) and self._condensation.sleep is None
         if passes_on is None or not follows or soft.joins_apart or self._touches(start, stage, start):
@@ -157,16 +158,19 @@ class AtOnce(Condensed):
             after = self._swings.reach(passes_at, products_at, stage, start)
         except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
+        taken = replace(stage, h=after.time - start.time, time=after.time)
         # what flies goes on by the mean of its velocities
-        mean = replace(stage, base=start.q + 0.5 * stage.h * (start.u - after.u))
+        mean = replace(taken, base=start.q + 0.5 * taken.h * (start.u - after.u))
         after = flown(soft, self._flying, after, mean, start)[0]
-        return None if self._touches(start, stage, after) else after
+        return None if self._touches(start, taken, after) else after
 
     def _touches(self, start: State, stage: NodeStage, after: State) -> bool:
         """Whether nodes meet the ground or each other in a step."""
         soft = self._soft
-        places = [soft.coordinates.place(one.q, one.time) for one in (start, after)]
-        return self._lands(after, stage) or bool(soft.contacts and in_contact.touches(soft, *places))
+        if self._lands(after, stage):
+            return True
+        return bool(soft.contacts) and bool(in_contact.touches(
+            soft, *(soft.coordinates.place(one.q, one.time) for one in (start, after))))
 
     def _lands(self, start: State, stage: NodeStage) -> bool:
         """Whether a node lies on the ground, or would be there at the stage's end as it flies."""

@@ -41,6 +41,9 @@ from .soft_bodies import SoftBodies
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
+PARTS = 4  #: of a step in which dynamic nodes swing too far
+SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
+
 
 @dataclass
 class Nodes(SoftBodies, Part):
@@ -204,19 +207,25 @@ class Nodes(SoftBodies, Part):
         return after
 
     def swing(self, state: State, h: float) -> State | None:
-        """The end of a step in which what is condensed swings by its own modes, or of two halves of one that gains
-        energy however it is taken; None where nothing does. Raises StepFailed."""
-        try:
-            return self._swung(state, h)
-        except GaveUp:
-            half = self._swung(state, 0.5 * h)
-            return None if half is None else self._swung(half, 0.5 * h)
+        """The end of a step in which what is condensed swings by its own modes, in parts where it gains energy however
+        it is taken; None where nothing does. Raises StepFailed, and GaveUp where it goes on gaining."""
+        end, after = state.time + h, state
+        for _ in range(PARTS):
+            rest = end - after.time
+            try:
+                part = self._swung(after, rest)
+            except GaveUp:
+                part = self._swung(after, 0.5 * rest)
+            if part is None or part.time >= end - SAME_TIME * h:
+                return part if part is None else replace(part, time=end)
+            after = part
+        raise GaveUp("dynamic nodes swung too far")
 
     def _swung(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
         damped = self.damped_through(stage, state)
         after = self.root.swung(NodeStage.of(stage, self.coordinates), state, damped)
-        return None if after is None else self.with_spin(state, after, h, damped)
+        return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
         """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""

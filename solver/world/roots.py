@@ -49,8 +49,8 @@ class Root(Protocol):
         """
 
     def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """The end of a step in which dynamic unknowns swing by their own modes; None where there are none such, or
-        something touches. Raises StepFailed."""
+        """The end of a step, or of its first part, in which dynamic unknowns swing by their own modes; None where there
+        are none such, or something touches. Raises StepFailed."""
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None

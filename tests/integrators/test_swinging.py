@@ -10,6 +10,7 @@ from bodies import box, make, nearest, positions
 from solver.errors import StepFailed
 from solver.integrators.spin import spin
 from solver.nonlinear import swinging
+from solver.world.nodes import Nodes
 
 BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
 SPOTS = [(0.12, 0.02, 0.02), (0.06, 0.04, 0.04)]
@@ -150,3 +151,29 @@ def test_a_swing_that_gains_energy_is_calmed(monkeypatch):
     monkeypatch.setattr(swinging, "GAIN", np.inf)
     with pytest.raises(StepFailed, match="it grew to"):
         highest()
+
+
+def test_what_is_taken_in_parts_ends_in_time_and_keeps_its_momentum(monkeypatch):
+    """A soft bar that flies and is thrown about; its first three ways through a step are said to gain energy."""
+    taken, asked, swung, gains = [], [], Nodes._swung, swinging.Swings._gains
+
+    def watched(self, state, h):
+        after = swung(self, state, h)
+        taken.append(after.time - state.time)
+        return after
+
+    def said(self, *of):
+        asked.append(of)
+        return len(asked) <= 3 or gains(self, *of)
+
+    monkeypatch.setattr(Nodes, "_swung", watched)
+    monkeypatch.setattr(swinging.Swings, "_gains", said)
+    world = bar(young=300.0, pinned=())
+    state = world.initial_state()
+    state = replace(state, u=4.0 * np.sin(3.0 * np.arange(len(state.u))))
+    before = world.mass @ world.velocity(state)
+    state = gone(world, 6, 1 / 24, state)
+    assert taken[:3] == pytest.approx([1 / 48, 1 / 48, 1 / 24]) and len(taken) == 7
+    assert state.time == pytest.approx(0.25, abs=1e-12)
+    fallen = world.mass.sum() * np.array([0, 0, -2.0 * 0.25])
+    assert np.abs(world.mass @ world.velocity(state) - before - fallen).max() <= 1e-9 * np.abs(before).max()

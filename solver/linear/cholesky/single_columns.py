@@ -1,6 +1,6 @@
 """Solves with a factor in single precision for many columns at once, on all threads.
 
-Columns come in strips, (strips, m, LANES). What a subtree says of rows above it stands apart until all have spoken, so
+Columns come in strips, (strips, m, lanes). What a subtree says of rows above it stands apart until all have spoken, so
 no answer depends on the number of threads.
 """
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from ...state import Index, Vec
 from ...threads import inlined, kernel, share
-from ..blocks import LANES
 from .blas import addresses, at, backward_rows, forward_rows
 from .multifrontal import Long, Single
 from .single import SingleFactor
@@ -44,13 +43,13 @@ class SingleColumns:
         blas = addresses()
         assert blas is not None, "the factor was made without BLAS"
         self._blas = blas
-        self._said = np.zeros((0, 0, LANES), dtype=np.float32)
+        self._said = np.zeros((0, 0, 0), dtype=np.float32)
         self._works = np.zeros((0, 0), dtype=np.float32)
 
     def solve(self, y: Vec, count: int) -> Vec:
-        """In place of y, (strips, m, LANES) in single precision, of which `count` columns are not zero."""
+        """In place of y, (strips, m, lanes) in single precision, of which `count` columns are not zero."""
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
-        works = self._room(strips)
+        works = self._room(strips, y.shape[2])
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         share(_forward_trees, strips * trees, y, self._said, count, *arrays, self._target, inside.trees, self._begins,
               *works)
@@ -62,18 +61,18 @@ class SingleColumns:
     def backward(self, y: Single, count: int) -> Single:
         """L⁻ᵀ alone in place of y, as in `solve`."""
         inside, strips = self._inside, len(y)
-        works = self._room(strips)
+        works = self._room(strips, y.shape[2])
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         share(_backward_top, strips * GROUPS, y, count, *arrays, self._place, inside.top, *works)
         share(_backward_trees, strips * len(inside.trees) // 2, y, count, *arrays, self._place, inside.trees, *works)
         return y
 
-    def _room(self, strips: int) -> tuple[Long, Index, Single]:
-        """What kernels work with on so many strips."""
-        if len(self._said) != strips:
+    def _room(self, strips: int, lanes: int) -> tuple[Long, Index, Single]:
+        """What kernels work with on so many strips of so many columns."""
+        if self._said.shape[::2] != (strips, lanes):
             pieces = strips * max(len(self._inside.trees) // 2, GROUPS)
-            self._said = np.zeros((strips, len(self._above), LANES), dtype=np.float32)
-            self._works = np.zeros((pieces, self._inside.longest * LANES), dtype=np.float32)
+            self._said = np.zeros((strips, len(self._above), lanes), dtype=np.float32)
+            self._works = np.zeros((pieces, self._inside.longest * lanes), dtype=np.float32)
             self._ints = np.zeros((pieces, 8), dtype=np.int32)
         return self._blas, self._ints, self._works
 
@@ -120,7 +119,7 @@ def _forward_trees(  # type: ignore[no-untyped-def]
         strip, tree = piece // several, piece % several
         ints, work = all_ints[piece], works[piece]
         said[strip, begins[tree] : begins[tree + 1]] = np.float32(0.0)
-        width = min(LANES, count - strip * LANES)
+        width = min(y.shape[2], count - strip * y.shape[2])
         for s in range(trees[2 * tree], trees[2 * tree + 1]):
             _take(y[strip], said[strip], 0, width, first, rows_start, target, s, ints, work)
             forward_rows(blas, at(values, values_start[s]), at(work, 0), ints)
@@ -134,7 +133,7 @@ def _backward_top(  # type: ignore[no-untyped-def]
     """L⁻ᵀ Y of the supernodes above all subtrees, for pieces start to stop: strips and GROUPS of their columns."""
     for piece in range(start, stop):
         strip, group = piece // GROUPS, piece % GROUPS
-        width = min(LANES, count - strip * LANES)
+        width = min(y.shape[2], count - strip * y.shape[2])
         left, right = group * width // GROUPS, (group + 1) * width // GROUPS
         if left == right:
             continue
@@ -153,7 +152,7 @@ def _through_top(  # type: ignore[no-untyped-def]
     """L⁻ᵀ L⁻¹ of the supernodes above all subtrees, for pieces start to stop: strips and GROUPS of their columns."""
     for piece in range(start, stop):
         strip, group = piece // GROUPS, piece % GROUPS
-        width = min(LANES, count - strip * LANES)
+        width = min(y.shape[2], count - strip * y.shape[2])
         left, right = group * width // GROUPS, (group + 1) * width // GROUPS
         if left == right:
             continue
@@ -180,7 +179,7 @@ def _backward_trees(  # type: ignore[no-untyped-def]
     for piece in range(start, stop):
         strip, tree = piece // several, piece % several
         own, ints, work = y[strip], all_ints[piece], works[piece]
-        width = min(LANES, count - strip * LANES)
+        width = min(y.shape[2], count - strip * y.shape[2])
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             _take(own, own, 0, width, first, rows_start, place, s, ints, work)
             backward_rows(blas, at(values, values_start[s]), at(work, 0), ints)

@@ -192,8 +192,11 @@ class ConJac:
 
         # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
         basis, own = hold.split(lin.x, stiffness, left)
-        static, left = np.concatenate([columns[:, size:] + jacobian @ own, own]), left + stiffness @ own
-        velocities, felt = np.concatenate([jacobian @ basis, basis]), stiffness @ basis
+        rows, still = jacobian, columns[:, size:]
+        if hold.holds:
+            rows, still = jacobian @ basis, still + jacobian @ own
+        static, left = np.concatenate([still, own]), left + stiffness @ own
+        velocities, felt = np.concatenate([rows, basis]), stiffness @ basis
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
         if not len(awake):
             return Following(columns, stiffness, velocities, basis.T @ felt, static[:, count:],

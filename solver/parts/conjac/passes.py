@@ -123,9 +123,9 @@ class Passes:
         """Where it was factored, (n, 3) [N]."""
         return self.posed.lin.force
 
-    def swung(self, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through a step, and velocities at its end, as `Swing.step`."""
-        return self._swing.step(ahead, swings)
+    def swung(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through h seconds, and velocities at their end, as `Swing.step`."""
+        return self._swing.step(h, ahead, swings)
 
     def followed(self, at: Products) -> Vec:
         """What positions and velocities lack of following the dynamic unknowns, (2, n, 3) [m], [m/s], x and v those of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...linear.blocks import LANES
 from ...linear.cholesky.single import SingleFactor
 from ...linear.cholesky.single_columns import SingleColumns
 from ...linear.cholesky.single_few import SingleFew
@@ -13,6 +12,7 @@ from ...linear.cholesky.supernodal import Supernodes
 from ...linear.interface import Shown
 from ...state import Vec
 
+STRIP = 32  #: columns that read the factor together, at most
 
 class Rough:
     """Where the linear solver shows its factor: on its pattern, in half the bytes."""
@@ -22,7 +22,8 @@ class Rough:
         self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
         self._few, self._stamp, self._is_shown = SingleFew(inside, kept, self.single), -1, False
         self._columns: SingleColumns | None = None  # none before BLAS is known to be within reach
-        self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
+        strips = -(-kept // STRIP)
+        self._strips = np.zeros((strips, len(inside.permutation), -(-kept // max(strips, 1))), dtype=np.float32)
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it stands on the pattern of this factor."""
@@ -56,8 +57,9 @@ class Rough:
             self._columns = SingleColumns(self._inside, self.single)
         strips, kept = self._strips, self._kept
         strips[:] = 0.0
-        column = np.arange(kept)
-        strips[column // LANES, strips.shape[1] - kept + column, column % LANES] = 1.0
-        answer = np.concatenate(list(self._columns.backward(strips, kept)), axis=1)[:, :kept].astype(float)
+        strip, lane = np.divmod(np.arange(kept), strips.shape[2])
+        strips[strip, strips.shape[1] - kept + np.arange(kept), lane] = 1.0
+        self._columns.backward(strips, kept)
+        answer = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(float)
         jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
         return jacobian

@@ -38,33 +38,39 @@ class Swing:
         stage, lin = posed.stage, posed.lin
         self._posed, self._order = posed, posed.owner.pattern.order
         self._velocities = posed.velocities  #: V, (3 (q + k), r)
-        self._heavy = np.repeat(lin.mass[self._order], 3)[:, None] * posed.velocities
-        mass, product = self._velocities.T @ self._heavy, posed.here.product
+        self._mass = np.repeat(lin.mass[self._order], 3)  #: of the rows [kg]
+        product = posed.here.product
+        if lin.damped is None:
+            mass = posed.reduced + stage.stiffness_factor * product
+        else:
+            mass = self._velocities.T @ (self._mass[:, None] * self._velocities)
         squares, self._modes = np.zeros(0), np.zeros((0, 0))
         if len(mass):
             squares, self._modes = scipy.linalg.eigh(-0.5 * (product + product.T), 0.5 * (mass + mass.T))
         self._squares = np.maximum(squares, 0.0)  #: ω² [1/s²], (r,)
-        # 1 − h D / 2 in these modes: half of what damps does so before they swing and half of it after
+        # −h D in these modes: half of what damps does so before they swing and half of it after
         drag = posed.reduced - mass + stage.stiffness_factor * product
-        self._damp = None if lin.damped is None else np.eye(len(mass)) + 0.5 * self._modes.T @ drag @ self._modes
+        self._drag = None if lin.damped is None else self._modes.T @ drag @ self._modes
 
-    def step(self, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through the step [m], and its velocity at the end [m/s], (n, 3); zero where prescribed.
+    def step(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through h seconds [m], and its velocity at the end [m/s], (n, 3); zero where prescribed.
 
-        ahead: share of the step after which it was posed. swings: whether modes turn exactly; else all by Euler's step.
+        ahead: seconds after their start at which it was posed. swings: whether modes turn exactly; else all by Euler's
+        step.
         """
-        posed, lin, h = self._posed, self._posed.lin, self._posed.stage.h
+        posed, lin = self._posed, self._posed.lin
         force, led = lin.force[self._order].ravel(), np.zeros(len(self._velocities))
         if posed.follow is not None:
             led = posed.follow.rows
-            force = force + h * (0.5 - ahead) * posed.follow.left
+            force = force + (0.5 * h - ahead) * posed.follow.left
         start = self._in_modes(lin.v[self._order].ravel() - led)
-        pushed = self._modes.T @ (self._velocities.T @ force) + ahead * h * self._squares * start
-        if self._damp is not None:
-            start = np.linalg.solve(self._damp, start)
+        pushed = self._modes.T @ (self._velocities.T @ force) + ahead * self._squares * start
+        damp = None if self._drag is None else np.eye(len(start)) + 0.5 * h / posed.stage.h * self._drag
+        if damp is not None:
+            start = np.linalg.solve(damp, start)
         u, moved = turned(h * np.sqrt(self._squares), h, start, pushed, FASTEST if swings else -1.0)
-        if self._damp is not None:
-            u = np.linalg.solve(self._damp, u)
+        if damp is not None:
+            u = np.linalg.solve(damp, u)
         v = self._on_nodes(self._velocities @ (self._modes @ u) + led)
         owed = self._on_nodes(posed.owes(posed.on_free(v[self._order].ravel())))
         moved = self._on_nodes(self._velocities @ (self._modes @ moved) + h * led)
@@ -77,7 +83,7 @@ class Swing:
 
     def _in_modes(self, v: Vec) -> Vec:
         """Modes' velocities of the same momentum Vᵀ M v, (r,)."""
-        out: Vec = self._modes.T @ (self._heavy.T @ v)
+        out: Vec = self._modes.T @ (self._velocities.T @ (self._mass * v))
         return out
 
     def _on_nodes(self, rows: Vec) -> Vec:
