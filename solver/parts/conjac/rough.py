@@ -57,9 +57,9 @@ class Rough:
             self._columns = SingleColumns(self._inside, self.single)
         strips, kept = self._strips, self._kept
         strips[:] = 0.0
-        strip, lane = np.divmod(np.arange(kept), strips.shape[2])
-        strips[strip, strips.shape[1] - kept + np.arange(kept), lane] = 1.0
+        which, lanes = np.arange(kept), strips.shape[2]
+        strips[which // lanes, strips.shape[1] - kept + which, which % lanes] = 1.0
         self._columns.backward(strips, kept)
-        answer = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(float)
+        answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(np.float64)
         jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
         return jacobian
