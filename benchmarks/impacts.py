@@ -36,7 +36,7 @@ STOPPED = 3.0  #: speed of the bar's end before it stops [m/s]
 FRAMES = 36  #: after which what was dropped has landed and bounced
 SETTLING = 72  #: frames at steps of one frame, braked, until it rests
 #: of a new soft body, as operators/first_settings gives them
-DENSITY, GRAVITY, WOBBLE, SLOWEST, SAG, SINK, HALF_LIFE = 1000.0, 9.81, 2.5, 0.3, 0.06, 0.0012, 0.75
+DENSITY, GRAVITY, WOBBLE, SLOWEST, SAG, SINK, HALF_LIFE = 1000.0, 9.81, 2.5, 0.3, 0.06, 0.0003, 0.75
 QUICK: dict[str, Any] = {"kind": "quick"}
 SOLVED: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
 SUZANNE = Path(__file__).resolve().parents[1] / "tests" / "data" / "suzanne.npz"

@@ -26,7 +26,7 @@ def test_stiffness_and_ground_fit_the_size(addon):
     assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=5e-3)
     assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=5e-3)
     assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=5e-3)
-    assert large.ground_stiffness_per_area == small.ground_stiffness_per_area == pytest.approx(1000 * 9.81 / 0.0012)
+    assert large.ground_stiffness_per_area == small.ground_stiffness_per_area == pytest.approx(1000 * 9.81 / 0.0003)
     assert large.wobble_half_life == small.wobble_half_life == 0.75
 
 
