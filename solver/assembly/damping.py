@@ -32,7 +32,7 @@ class DampingLaw(Protocol):
         are scratch."""
 
 
-class Besides:
+class SummedDamping:
     """D of a law and α(t) times that of another one; the drag is the first one's."""
 
     share = None  #: of K, which only `fill` knows

@@ -35,7 +35,7 @@ class Bisp:
         if not bearings.lines:
             return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), np.zeros(0), 0, 0, True)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
-        free = Free(posed, bearings)
+        free = FreeDirections(posed, bearings)
         answer: Vec = posed.respond(np.ascontiguousarray(at.rows.T))
         W = at.rows @ answer
         soft = 0.5 * (W + W.T)
@@ -80,7 +80,7 @@ class Bisp:
         return FrictionAnswer(u, along, self.passes, program.iterations if program else 0, False, loads)
 
     @staticmethod
-    def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: Free | None = None) -> Vec:
+    def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
         """What each joint does to the body below it by holding: springs, motors and friction taken out, (n, 6).
 
         The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.
@@ -95,11 +95,11 @@ class Bisp:
         handed -= inside
         effort = posed.effort(u)
         if effort.any():
-            handed -= (free or Free(posed, at.bearings)).wrenches(effort)
+            handed -= (free or FreeDirections(posed, at.bearings)).wrenches(effort)
         return handed
 
 
-class Free:
+class FreeDirections:
     """The joints' free directions at one posture: wrenches along them, S (SᵀS)⁻¹ about each joint's origin."""
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
@@ -118,8 +118,8 @@ class Free:
 
 
 def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
-    """`Free.wrenches` asked once."""
-    return Free(posed, bearings).wrenches(effort)
+    """`FreeDirections.wrenches` asked once."""
+    return FreeDirections(posed, bearings).wrenches(effort)
 
 
 def _part(off: Vec, last: Vec, part: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .. import catalogue
-from ..assembly.damping import Besides, DampingLaw
+from ..assembly.damping import DampingLaw, SummedDamping
 from ..forces.elastic import Elastic
 from ..forces.green import Green
 from ..integrators.interface import Integrator
@@ -61,11 +61,11 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
         curve = over_time(job, _table(strength, samples)[:, None])
         least = float(samples[samples > 0.0].min(initial=math.inf))
         said = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
-        return Besides(own, added, lambda time: max(float(curve.at(time)[0]), 0.0)), [
+        return SummedDamping(own, added, lambda time: max(float(curve.at(time)[0]), 0.0)), [
             f"{said}: {numerical.alone_said}"]
     alpha = strength(half_life)
     note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{numerical.sentence(half_life, has, alpha)}"
-    return Besides(own, added, lambda time: alpha) if alpha else own, [note]
+    return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note]
 
 
 def _seconds(value: float) -> str:

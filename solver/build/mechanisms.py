@@ -23,7 +23,7 @@ from ..parts.joints.jointed import Jointed
 from ..parts.joints.on_rates import OnRates
 from ..state import Index, Vec
 from ..world.joints import Joints
-from ..world.mechanisms import JointInWorld, MechanismInWorld, Shown
+from ..world.mechanisms import JointInWorld, MechanismInWorld, OwnFrames
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
 from .inputs import over_time
@@ -191,7 +191,7 @@ def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
                             [loop.name for loop in one.scene.loops])
 
 
-def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
+def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> OwnFrames:
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, OverTime] = {}
@@ -204,4 +204,4 @@ def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> Shown:
                 continue
             body.append(place[one.key(rigid.name)])
             own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
-    return Shown(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)
+    return OwnFrames(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)

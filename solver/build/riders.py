@@ -16,7 +16,7 @@ from ..world.skeleton import rates_that_move
 from .fields import Prepared
 
 
-class Riding:
+class RiderCoordinates:
     """Makes the coordinates of soft bodies of which some hang on a mechanism."""
 
     def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool,
@@ -60,7 +60,7 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
            skins: Sequence[tuple[int, slice]] = ()) -> Riders:
     """The attached nodes of all bodies, and those of rigid bodies' surfaces.
 
-    first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `Riding`.
+    first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `RiderCoordinates`.
     """
     place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
     state = rigid.initial_state()

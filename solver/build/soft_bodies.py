@@ -25,7 +25,7 @@ from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
 from ..parts.apart import Apart, Share
 from ..parts.interface import Balancing, Condensation, Mesh, PassesOn, Whole
-from ..parts.mixed import Mixed
+from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
@@ -187,7 +187,7 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
         nodes = np.concatenate([np.arange(first[k], first[k + 1]) for k in group])
         make, params = _method(job, prepared[group[0]])
         shares.append(Share(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
-    return Mixed(mesh, shares, linear) if touching else Apart(mesh, shares)
+    return MixedMethods(mesh, shares, linear) if touching else Apart(mesh, shares)
 
 
 def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:

@@ -109,7 +109,7 @@ def jointed(job: Job, carried: list[Prepared], rigid: Joints, reshaped: bool = F
     """
     from ..world.carried import FleshOnBones
     from .obstacles import obstacles_of
-    from .riders import Riding
+    from .riders import RiderCoordinates
     from .rigid_skins import skins_of
     from .yielding_pins import anchors_of, without_pins
 
@@ -120,6 +120,6 @@ def jointed(job: Job, carried: list[Prepared], rigid: Joints, reshaped: bool = F
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, carried) if touches else ())
     held = [without_pins(one) for one in carried] if touches else carried
-    riding = Riding(held, rigid, by_body, obstacles.rides)
+    riding = RiderCoordinates(held, rigid, by_body, obstacles.rides)
     soft = assemble(job, carried, riding.coordinates, obstacles, reshaped)
     return soft, [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []

@@ -25,7 +25,7 @@ from .spots import dynamic_of, spots_of
 Arrays = Callable[[str], NDArray[Any]]
 
 
-class Carried(Protocol):
+class CarriedVertices(Protocol):
     """The one thing that is asked of an embedding."""
 
     @property
@@ -50,7 +50,7 @@ class Fields:
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
 
 
-def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Fields:
+def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Fields:
     """Fields of a body on its volume.
 
     arrays: gives the array of a name in the scene; embedding: of the body's surface, None for a body without one.
@@ -89,7 +89,7 @@ def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted 
             for param in catalogue.find("fiber_material", body.fiber_material.kind).params}, directions
 
 
-def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried | None) -> Painted | None:
+def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Painted | None:
     """All that was painted on the body, at the nodes: the material's maps as `carry` says; None without a surface."""
     of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     maps = dict(of_material)

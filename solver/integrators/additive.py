@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..parts.interface import Posed
 from ..parts.stage import Momentum, Stage
 from ..state import State, Vec

@@ -11,7 +11,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..parts.conjac.swing import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage

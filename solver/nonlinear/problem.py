@@ -21,7 +21,7 @@ from ..parts.line_search import search
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from .directions import Directions
-from .held import GivenDirections
+from .given_directions import GivenDirections
 from .physics import Physics
 
 STANDARD_GRAVITY = 9.81

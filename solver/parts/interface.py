@@ -46,7 +46,7 @@ Compliance = Callable[[Vec], Vec]
 
 
 @dataclass(frozen=True)
-class OnRates:
+class ReducedOnRates:
     """What is left of a stage of soft bodies on the rates u of joints, G u = g, once its own unknowns are eliminated.
     """
 
@@ -55,7 +55,7 @@ class OnRates:
 
 
 @dataclass(frozen=True)
-class Eliminated(OnRates):
+class Eliminated(ReducedOnRates):
     """The same of linearised bodies: G = (C; J_a)ᵀ S (C; J_a) and g = (C; J_a)ᵀ (M v̂ + a h f − S w).
 
     With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g

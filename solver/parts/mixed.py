@@ -24,7 +24,7 @@ from .interface import Evaluate, Mesh, PosedNodes, PositionInertia, T, Ways
 from .stage import NodeStage
 
 
-class Mixed(Apart):
+class MixedMethods(Apart):
     """A condensation of all of them."""
 
     def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:

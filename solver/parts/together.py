@@ -13,7 +13,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..state import Index, Led, State, Vec
-from .interface import Compliance, Condensation, Evaluate, Firm, OnRates, PosedNodes
+from .interface import Compliance, Condensation, Evaluate, Firm, PosedNodes, ReducedOnRates
 from .stage import NodeStage, Stage
 
 
@@ -26,7 +26,7 @@ class Bones(Protocol):
     def carrying(self, u: Vec) -> Vec:
         """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
 
-    def solve(self, state: State, stage: Stage, joined: OnRates) -> Vec:
+    def solve(self, state: State, stage: Stage, joined: ReducedOnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed.
@@ -135,7 +135,7 @@ class Together(Firm):
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
         felt = self._joined.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
-        joined = OnRates(self._joined.matrix, self._joined.matrix @ rates - felt)
+        joined = ReducedOnRates(self._joined.matrix, self._joined.matrix @ rates - felt)
         u = self._bones.solve(joints, of_joints, joined)
         own = v[self._coordinates.free].ravel() + self._joined.columns @ (self._bones.carrying(u) - rates)
         return MovedOn(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))

@@ -18,7 +18,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.approach import GIVE_WAY
 from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
 from ..parts.interface import Balancing, Condensation, PassesOn, Whole

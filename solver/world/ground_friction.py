@@ -103,7 +103,7 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
 
 
 @dataclass(frozen=True)
-class _Held:
+class _Gripped:
     """A stage in whose balance friction is a force of positions."""
 
     system: Ground
@@ -125,7 +125,7 @@ class _Held:
         return {} if last is None else last.remembered(x, self.system.ground[0].point(time))
 
 
-def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State) -> _Held | None:
+def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
     """The same stage with positions held where nodes touch: what moves them besides velocities feels friction as each
     node does, while velocities are too few to stop each. None where no friction is a force. Raises StepFailed.
 
@@ -146,7 +146,7 @@ def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State)
         held = posed.gripping(grip, ahead)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
-    return _Held(system, held, grip, anchors)
+    return _Gripped(system, held, grip, anchors)
 
 
 def rubbed(system: Ground, posed: Touched, after: State) -> State:

@@ -15,7 +15,7 @@ from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import Struck
 from ..integrators.interface import Integrator, P, System
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
 from ..parts.interface import Posed
@@ -27,7 +27,7 @@ from ..parts.joints.tree_step import TreeStep
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 from .interface import Part
-from .mechanisms import MechanismInWorld, Shown
+from .mechanisms import MechanismInWorld, OwnFrames
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -49,7 +49,7 @@ class Joints(Part):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     parts: Sequence[MechanismInWorld]
-    shown: Shown
+    shown: OwnFrames
     tree: Tree
     condensation: Jointed
     integrator: Integrator

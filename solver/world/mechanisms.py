@@ -38,7 +38,7 @@ class MechanismInWorld:
 
 
 @dataclass(frozen=True)
-class Shown:
+class OwnFrames:
     """How bodies are shown: own frames, which need not stand at centres of mass, in the order of the scene."""
 
     body: Index  #: in the tree, −1 for an obstacle, (b,)

@@ -26,7 +26,7 @@ from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.equilibrium import equilibrium
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..parts.interface import Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage

@@ -1,5 +1,5 @@
 """How a stage of soft bodies comes to its root: by the velocities of all free nodes, or of those that others follow
-(`condensed`).
+(`in_balance`).
 
 Which one serves a method its condensation says, by the one of `Roots` that it asks for.
 """
@@ -20,7 +20,7 @@ from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
 from ..integrators.spin import free_parts
 from ..nonlinear.calm import Calm
-from ..nonlinear.held import AcrossGiven, GivenDirections
+from ..nonlinear.given_directions import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.problem import StageMatrix, StageProblem
@@ -29,7 +29,7 @@ from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, Who
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 from . import in_contact
-from .condensed import AtOnce, Condensed
+from .in_balance import AtOnce, InBalance
 from .in_flight import flying_at
 from .islands import WORTH, Islands
 from .soft_bodies import SoftBodies
@@ -82,7 +82,7 @@ class Roots:
 
     def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> Root:
         """By those of dynamic nodes, which the others follow in balance."""
-        return Condensed(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once, passes)
+        return InBalance(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once, passes)
 
 
 class InFull:

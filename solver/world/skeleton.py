@@ -7,7 +7,7 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..linear.woodbury import WoodburyUpdate
-from ..parts.interface import OnRates
+from ..parts.interface import ReducedOnRates
 from ..parts.joints.jointed import OnBodies
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
@@ -70,7 +70,7 @@ class Skeleton:
         out: Vec = self._map @ u[self._rates]
         return out
 
-    def solve(self, state: State, stage: Stage, joined: OnRates) -> Vec:
+    def solve(self, state: State, stage: Stage, joined: ReducedOnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]

@@ -23,7 +23,7 @@ from ...assembly.linearised import Linearised
 from ...coordinates.attached import Bodies
 from ...errors import StepFailed
 from ...state import State, Vec
-from ..interface import OnRates, PositionInertia
+from ..interface import PositionInertia, ReducedOnRates
 from ..nodes.full import Full
 from ..stage import NodeStage, Stage
 from ..together import Bones
@@ -84,7 +84,7 @@ class BalancedTogether:
         if not (np.isfinite(matrix).all() and np.isfinite(impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
         matrix = 0.5 * (matrix + matrix.T)
-        self._left = OnRates(matrix, impulse + matrix @ here.rates)
+        self._left = ReducedOnRates(matrix, impulse + matrix @ here.rates)
 
     def solve(self) -> Vec:
         """Rates of the free nodes' positions, (3 f,) [m/s], and of the joints, (m,). Raises StepFailed."""

@@ -20,7 +20,7 @@ from ..integrators.spin import free_parts
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.following import FollowingProblem
-from ..nonlinear.held import GivenDirections
+from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.iterations import Coupled
 from ..nonlinear.kept_stage import KeptStage
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-class Condensed:
+class InBalance:
     """By iterations on a factor each."""
 
     def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
@@ -96,7 +96,7 @@ class Condensed:
         """Nothing is kept from step to step."""
 
 
-class AtOnce(Condensed):
+class AtOnce(InBalance):
     """By passes on a kept factor, and by an energy of positions where surfaces touch; where these do not lead there, by
     iterations on a factor each."""
 
