@@ -23,7 +23,7 @@ from solver.parts.joints.jointed import Jointed
 from solver.parts.joints.on_rates import OnRates
 from solver.state import Vec
 from solver.world.joints import Joints
-from solver.world.mechanisms import Shown
+from solver.world.mechanisms import OwnFrames
 
 LENGTH, WIDTH, HEIGHT, MASS, STIFFNESS, DAMPING, H = 0.1, 0.04, 0.02, 0.1, 1.0e4, 10.0, 1.0e-2
 MOMENTS = MASS / 12.0 * np.array([WIDTH**2 + HEIGHT**2, LENGTH**2 + HEIGHT**2, LENGTH**2 + WIDTH**2])
@@ -65,7 +65,7 @@ class Ours:
         self.mechanism = jointed(count, joint)
         self.tree = self.mechanism.tree
         rest = np.zeros(self.tree.rates)
-        self.world = Joints([], Shown(np.zeros(0, np.int32), np.zeros((0, 4, 4))), self.tree, self.mechanism,
+        self.world = Joints([], OwnFrames(np.zeros(0, np.int32), np.zeros((0, 4, 4))), self.tree, self.mechanism,
                                     SemiImplicit({}), StopRule(1.0e-6, 1, 0.0), rest, rest, 1)
         self.restart()
 

@@ -24,7 +24,7 @@ from solver.parts.joints.jointed import Jointed
 from solver.parts.joints.on_rates import OnRates
 from solver.state import Vec
 from solver.world.joints import Joints
-from solver.world.mechanisms import Shown
+from solver.world.mechanisms import OwnFrames
 
 LINK, MASS, WIDTH, GRAVITY, H, SPAN = 0.2, 1.0, 0.02, 9.81, 1 / 120, 4.0
 LIVELY, CALM = "leapfrog", "semi_implicit"
@@ -49,7 +49,7 @@ def chain(count: int, integrator: str) -> Joints:
     none = Springs(np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3)), tree.parent)
     jointed = Jointed(tree, none, OnRates(tree, JointForces(tree, no_law(tree.rates))), np.array([0, 0, -GRAVITY]), 1.0)
     rest = np.zeros(tree.rates)
-    return Joints([], Shown(np.zeros(0, np.int32), np.zeros((0, 4, 4))), tree, jointed,
+    return Joints([], OwnFrames(np.zeros(0, np.int32), np.zeros((0, 4, 4))), tree, jointed,
                   catalogue.find("integrator", integrator).load()({}), StopRule(1.0e-6, 100, 0.0), rest, rest, 1,
                   recentres=True)
 
