@@ -70,6 +70,20 @@ class Evaluation:
         return float(np.linalg.norm(self.residual))
 
 
+class LastDrag:
+    """D v of a stage where it was asked for last: with other forces it is asked for once more."""
+
+    def __init__(self, damped: Damped) -> None:
+        self._damped, self._v = damped, np.zeros((0, 3))
+        self._force: Vec = self._v
+
+    def at(self, v: Vec) -> Vec:
+        """D v, (n, 3) [N], for velocities (n, 3) [m/s]."""
+        if not np.array_equal(v, self._v):
+            self._v, self._force = v, self._damped.force(v)
+        return self._force
+
+
 class StageProblem:
     """M (v − v̂) = a h (f(base + b h v) + D v) for the velocities of the nodes in the pattern; others are prescribed.
 
@@ -86,6 +100,7 @@ class StageProblem:
         held: directions in which the velocities are given, in the pattern's order."""
         self.held = held
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
+        self._braked = None if damped is None else LastDrag(damped)
         self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
         #: where nodes stand as the stage begins, (n, 3) [m]: not `base` where what is prescribed moves unevenly
@@ -173,7 +188,7 @@ class StageProblem:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
         force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
-        drag = None if self.damped is None else self.damped.force(v)
+        drag = None if self._braked is None else self._braked.at(v)
         if drag is not None:
             force = force + drag
         change = v[self.order] - self._kept

@@ -9,6 +9,7 @@ from solver import catalogue
 from solver.errors import NoSuchThing
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.hinge_bending import HingeBending
+from solver.forces.cloth.membrane_kernels import definite
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 
 UNEQUAL = {"stretch_warp": 900.0, "stretch_weft": 300.0, "shear": 120.0, "poisson_ratio": 0.3}
@@ -242,3 +243,20 @@ def test_every_law_of_the_catalogue_holds_a_sheet_at_rest(family):
         assert force(law, 1.1 * rest + 0.05 * rest[:, :1] ** 2 * [0, 0, 1])[0] > 0.0
     with pytest.raises(NoSuchThing):
         catalogue.find(family, "steel")
+
+
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("negative", range(5))
+def test_what_is_negative_goes_and_nothing_else(size, negative):
+    """Against numpy's eigenvalues, also where two are alike, one is zero, or the only negative one is tiny."""
+    rng, room = np.random.default_rng(size + negative), (np.empty((4, 4)), np.empty((4, 4)), np.empty(4))
+    for k in range(200):
+        values = np.where(np.arange(size) < negative, -1.0, 1.0) * 10.0 ** rng.uniform(-6.0, 3.0, size)
+        values[-1] = [values[-1], 0.0, values[-2], -1e-12][k % 4]
+        turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
+        matrix = np.zeros((4, 4))
+        matrix[:size, :size] = (turn * values) @ turn.T
+        matrix = 0.5 * (matrix + matrix.T)
+        definite(matrix, size, *room)
+        assert np.abs(matrix[:size, :size] - (turn * np.maximum(values, 0.0)) @ turn.T).max() \
+            < 2e-14 * np.abs(values).max()

@@ -26,6 +26,7 @@ from .neighbours import Neighbours, lengths
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
+SHORT = 0.15  #: of the room to move that is asked for: what pays where near pairs serve a few places alone
 LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
 GOING_ON = 4  #: of them, in which who meets one that is held up goes on until then
@@ -50,14 +51,15 @@ class NearPairs:
 class Surfaces:
     """All that may touch, as one mesh."""
 
-    def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, meets: Any = None
-                 ) -> None:
+    def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, meets: Any = None,
+                 serves_long: bool = True) -> None:
         """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not touch
         each other, as what is prescribed, and −1 is none.
 
         owner: which body each node is of, (n,). meets: whether two bodies touch each other, or one itself, (k, k), the
-        same both ways round; all do where left out.
+        same both ways round; all do where left out. serves_long: whether near pairs are asked for at many places.
         """
+        self._room_share = 1.0 if serves_long else SHORT
         self.nodes: Index = np.unique(triangles).astype(np.int32)  #: (s,) its nodes
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
@@ -86,7 +88,7 @@ class Surfaces:
         spare: how far nodes may go from here before what is found does not help to find those elsewhere [m].
         """
         here = np.ascontiguousarray(x[self.nodes])
-        self._spare = max(self._spare, spare)
+        self._spare = max(self._spare, self._room_share * spare)
         listed, moved, strays = self._listed(here, distance)
         kept, square = listed.near(here, moved, strays, distance)
         pairs, points, square = listed.pairs[kept], int(np.searchsorted(kept, listed.points)), square[kept]

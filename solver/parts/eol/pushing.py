@@ -125,7 +125,7 @@ class Pushing:
             sheets = np.arange(len(self.itself))
             meets[sheets, sheets] = self.itself
             faces = np.concatenate([mesh.faces[apart], self.triangles + np.int32(count)]).astype(np.int32)
-            self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets)
+            self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets, serves_long=False)
             self._made, self._faces, self._apart = self.law(self._surfaces, rest, mesh), mesh.faces, apart
         return self._made
 
