@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from ..errors import BadMesh
 from ..state import Index, Vec
+from .slivers import without_slivers
 from .winding import winding_numbers
 
 WELD = 1e-7  # of the unit box: single precision tells neighbouring vertices apart down to about here
@@ -71,6 +72,7 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: 
 
     vertices, triangles = _weld((vertices - centre) / scale, triangles)
     triangles = _distinct(triangles)
+    triangles = without_slivers(vertices, triangles)
     open_edges, tangled_edges = _edge_counts(triangles)  # before faces without area go, which leaves slits
     area2 = np.linalg.norm(np.cross(vertices[triangles[:, 1]] - vertices[triangles[:, 0]],
                                     vertices[triangles[:, 2]] - vertices[triangles[:, 0]]), axis=1)

@@ -1,0 +1,77 @@
+"""Triangles whose corners lie on a line, as Blender cuts them from faces with vertices along their sides.
+
+They have no area, so what is made of them has no normals: surfaces are not simplified, and fTetWild comes to no end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..state import Index, Mask, Vec
+
+LINE = 1.0e-3  #: sine of the angle at a corner that lies on the opposite edge
+ROUNDS = 1000  #: a row of vertices along one side takes a round each
+
+
+def without_slivers(vertices: Vec, triangles: Index) -> Index:
+    """The same surface without triangles one corner of which lies on the opposite edge, where two triangles meet there.
+
+    vertices: (n, 3); triangles: (m, 3), not changed. The edge of such a triangle and its neighbour is swapped for the
+    other diagonal: no vertex moves, and as many triangles are left, which close what was closed before.
+    """
+    triangles = triangles.copy()
+    for _ in range(ROUNDS):
+        flat, longest = _on_a_line(vertices, triangles)
+        if not flat.any() or not _swap(vertices, triangles, flat.nonzero()[0], longest):
+            break
+    return triangles
+
+
+def _on_a_line(vertices: Vec, triangles: Index) -> tuple[Mask, Index]:
+    """Which triangles have a corner on the opposite edge, (m,), and which of their edges is the longest, (m,): the one
+    from that corner on."""
+    at = vertices[triangles]
+    along = np.roll(at, -1, axis=1) - at  # edge i goes from corner i to the next one
+    length = np.linalg.norm(along, axis=2)
+    longest: Index = length.argmax(axis=1)
+    rows = np.arange(len(triangles))
+    second, third = (longest + 1) % 3, (longest + 2) % 3
+    area = np.linalg.norm(np.cross(along[rows, second], along[rows, third]), axis=1)
+    flat: Mask = (area <= LINE * length[rows, second] * length[rows, third]) & (
+        np.einsum("mi,mi->m", along[rows, second], along[rows, third]) > 0.0)
+    return flat, longest
+
+
+def _swap(vertices: Vec, triangles: Index, flat: Index, longest: Index) -> bool:
+    """Swap the longest edges of the triangles `flat` that may be; whether any was. Changes `triangles`."""
+    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
+    key = edges[:, 0] << 32 | edges[:, 1]
+    order = np.argsort(key, kind="stable")
+    ordered, done, any_swapped = key[order], np.zeros(len(triangles), dtype=bool), False
+    for one in flat.tolist():
+        first = int(longest[one])
+        i, j, k = (int(triangles[one, (first + step) % 3]) for step in range(3))
+        low, high = np.searchsorted(ordered, [key[3 * one + first], key[3 * one + first] + 1])
+        if high - low != 2:
+            continue
+        other = int(order[low]) // 3 + int(order[low + 1]) // 3 - one
+        if done[one] or done[other] or one == other:
+            continue
+        d = int(triangles[other].sum()) - i - j
+        across = min(d, k) << 32 | max(d, k)
+        at = np.searchsorted(ordered, across)
+        if d == k or (at < len(ordered) and ordered[at] == across):
+            continue
+        made = np.array([[k, i, d], [d, j, k]], dtype=triangles.dtype)
+        if _height(vertices, made).min() > _height(vertices, triangles[[one, other]]).min():
+            triangles[[one, other]] = made
+            done[one] = done[other] = any_swapped = True
+    return any_swapped
+
+
+def _height(vertices: Vec, triangles: Index) -> Vec:
+    """Height over the longest edge as a share of it, (k,)."""
+    a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
+    longest = np.maximum(np.maximum(((b - a) ** 2).sum(axis=1), ((c - b) ** 2).sum(axis=1)), ((a - c) ** 2).sum(axis=1))
+    height: Vec = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(longest, 1e-300)
+    return height
