@@ -47,12 +47,14 @@ HALF_LIFE = 0.75  #: of its slowest wobble [s]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether a collider that it touches lies below its middle. It would not reach one that lies below the ground."""
+    """Whether a collider lies below all of it, and so below its middle: what is narrower, it may roll off and fall for
+    ever. It would not reach one that lies below the ground."""
     corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
-    middle, bottom = sum(corners, Vector()) / len(corners), min(corner.z for corner in corners)
+    bottom = min(corner.z for corner in corners)
     for one in members.colliders(obj, scene):
         box = [one.matrix_world @ Vector(corner) for corner in one.bound_box]
-        covers = all(min(corner[axis] for corner in box) <= middle[axis] <= max(corner[axis] for corner in box)
+        covers = all(min(corner[axis] for corner in box) <= min(corner[axis] for corner in corners)
+                     and max(corner[axis] for corner in corners) <= max(corner[axis] for corner in box)
                      for axis in range(2))
         if covers and min(corner.z for corner in box) <= bottom:
             return True

@@ -68,6 +68,16 @@ def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon
     assert "The Ground below" not in " ".join(text for kind, text in drawn(body) if kind == "label")
 
 
+def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
+    """A bar that turns, a table: what falls on it lands on the ground after."""
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, -0.5))
+    bar = bpy.context.object
+    bar.scale = (3.0, 0.2, 0.2)
+    bpy.ops.conjac.add_collider()
+    body = add(1.0)
+    assert body.conjac.use_ground and body.conjac.ground_height == pytest.approx(-0.6)
+
+
 def test_dynamic_nodes_that_do_not_count_are_told(addon):
     from test_panels import drawn
 
