@@ -13,9 +13,9 @@ import numpy as np
 
 from ..nonlinear.given_directions import GivenDirections
 from ..parts.interface import Posed
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
-from .interface import P, System
+from .interface import Integrator, P, System
 from .modes import Modes, exponential, lowest, shifted, wide
 
 BASIS, AGE = "modes.basis", "modes.age"
@@ -41,7 +41,7 @@ class Course:
         return replace(self, moved=(past_q + 2.0 * self.moved) / 3.0, gained=(past_u + 2.0 * self.gained) / 3.0)
 
 
-class Additive:
+class Additive(Integrator):
     """How many modes, how long they last, and the part of a step that has them.
 
     Writes memory of the modes and a few more, (3 f, s + 4), and of the number of steps since it was decomposed.
@@ -49,8 +49,6 @@ class Additive:
 
     order = 2
     remembers: tuple[str, ...] = (BASIS, AGE)
-    linear_euler = False
-    momentum = Momentum.PROJECTED
     linearised = False  #: the stage is solved once, linearised where it starts
     printed = False
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
 from .interface import Integrator, P, System
 from .sdirk import SDIRK2, SSDIRK2
@@ -14,7 +14,7 @@ from .sdirk import SDIRK2, SSDIRK2
 POSITIONS, RATES, STEP, TOUCHING = "bdf2.q", "bdf2.u", "bdf2.h", "bdf2.touching"
 
 
-class BDF2:
+class BDF2(Integrator):
     """v = v⁰ + (v⁰ − v⁻¹)/3 + 2h/3 M⁻¹ f, x likewise. [Ascher 7] [Thesis C.5]
 
     Writes memory of the last step's start: coordinates, rates, its length, the nodes that touched.
@@ -24,8 +24,6 @@ class BDF2:
     linearised = False
     equal_steps = True
     remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
-    linear_euler = False
-    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..parts.stage import Momentum
 from ..state import State
 from .arnoldi import damped_exponential
-from .interface import P, System
+from .interface import Integrator, P, System
 from .krylov import Product, exponential
 
 
-class ERE:
+class ERE(Integrator):
     """u₁ = u₀ + h φ₁(h J) F(u₀), with h² φ₂(h J) F_t where nodes move as prescribed. [Ascher 18, changed: moving nodes]
 
     J is that of the true K; the products go through Lanczos in the inner product of M, with damping
@@ -19,9 +18,6 @@ class ERE:
     """
 
     order = 2
-    remembers: tuple[str, ...] = ()
-    linear_euler = False
-    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: exponential_tolerance, the error of φ₁ that is left, as a share of the velocities."""

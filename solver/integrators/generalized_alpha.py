@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
-from .interface import P, System
+from .interface import Integrator, P, System
 
 ACCELERATION = "generalized_alpha.a"
 
 
-class GeneralizedAlpha:
+class GeneralizedAlpha(Integrator):
     """M a_(1−αm) = f at 1 − αf, Newmark's positions and velocities, order 2. [Chung 1993]
 
     The unknown is the velocity at 1 − αf of the step: a = (1 − αf) γ / (1 − αm) and b = β/γ of the stage.
@@ -22,8 +22,6 @@ class GeneralizedAlpha:
 
     order = 2
     remembers: tuple[str, ...] = (ACCELERATION,)
-    linear_euler = False
-    momentum = Momentum.PROJECTED
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: spectral_radius, what a step leaves of an infinitely fast wobble: 1 all, 0 nothing."""

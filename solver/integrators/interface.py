@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..nonlinear.given_directions import GivenDirections
@@ -64,14 +65,18 @@ class System(Protocol[P]):
 
 
 class Integrator(Protocol):
-    """A whole step."""
+    """A whole step, with what most say of theirs."""
 
     order: int  #: of accuracy; a test measures it
-    remembers: tuple[str, ...]  #: keys of the memory by which it goes on from earlier steps
-    momentum: Momentum  #: how jointed bodies bring theirs to its stages
-    linear_euler: bool  #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
+    remembers: tuple[str, ...] = ()  #: keys of the memory by which it goes on from earlier steps
+    momentum: Momentum = Momentum.PROJECTED  #: how jointed bodies bring theirs to its stages
+    #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
+    linear_euler: bool = False
 
-    def __init__(self, params: dict[str, float]) -> None: ...
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: those of its entry in the catalogue; most have none."""
+        return
 
+    @abstractmethod
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

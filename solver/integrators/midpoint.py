@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State
-from .interface import P, System
+from .interface import Integrator, P, System
 
 
-class Midpoint:
+class Midpoint(Integrator):
     """M (v_½ − v⁰) = h/2 f(x⁰ + h/2 v_½, v_½), then a whole step along v_½: no damping at any frequency."""
 
     order = 2
-    remembers: tuple[str, ...] = ()
-    linear_euler = False
-    momentum = Momentum.PROJECTED
-
-    def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State
-from .interface import P, System
+from .interface import Integrator, P, System
 
 
-class Quasistatic:
+class Quasistatic(Integrator):
     """f(x) = 0 with the prescribed nodes where they are at the step's end. [Thesis C.3]
 
     Rates are what the body moved by over the step's length.
     """
 
     order = 1
-    remembers: tuple[str, ...] = ()
-    linear_euler = False
-    momentum = Momentum.PROJECTED
-
-    def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
 from .control import beside_trapezoid
-from .interface import P, System
+from .interface import Integrator, P, System
 
 
-class RungeKutta:
+class RungeKutta(Integrator):
     """q_i = q⁰ + h Σ_j a_ij v_j, v_i = v⁰ + h Σ_j a_ij M⁻¹ f_j, j ≤ i; the last stage is the step.
 
     The linearised variant takes one Newton iteration from the last stage, whose matrix it keeps where the next stage
@@ -18,9 +18,6 @@ class RungeKutta:
     """
 
     order = 2
-    remembers: tuple[str, ...] = ()
-    linear_euler = False
-    momentum = Momentum.PROJECTED  #: of jointed bodies
     table: Sequence[Sequence[float]] = ()  #: row i has i + 1 weights
     #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()
@@ -28,9 +25,6 @@ class RungeKutta:
     equal_steps = False
     #: C / (C + 1/12), C the first term of e^z − R(z) over z³: what a step errs over how far the trapezoidal rule is off
     error_share = 1.0
-
-    def __init__(self, params: dict[str, float]) -> None:
-        """No parameters."""
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ..parts.stage import Momentum, Stage
+from ..parts.stage import Stage
 from ..state import State, Vec
-from .interface import P, System
+from .interface import Integrator, P, System
 
 
-class SemiImplicit:
+class SemiImplicit(Integrator):
     """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
 
     order = 1
-    remembers: tuple[str, ...] = ()
     equal_steps = False
-    momentum = Momentum.PROJECTED  #: of jointed bodies
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: keep_spin, whether what flies freely keeps its angular momentum. β and γ are the method's."""
