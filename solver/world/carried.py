@@ -30,7 +30,7 @@ from ..state import Index, Led, State, Vec
 from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
-from .in_contact import touches
+from .in_contact import touches, untouched
 from .interface import Ride
 from .joints import Joints
 from .layout import of_another_version
@@ -329,14 +329,9 @@ class FleshOnBones(Ride):
         positions of all nodes. Raises StepFailed."""
         of_flesh, of_joints = self._stages(stage)
         (soft, joints), begun = self.parted(start), self.positions(start)
-        if not touches(self.soft, begun, begun):
-            try:
-                after = apart()
-            except StepFailed:
-                pass  # it may have met something
-            else:
-                if not touches(self.soft, begun, self.positions(after)):
-                    return after
+        after = untouched(self.soft, begun, apart, self.positions)
+        if after is not None:
+            return after
         at, flesh, cut = self._skeleton.bodies(joints), self._flesh, self._cut
         if self._whole is None:
             self._whole = Full(reduced.mesh, type(reduced.linear)(), {"beta": 1.0})

@@ -183,17 +183,12 @@ class AtOnce(InBalance):
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """As if nothing touched where nothing does and passes serve that, else by an energy."""
-        soft, coordinates = self._soft, self._soft.coordinates
-        begun = coordinates.place(start.q, start.time)
-        if self._passes is not None and not in_contact.touches(soft, begun, begun):
-            try:
-                after = self._apart(solver, stage, start, damped)
-            except StepFailed:
-                pass  # it may have met something
-            else:
-                if not in_contact.touches(soft, begun, coordinates.place(after.q, stage.time)):
-                    return after
-        return self._by_energy(solver, stage, start, damped)
+        coordinates, after = self._soft.coordinates, None
+        if self._passes is not None:
+            after = in_contact.untouched(self._soft, coordinates.place(start.q, start.time),
+                                         lambda: self._apart(solver, stage, start, damped),
+                                         lambda end: coordinates.place(end.q, stage.time))
+        return self._by_energy(solver, stage, start, damped) if after is None else after
 
     def _by_energy(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """By an energy of all positions, which Newton's method lowers: velocities follow as if nothing touched."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..assembly.linearised import Linearised
 from ..contact.laws.gripping import NODES, PLACES, Gripping
+from ..errors import StepFailed
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
 from ..nonlinear.calm import GaveUp
@@ -19,7 +20,7 @@ from ..nonlinear.landing import landing
 from ..nonlinear.physics import Physics
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
-from ..state import Mask, Vec
+from ..state import Mask, State, Vec
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
@@ -102,6 +103,21 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
     """Whether surfaces push each other at either end of a straight move, (n, 3) [m] each, or would meet on the way."""
     return (any(len(law.measure(x, 0.0).nodes) for law in soft.contacts for x in (start, end))
             or soft.largest_step(start, end) < 1.0)
+
+
+def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
+              placed: Callable[[State], Vec]) -> State | None:
+    """The end of a stage as if surfaces touched nothing, where nothing does at its ends and on the way; else None.
+
+    begun: positions of all nodes where the stage stands, (n, 3) [m]. apart: solves it so. placed: those of a state.
+    """
+    if touches(soft, begun, begun):
+        return None
+    try:
+        after = apart()
+    except StepFailed:
+        return None  # it may have met something
+    return None if touches(soft, begun, placed(after)) else after
 
 
 def gripped(soft: SoftBodies, memory: Mapping[str, Vec], grip: Gripping | None, x: Vec, time: float) -> dict[str, Vec]:
