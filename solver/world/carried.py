@@ -45,25 +45,16 @@ JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
 
-class _WhoBalance:
-    """A method in which most nodes balance, those of all bodies at once; None for the others."""
+class _Unknowns:
+    """What a method solves for: all free nodes in one matrix, or positions of which most balance, those of all bodies
+    at once; None for the others."""
 
-    def in_full(self, whole: Whole) -> Balancing | None:
-        return None
+    def in_full(self, whole: Whole) -> tuple[Whole | None, Balancing | None]:
+        return whole, None
 
     def condensed(self, condensation: Condensation, at_once: Balancing | None,
-                  passes: PassesOn | None) -> Balancing | None:
-        return at_once
-
-
-class _WhoMoves:
-    """A method in which every free node is an unknown of one matrix; None for the others."""
-
-    def in_full(self, whole: Whole) -> Whole | None:
-        return whole
-
-    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> Whole | None:
-        return None
+                  passes: PassesOn | None) -> tuple[Whole | None, Balancing | None]:
+        return None, at_once
 
 
 class FleshOnBones(Ride):
@@ -79,8 +70,7 @@ class FleshOnBones(Ride):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
-        self._reduced = soft.condensation.solved_by(_WhoBalance())
-        self._moving = soft.condensation.solved_by(_WhoMoves())
+        self._moving, self._reduced = soft.condensation.solved_by(_Unknowns())
         self._made: Together | None = None  #: on the factor that stands there, for stages of the same matrix
         self._changes = Anderson(DEPTH)  #: of iterations on it
         self._aim = Aim(jointed.constraints, jointed.unknowns)
