@@ -103,10 +103,13 @@ def bar() -> Shape:
 
 
 def built(folder: Path, nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], **body: Any) -> Any:
-    """The job of a body with the settings of a new one, loaded."""
+    """The job of a body with the settings of a new one, loaded. chosen: its dynamic nodes, where it has some."""
     (folder / "arrays").mkdir()
-    motion = body.pop("motion", None)
+    motion, chosen = body.pop("motion", None), body.pop("chosen", None)
     arrays = {"nodes": nodes, "tets": tets}
+    if chosen is not None:
+        arrays["dynamic"] = np.array(chosen, dtype=np.int32)
+        body["dynamic"] = {"nodes": "arrays/dynamic.npy"}
     if motion is not None:
         arrays |= {"pinned": motion[0], "motion": motion[1]}
         body["pin"] = {"nodes": "arrays/pinned.npy", "node_motion": "arrays/motion.npy"}
