@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..state import Index, Mask
+from ..state import Index, Vec
 from . import adapt_kernels as sweeps
+from .adapt_kernels import collapse_all
 from .sheet_mesh import SheetMesh
 from .sizing import Sizing
 from .sizing_kernels import measure_sizing
@@ -63,12 +64,10 @@ class Seen:
         if more > 0:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
 
-    def stale(self) -> Mask:
-        """Vertices whose collapses may end otherwise than when they were tried last, (rows,)."""
+    def tried(self) -> tuple[Index, Vec]:
+        """Faces and metric as collapses were tried last, for `sweeps.mark_stale`."""
         self.room()
-        stale = np.empty(self._working.counts[0], dtype=bool)
-        sweeps.mark_stale(self._working.arrays, self._tried, self._metric, stale)
-        return stale
+        return self._tried, self._metric
 
 
 def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Index | None = None) -> Adapted:
@@ -115,7 +114,7 @@ def _is_back(working: Working, mesh: SheetMesh) -> bool:
 
 def _round(working: Working, sizing: Sizing, seen: Seen) -> tuple[int, int, int]:
     """How many splits, flips and collapses one round does with the metric as it was measured."""
-    splits, collapses, flips = 0, 0, _flip(working)
+    splits, flips = 0, _flip(working)
     for _ in range(PASSES):
         edges, lengths = _edges(working, 1.0, np.inf)
         if not len(edges):
@@ -127,19 +126,9 @@ def _round(working: Working, sizing: Sizing, seen: Seen) -> tuple[int, int, int]
             break
         splits += done
         flips += _flip(working)
-    for _ in range(PASSES):
-        short = 1.0 - sizing.hysteresis
-        edges, lengths = _edges(working, 0.0, short)
-        edges = edges[np.argsort(lengths, kind="stable")]
-        f, k = edges // 3, edges % 3
-        ends = np.stack([working.faces[f, (k + 1) % 3], working.faces[f, (k + 2) % 3]], axis=1).astype(np.int64)
-        done = sweeps.collapse_short(working.arrays, ends, short, sizing.limits, working.straight, working.thinnest,
-                                     seen.stale())
-        if not done:
-            break
-        collapses += done
-        flips += _flip(working)
-    return splits, flips, collapses
+    collapses, turned = collapse_all(working.arrays, 1.0 - sizing.hysteresis, sizing.limits, working.straight,
+                                     working.thinnest, *seen.tried(), PASSES, TURNS)
+    return splits, flips + turned, collapses
 
 
 def _flip(working: Working) -> int:

@@ -428,3 +428,26 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
                             mark_around(mesh, faces[f, k], stale, beyond)
             break
     return done
+
+
+@kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
+def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):  # type: ignore[no-untyped-def]
+    """Passes of `collapse_short` over all edges that are shorter than `usual`, each followed by flips, until one does
+    nothing; how many collapses and flips. known, metric_then: of `mark_stale`. turns: sweeps of flips."""
+    faces, counts = mesh[7], mesh[10]
+    edges, lengths = np.empty(3 * counts[FACES], np.int64), np.empty(3 * counts[FACES])
+    collapses, flips, stale = 0, 0, np.empty(counts[VERTICES], np.bool_)
+    for _ in range(passes):
+        count = edges_between(mesh, 0.0, usual, edges, lengths)
+        ends = np.empty((count, 2), np.int64)
+        order = np.argsort(lengths[:count], kind="mergesort")
+        for e in range(count):
+            f, k = edges[order[e]] // 3, edges[order[e]] % 3
+            ends[e, 0], ends[e, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        mark_stale(mesh, known, metric_then, stale)
+        done = collapse_short(mesh, ends, usual, limits, straight, thinnest, stale)
+        if done == 0:
+            break
+        collapses += done
+        flips += flip_to_delaunay(mesh, thinnest, turns)
+    return collapses, flips

@@ -9,6 +9,7 @@ from sheets import grid
 from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat, rolled
 
 import solver.sheet.adapt as adapting
+import solver.sheet.adapt_kernels as sweeps
 from solver.sheet.adapt import NOTHING, Seen, adapt, measure
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -277,11 +278,26 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
 
 
 class Forgetful(Seen):
-    """One that lets everything be measured and tried anew."""
+    """One that lets everything be measured anew."""
 
-    def stale(self):
+    def tried(self):
         self.measured[:] = NOTHING
-        return np.ones(self._working.counts[0], dtype=bool)
+        return super().tried()
+
+
+def collapse_with_all_tried(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):
+    """Passes as `collapse_all` makes them, each of which tries all edges, in plain steps."""
+    faces, (vertices, rows) = mesh[7], mesh[10][:2]
+    edges, lengths, counts = np.empty(3 * rows, np.int64), np.empty(3 * rows), [0, 0]
+    for _ in range(passes):
+        short = sweeps.edges_between(mesh, 0.0, usual, edges, lengths)
+        f, k = np.divmod(edges[:short][np.argsort(lengths[:short], kind="stable")], 3)
+        ends = np.stack([faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]], axis=1).astype(np.int64)
+        done = sweeps.collapse_short(mesh, ends, usual, limits, straight, thinnest, np.ones(vertices, dtype=bool))
+        if not done:
+            break
+        counts = [counts[0] + done, counts[1] + sweeps.flip_to_delaunay(mesh, thinnest, turns)]
+    return counts
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -293,8 +309,9 @@ def test_what_is_not_measured_and_tried_anew_would_end_the_same(seed, monkeypatc
         x = np.column_stack([mesh.material, bumps @ pick.normal(scale=0.1, size=3)])
         before, sizing = moved(mesh, x=x, v=np.sin(3.0 * x)), Sizing(0.02, pick.uniform(0.1, 0.25))
         made = []
-        for seen in (Seen, Forgetful):
+        for seen, collapse in ((Seen, sweeps.collapse_all), (Forgetful, collapse_with_all_tried)):
             monkeypatch.setattr(adapting, "Seen", seen)
+            monkeypatch.setattr(adapting, "collapse_all", collapse)
             one = adapt(before, sizing, points=0, ends=NO_ENDS)
             made.append(b"".join(a.tobytes() for a in (one.mesh.x, one.mesh.material, one.mesh.faces, one.mesh.v,
                                                        one.was)) + str((one.said, one.flips)).encode())
