@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import scipy.sparse as sp
 
 from ..state import Index, Vec
@@ -16,7 +14,8 @@ def tidy_csc(data: Vec, indices: Index, indptr: Index) -> sp.csc_matrix:
 
     scipy's own constructor looks at all of them, which for matrices of some hundred unknowns takes as long as a solve.
     """
-    matrix = copy(_EMPTY)
+    matrix = object.__new__(sp.csc_matrix)
+    matrix.__dict__.update(_EMPTY.__dict__)
     matrix._shape = (len(indptr) - 1, len(indptr) - 1)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_sorted_indices = matrix.has_canonical_format = True

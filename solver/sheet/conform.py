@@ -65,15 +65,13 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     for vertex, corner in tracked.ended.tolist():
         _run_into(now, vertex, corner)
     now.released |= set(tracked.released.tolist())
-    for vertex in now.released:
-        _let_go(now, mesh, vertex)
+    _let_go(now, mesh, now.released)
     insert(now)
     unjoined = join(now)
     _transfer(now)
     before = now.released.copy()
     mend(now)
-    for vertex in now.released - before:
-        _let_go(now, mesh, vertex)
+    _let_go(now, mesh, now.released - before)
     return _finished(mesh, now, unjoined)
 
 
@@ -97,12 +95,14 @@ def _run_into(now: Conforming, vertex: int, corner: int) -> None:
         now.release(vertex)
 
 
-def _let_go(now: Conforming, mesh: SheetMesh, vertex: int) -> None:
-    """A Lagrangian vertex moves as its material did. [Thesis 2.2]"""
-    working = now.working
-    if vertex < len(mesh.x):
-        working.v[vertex] = world_velocities_at(mesh, np.array([vertex]))[0]
-    working.slide[vertex] = 0.0
+def _let_go(now: Conforming, mesh: SheetMesh, vertices: set[int]) -> None:
+    """Lagrangian vertices move as their material did. [Thesis 2.2]"""
+    if not vertices:
+        return
+    working, rows = now.working, np.array(sorted(vertices))
+    known = rows[rows < len(mesh.x)]
+    working.v[known] = world_velocities_at(mesh, known)
+    working.slide[rows] = 0.0
     working.mark_changed()
 
 
@@ -116,9 +116,9 @@ def _transfer(now: Conforming) -> None:
     number = np.full(int(working.counts[0]), -1)
     number[np.flatnonzero(working.alive)] = np.arange(len(mesh.x))
     vertices, on = number[rows], working.on[rows]
-    across = not_sliding(mesh, vertices, on, runs)
-    working.v[rows], working.slide[rows] = sliding(np.array([now.new[i] for i in rows.tolist()]),
-                                                   gradients_at(mesh, vertices), across,
+    gradients = gradients_at(mesh, vertices)
+    across = not_sliding(mesh, vertices, on, runs, gradients)
+    working.v[rows], working.slide[rows] = sliding(np.array([now.new[i] for i in rows.tolist()]), gradients, across,
                                                    runs.velocity(on, working.x[rows]))
 
 

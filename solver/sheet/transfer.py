@@ -52,18 +52,18 @@ def sliding(world: Vec, gradients: Vec, across: Vec, feature: Vec) -> tuple[Vec,
     return world + np.einsum("kia,ka->ki", gradients, slide), slide
 
 
-def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs) -> Vec:
+def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs, gradients: Vec) -> Vec:
     """The direction in material space that vertices (k,) on points or runs (k,) do not slide in, (k, 2): across the
-    border, or along the feature's edge; none at a point inside. `on` of the mesh has runs. [Thesis Alg. 2.2]"""
+    border, or along the feature's edge; none at a point inside. `on` of the mesh has runs. gradients: F there,
+    (k, 3, 2). [Thesis Alg. 2.2]"""
     border = mesh.border[vertices]
     tangent = mesh.border_tangents[vertices]
     across = np.where(border[:, None], np.stack([-tangent[:, 1], tangent[:, 0]], axis=1), 0.0)
     inside = np.flatnonzero(~border & (on >= runs.points))
     if not len(inside):
         return across
-    F = gradients_at(mesh, vertices[inside])
     ends = mesh.edges
-    for k, gradient in zip(inside.tolist(), F):
+    for k in inside.tolist():
         i, run = int(vertices[k]), int(on[k]) - runs.points
         other = ends[(ends == i).any(axis=1)].sum(axis=1) - i
         ways = np.zeros(2)
@@ -72,6 +72,6 @@ def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs) -> Vec:
         for j in same.tolist():
             ways += np.sign((mesh.x[j] - mesh.x[i]) @ direction) * (mesh.material[j] - mesh.material[i])
         if not np.any(ways):
-            ways = np.linalg.lstsq(gradient, direction, rcond=None)[0]
+            ways = np.linalg.lstsq(gradients[k], direction, rcond=None)[0]
         across[k] = ways / max(float(np.linalg.norm(ways)), 1e-300)
     return across
