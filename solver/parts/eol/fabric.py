@@ -115,9 +115,8 @@ class Assembler:
         elements.fill(sheet.x, True, forces, stiffness)
         forces[:count, :3] += (one.density / 3.0 * sheet.areas)[:, None, None] * self.gravity
         # a face slides with its own F: averaged over a fold a force would do work that nobody gets
-        which = np.concatenate([np.repeat(np.arange(count)[:, None], 4, axis=1), count + elements.tets[count:]])
         add_elements(elements.tets, unknowns.slots, slides, np.concatenate([F, sheet.mean_gradients]),
-                     which.astype(np.int32), forces, stiffness, h * h + h * one.stiffness_damping, h, blocks, impulse)
+                     count, forces, stiffness, h * h + h * one.stiffness_damping, h, blocks, impulse)
         if self.air is not None:
             add_drag(sheet.faces, unknowns.diagonal, slides, F, sheet.x, sheet.v, sheet.slide,
                      self.air.velocity(time, h), 0.5 * self.air.density * self.air.drag,

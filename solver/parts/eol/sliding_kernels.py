@@ -125,13 +125,14 @@ def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: i
                     momentum[node, 3 + j] += h * value
 
 
-@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1],"
+@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i8, f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1],"
         " f8[:,::1])")
 def add_elements(  # type: ignore[no-untyped-def]
-        elements, slots, slides, F, which, forces, stiffness, share, h, blocks, impulse):
+        elements, slots, slides, F, faces, forces, stiffness, share, h, blocks, impulse):
     """Add −share K to blocks (b, 5, 5) and h f to impulse (n, 5). [Thesis 2.9] [Thesis 2.10]
 
-    elements: (p, 4). F: (g, 3, 2), and which of them each node of an element goes by, (p, 4). forces: (p, 4, 3) [N].
+    elements: (p, 4), so many faces first. F: of these, by which their nodes go, and then of vertices, by which those of
+    other elements do, (faces + n, 3, 2). forces: (p, 4, 3) [N].
     stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (p, 6, 9) [N/m].
     """
     K = np.empty((4, 4, 3, 3))
@@ -150,7 +151,7 @@ def add_elements(  # type: ignore[no-untyped-def]
                         K[b, b, j, i] -= value
         for a in range(corners):
             node = elements[e, a]
-            G = F[which[e, a]]
+            G = F[e if e < faces else faces + node]
             for i in range(3):
                 f = h * forces[e, a, i]
                 impulse[node, i] += f
@@ -160,6 +161,7 @@ def add_elements(  # type: ignore[no-untyped-def]
             for b in range(a + 1):
                 slot = slots[e, a * (a + 1) // 2 + b]
                 other = elements[e, b]
+                H = F[e if e < faces else faces + other]
                 if not (slides[node] or slides[other]):  # as nearly all are
                     for i in range(3):
                         for j in range(3):
@@ -168,10 +170,10 @@ def add_elements(  # type: ignore[no-untyped-def]
                             else:
                                 blocks[-1 - slot, j, i] -= share * K[a, b, i, j]
                 elif slot >= 0:
-                    add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], blocks[slot])
+                    add_block(K[a, b], -share, G, H, slides[node], slides[other], blocks[slot])
                 else:
                     work[:] = 0.0
-                    add_block(K[a, b], -share, G, F[which[e, b]], slides[node], slides[other], work)
+                    add_block(K[a, b], -share, G, H, slides[node], slides[other], work)
                     add_turned(work, blocks[-1 - slot])
 
 
