@@ -8,12 +8,13 @@ edges are. Medians of the steps after the first quarter of a second and before i
 milliseconds; columns as the dissertation's table has them: most faces, share of vertices that slide, shares of
 collision detection, remeshing, filling of matrices and the program. Its own times are another machine's of 2016.
 
-LO-RES is 2,150 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
+LO-RES is 2,130 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
 kernels of one pass each, 3,220 before rows' names and tables, passings and tracking were and meshes kept what their
-faces alone tell, at five fourths of the time). Of its thread time the program takes 33 %, filling 15 %, conforming
-and adapting 26 %, what is near or inside 13 %; kernels and the factor alone take about 1.5 ms. Its mesh changes at
-every step, so pattern, order and symbolic factor are made anew each time: .28 ms, and .18 the factor, where the same
-calls are repeated; between others, with cold caches, twice as much.
+faces alone tell, at five fourths of the time). Of its thread time the program takes 30 %, filling 16 %, conforming
+and adapting 24 % (33 % before only what changed was measured and tried anew), what is near or inside 15 %; kernels and
+the factor alone take about 1.3 ms. Its mesh changes at every step, so pattern, order and symbolic factor are made anew
+each time: .28 ms, and .18 the factor, where the same calls are repeated; between others, with cold caches, twice as
+much.
 """
 
 from __future__ import annotations
