@@ -27,8 +27,6 @@ STRAIN = 3  #: S₁₁, S₂₂, S₁₂
 CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and how stiff warp, weft and diagonals are past it [N/m]
 WAYS = 4  #: along which there is a limit
 HALF = np.sqrt(0.5)
-QUOTIENTS = 8  #: of Rayleigh's, after which an eigenvalue is not found
-EXACT = 1.0e-14  #: of a matrix: what an eigenvalue may be wrong
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
 SOFTLY = 0.5  #: of the limit: over that much more stretch it comes to be as stiff as it gets
 
@@ -155,94 +153,25 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     return area * energy
 
 
-@kernel("i8(f8[:,::1], i8, f8, f8[:,::1])")
-def factored(matrix, size, shift, scratch):  # type: ignore[no-untyped-def]
-    """L (below the diagonal) and D of a symmetric matrix less so much of the unit one; how many eigenvalues lie below
-    that, −1 where a pivot vanishes."""
-    below = 0
-    for j in range(size):
-        pivot = matrix[j, j] - shift
-        for k in range(j):
-            pivot -= scratch[j, k] * scratch[j, k] * scratch[k, k]
-        scratch[j, j] = pivot
-        if not abs(pivot) > 0.0:
-            return -1
-        if pivot < 0.0:
-            below += 1
-        for i in range(j + 1, size):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= scratch[i, k] * scratch[j, k] * scratch[k, k]
-            scratch[i, j] = total / pivot
-    return below
-
-
-@kernel("b1(f8[:,::1], f8[:,::1], f8[:,::1])")
-def without_the_negative(matrix, scratch, vectors):  # type: ignore[no-untyped-def]
-    """Takes the one negative eigenvalue of a (4, 4) matrix out of it, by inverse iteration from a turn on with
-    Rayleigh's quotients, which squares what is wrong and more; False where that did not find it."""
-    v, w = vectors[0], vectors[1]
-    v[0], v[1], v[2], v[3] = 0.0, HALF, -HALF, 0.0
-    value = 0.5 * (matrix[1, 1] + matrix[2, 2]) - matrix[1, 2]
-    whole = 0.0
-    for i in range(4):
-        for j in range(4):
-            whole += matrix[i, j] * matrix[i, j]
-    for _ in range(QUOTIENTS):
-        if factored(matrix, 4, value, scratch) < 0:
-            return False
-        for i in range(4):
-            w[i] = v[i]
-            for k in range(i):
-                w[i] -= scratch[i, k] * w[k]
-        square = 0.0
-        for i in range(3, -1, -1):
-            w[i] /= scratch[i, i]
-            for k in range(i + 1, 4):
-                w[i] -= scratch[k, i] * w[k]
-            square += w[i] * w[i]
-        one = 1.0 / np.sqrt(square)
-        value = 0.0
-        for i in range(4):
-            v[i] = one * w[i]
-        for i in range(4):
-            w[i] = matrix[i, 0] * v[0] + matrix[i, 1] * v[1] + matrix[i, 2] * v[2] + matrix[i, 3] * v[3]
-            value += v[i] * w[i]
-        wrong = 0.0
-        for i in range(4):
-            wrong += (w[i] - value * v[i]) ** 2
-        if wrong <= EXACT * EXACT * whole:
-            if value < 0.0:
-                for i in range(4):
-                    for j in range(4):
-                        matrix[i, j] -= value * v[i] * v[j]
-            return value < 0.0
-    return False
-
-
-@inlined
-def larger_part(matrix):  # type: ignore[no-untyped-def]
-    """Takes the smaller eigenvalue of a (2, 2) matrix out of it."""
-    half, off = 0.5 * (matrix[0, 0] - matrix[1, 1]), matrix[0, 1]
-    reach = np.sqrt(half * half + off * off)
-    value = 0.5 * (matrix[0, 0] + matrix[1, 1]) + reach
-    c, s = (half + reach, off) if half > 0.0 else (off, reach - half)
-    scale = value / (c * c + s * s)
-    matrix[0, 0], matrix[1, 1] = scale * c * c, scale * s * s
-    matrix[0, 1] = matrix[1, 0] = scale * c * s
-
-
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
 def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped-def]
-    """A symmetric matrix without what is negative in it; left alone where its factor says that nothing is."""
-    below = factored(matrix, size, 0.0, scratch)
-    if below == size:
-        matrix[:size, :size] = 0.0
-        return
-    if below == 1 and size == 2:
-        larger_part(matrix)
-        return
-    if below == 0 or (below == 1 and size == 4 and without_the_negative(matrix, scratch, vectors)):
+    """A symmetric matrix without what is negative in it; left alone where a Cholesky factor says that nothing is."""
+    is_definite = True
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= scratch[i, k] * scratch[j, k]
+            if i > j:
+                scratch[i, j] = total / scratch[j, j]
+            elif total > 0.0:
+                scratch[i, i] = np.sqrt(total)
+            else:
+                is_definite = False
+                break
+        if not is_definite:
+            break
+    if is_definite:
         return
     for i in range(size):
         for j in range(size):
