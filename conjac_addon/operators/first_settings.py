@@ -37,6 +37,8 @@ WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
 SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
 SAG = 0.06
+LAYER = 0.147  #: slowest wobble of a layer that something holds from within, times its depth over √(E/ρ)
+HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds it, at most
 #: share of its height by which a block that is heavy all over sinks into the ground: what lands goes ten times as deep
 #: and more. Were it half of that bodies of 20 cm that fall from 1 m would turn by degrees, docs/ground.md
 SINK = 0.0003
@@ -71,9 +73,9 @@ def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
     return edge, nodes
 
 
-def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | None = None, bodies: int = 1) -> None:
-    """Fill in what nobody has set. held: of a body that does not fall, the size of what moves of it along x, y and z in
-    the world, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
+def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = None, bodies: int = 1) -> None:
+    """Fill in what nobody has set. held: of a body that does not fall, how far its soft part reaches from what holds
+    it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     for name, value in SOLVER.items():
         if not settings.solver.is_property_set(name):
@@ -82,22 +84,39 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: Sequence[float] | 
         settings.spot = SPOT
     if not settings.is_property_set("suggest_spots"):
         settings.suggest_spots = True  # of ConJac: without any dynamic node nothing of it would swing
-    density, sizes = settings.density, [size * unit for size in held or obj.dimensions]
-    if max(sizes) > 0.0 and not settings.is_property_set("youngs_modulus"):
-        stiffness = density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG)
-        settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
-        if not settings.is_property_set("youngs_modulus_high"):
-            settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
+    density, sizes = settings.density, [size * unit for size in obj.dimensions]
+    if held is not None:
+        stiffen_layer(obj, held * unit)
+    elif max(sizes) > 0.0:
+        _stiffen(settings, density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG))
     edge, nodes = filled_box([*obj.dimensions], 0.0)
     budget = max(NODES / bodies, FEWEST)
     if nodes > budget and not settings.is_property_set("edge_length"):
         settings.edge_length = float(f"{edge * (nodes / budget) ** (1.0 / 3.0):.2g}")
-    if not held and not settings.contact.is_property_set("collides_with"):
+    if held is None and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
-    if not held and not has_floor(obj, scene):
+    if held is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
+
+
+def stiffen_layer(obj: bpy.types.Object, depth: float) -> None:
+    """The stiffness of flesh that reaches so far [m] from the bones that hold it: it wobbles at 2.5 Hz, or as slowly as
+    it may without hanging down by its weight, ρ g d² / 2 G with G = E / 2 (1 + ν)."""
+    settings = obj.conjac
+    if depth > 0.0:
+        weight = GRAVITY * depth * (1.0 + settings.poisson_ratio) / HANGS
+        _stiffen(settings, settings.density * max((WOBBLE * depth / LAYER) ** 2, weight))
+
+
+def _stiffen(settings: bpy.types.PropertyGroup, stiffness: float) -> None:
+    """Young's modulus [Pa], and where its map is painted 1, unless they were set."""
+    if settings.is_property_set("youngs_modulus"):
+        return
+    settings.youngs_modulus = float(f"{stiffness:.3g}")  # more digits would say more than is known
+    if not settings.is_property_set("youngs_modulus_high"):
+        settings.youngs_modulus_high = painted_default(catalogue.YOUNGS_MODULUS, settings.youngs_modulus)
 
 
 def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: float) -> None:

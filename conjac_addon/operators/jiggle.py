@@ -5,9 +5,10 @@ import bpy
 from ...solver.errors import BadInput
 from .. import kinds, members
 from ..redraw import redraw_panels
+from ..settings import unit_scale
 from . import soft_parts
 from .attach import rig_of
-from .first_settings import suit
+from .first_settings import stiffen_layer, suit
 from .light import Behaviour
 from .poll import active_armature, active_mesh, in_object_mode, unless
 
@@ -49,6 +50,7 @@ class CONJAC_OT_jiggle(Behaviour):
             raise BadInput("all of it is painted Soft, so nothing holds it", "Paint less of it", obj.name)
         if members.is_mechanism(rig):
             soft_parts.attach(obj, rig, held)
+            stiffen_layer(obj, soft_parts.depth(obj, soft) * unit_scale(context.scene))
         else:
             pin = obj.vertex_groups.get(obj.conjac.pin_group) or obj.vertex_groups.new(name=obj.conjac.pin_group)
             pin.remove(range(len(obj.data.vertices)))
@@ -56,7 +58,7 @@ class CONJAC_OT_jiggle(Behaviour):
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
             if not self.nodes:
                 obj.conjac.suggest_spots = False
-            suit(obj, context.scene, held=soft_parts.size(obj, soft))
+            suit(obj, context.scene, held=soft_parts.depth(obj, soft))
         how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')
         if self.nodes and not len(obj.conjac.handles) and members.moves_dynamic_nodes(obj):

@@ -16,6 +16,8 @@ SOFT, HELD = "Soft", "{} Held"
 #: share of each bone's vertices, those farthest from it, that are soft until the artist paints them
 SHARE = 0.5
 
+LOOKED_AT = 300  #: vertices from which it is looked how far the soft part reaches
+
 
 def held(rig: bpy.types.Object, bones: NDArray[np.int64], soft: NDArray[np.bool_]
          ) -> list[tuple[str, NDArray[np.int64]]]:
@@ -24,13 +26,26 @@ def held(rig: bpy.types.Object, bones: NDArray[np.int64], soft: NDArray[np.bool_
     return [(name, vertices) for name, vertices in found if len(vertices)]
 
 
-def size(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> list[float]:
-    """Of the soft part along x, y and z in the world, in Blender units."""
-    places = np.empty(3 * len(soft), dtype=np.float32)
-    obj.data.vertices.foreach_get("co", places)
-    there = places.reshape(-1, 3)[soft] @ np.array(obj.matrix_world.to_3x3()).T
-    sizes: list[float] = np.ptp(there, axis=0).tolist() if len(there) else [0.0, 0.0, 0.0]
-    return sizes
+def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
+    """How far the soft part reaches from what is held, in the world, in Blender units; 0 where nothing is soft or held.
+
+    At least the radius of what the skin is around, since inside of it nothing is held.
+    """
+    held_too, mesh = ~soft, obj.data
+    if not soft.any() or not held_too.any():
+        return 0.0
+    mesh: bpy.types.Mesh = obj.data  # type: ignore[assignment]
+    mesh.calc_loop_triangles()
+    places, corners = np.empty(3 * len(soft), np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.vertices.foreach_get("co", places)
+    there = places.reshape(-1, 3) @ np.array(obj.matrix_world.to_3x3(), np.float32).T
+    some, held = there[soft][:: max(int(soft.sum()) // LOOKED_AT, 1)], there[held_too]
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    a, b, c = there[corners.reshape(-1, 3)].transpose(1, 0, 2)
+    across = np.cross(b - a, c - a)
+    radius = abs(np.einsum("ki,ki->", a - there.mean(axis=0), across)) / 3.0 / max(
+        0.5 * np.linalg.norm(across, axis=1).sum(), 1e-30)  # 2 V / A
+    return float(max(radius, *(np.linalg.norm(held - one, axis=1).min() for one in some)))
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, held: list[tuple[str, NDArray[np.int64]]]) -> None:

@@ -154,6 +154,22 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
     assert [a.part for a in obj.conjac.attachments] == ["B0"]
 
 
+@pytest.mark.parametrize("simulated,deep,wobble", [(True, 0.1, 9.81 * 0.1 * 1.45 / 0.15),
+                                                   (False, 1.0, (2.5 / 0.147) ** 2)])
+def test_flesh_is_as_soft_as_its_depth_lets_it_be(scene, simulated, deep, wobble):  # noqa: F811
+    """A bar one end of which, `deep` long, is soft: it wobbles at 2.5 Hz, or hangs down by 15 % of that."""
+    rig = add_chain(2)
+    rig.conjac.enabled = simulated
+    obj = skinned(rig)
+    for vertex in obj.data.vertices:
+        vertex.co.x = (vertex.co.x > 0) * deep
+    obj.data.update()
+    obj.vertex_groups.new(name="Soft").add([v.index for v in obj.data.vertices if v.co.x > 0], 1.0, "REPLACE")
+    active(rig)
+    assert bpy.ops.conjac.jiggle(nodes=0) == {"FINISHED"}
+    assert obj.conjac.youngs_modulus == pytest.approx(1000.0 * wobble, rel=5e-3)
+
+
 @pytest.mark.long
 def test_jiggle_suggests_dynamic_nodes_where_nothing_is_held(scene):  # noqa: F811
     rig = add_chain(2)
