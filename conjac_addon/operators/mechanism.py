@@ -6,13 +6,14 @@ from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from ..settings import present_frame
-from .first_settings import LIVELY
+from .first_settings import LIVELY, stand_on_ground
 from .joining import meet
 from .light import Behaviour
 from .poll import active_armature, active_mechanism, unless
 
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
+WATER = 1000.0  #: [kg/m³]: of what a ground bears that is as stiff for soft bodies that come later
 
 
 class CONJAC_OT_ragdoll(Behaviour):
@@ -40,6 +41,14 @@ class CONJAC_OT_ragdoll(Behaviour):
                     + (f", {len(left_out)} are left out" if left_out else ""))
         redraw_panels()
         return {"FINISHED"}
+
+
+def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Rigid bodies that move and that no constraint holds."""
+    held = {one for obj in scene.objects if obj.rigid_body_constraint is not None
+            for one in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
+    return [obj for obj in scene.objects if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE"
+            and not obj.rigid_body.kinematic and obj not in held]
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
@@ -155,6 +164,12 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         empty.conjac.kind, empty.conjac.mechanism.collection = kinds.MECHANISM, collection
         swing(empty.conjac)
         meet(scene)
+        free = unjoined(scene)
+        if free:
+            # as they do in Blender; of a linkage, whose bars cross, nothing may be said
+            empty.conjac.mechanism.self_collisions = True
+        if free and not any(one.rigid_body.type == "PASSIVE" for one in collection.objects if one.rigid_body):
+            stand_on_ground(empty, scene, WATER)
         for obj in context.selected_objects:
             obj.select_set(False)
         empty.select_set(True)

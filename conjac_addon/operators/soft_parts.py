@@ -31,15 +31,14 @@ def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
 
     At least the radius of what the skin is around, since inside of it nothing is held.
     """
-    held_too, mesh = ~soft, obj.data
-    if not soft.any() or not held_too.any():
+    if not soft.any() or soft.all():
         return 0.0
     mesh: bpy.types.Mesh = obj.data  # type: ignore[assignment]
     mesh.calc_loop_triangles()
     places, corners = np.empty(3 * len(soft), np.float32), np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.vertices.foreach_get("co", places)
     there = places.reshape(-1, 3) @ np.array(obj.matrix_world.to_3x3(), np.float32).T
-    some, held = there[soft][:: max(int(soft.sum()) // LOOKED_AT, 1)], there[held_too]
+    some, held = there[soft][:: max(int(soft.sum()) // LOOKED_AT, 1)], there[~soft]
     mesh.loop_triangles.foreach_get("vertices", corners)
     a, b, c = there[corners.reshape(-1, 3)].transpose(1, 0, 2)
     across = np.cross(b - a, c - a)

@@ -176,6 +176,8 @@ def test_objects_that_hang_on_the_world_do_not_fall_for_ever(addon):
     bpy.ops.rigidbody.object_add()
     bpy.ops.conjac.mechanism_from_rigid_bodies()
     owner = bpy.context.object
+    assert keys(owner) == []  # nothing was there to fall on, so it stands on a ground
+    owner.conjac.use_ground = False
     assert keys(owner) == ["falls"]
     bpy.ops.object.empty_add()
     joint = bpy.context.object

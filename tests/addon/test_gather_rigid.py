@@ -40,6 +40,36 @@ def mechanism():
     return bpy.context.object
 
 
+def heights(frames, *bodies):
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        seen = bpy.context.evaluated_depsgraph_get()
+        found.append([one.evaluated_get(seen).matrix_world.translation.z for one in bodies])
+    return np.array(found)
+
+
+def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F811
+    scene.frame_end = 24
+    bodies = [add_box(f"Box {k}", (0.0, 0.0, 0.12 + 0.21 * k)) for k in range(3)]
+    owner = mechanism()
+    assert owner.conjac.use_ground and owner.conjac.mechanism.self_collisions
+    assert bpy.ops.conjac.bake() == {"FINISHED"}
+    # each sank by the room below it
+    assert heights([24], *bodies)[0] == pytest.approx([0.1, 0.3, 0.5], abs=2e-3)
+
+
+def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: F811
+    add_box("Floor", (0.0, 0.0, -1.0), active=False)
+    add_box("Loose", (0.0, 0.0, 1.0))
+    owner = mechanism()
+    assert not owner.conjac.use_ground and owner.conjac.mechanism.self_collisions
+    bpy.data.objects.remove(owner)
+    join("HINGE", bpy.data.objects["Loose"], bpy.data.objects["Floor"], (0, 0, 0))
+    owner = mechanism()
+    assert not owner.conjac.use_ground and not owner.conjac.mechanism.self_collisions
+
+
 def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1), mass=2.0)
