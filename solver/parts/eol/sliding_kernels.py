@@ -161,7 +161,6 @@ def add_elements(  # type: ignore[no-untyped-def]
             for b in range(a + 1):
                 slot = slots[e, a * (a + 1) // 2 + b]
                 other = elements[e, b]
-                H = F[e if e < faces else faces + other]
                 if not (slides[node] or slides[other]):  # as nearly all are
                     for i in range(3):
                         for j in range(3):
@@ -169,7 +168,9 @@ def add_elements(  # type: ignore[no-untyped-def]
                                 blocks[slot, i, j] -= share * K[a, b, i, j]
                             else:
                                 blocks[-1 - slot, j, i] -= share * K[a, b, i, j]
-                elif slot >= 0:
+                    continue
+                H = F[e if e < faces else faces + other]
+                if slot >= 0:
                     add_block(K[a, b], -share, G, H, slides[node], slides[other], blocks[slot])
                 else:
                     work[:] = 0.0
