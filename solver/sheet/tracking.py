@@ -10,7 +10,9 @@ from ..state import Index, Mask, Vec
 from .limits import RemeshLimits
 from .runs import Runs
 from .sheet_mesh import SheetMesh
-from .tracking_kernels import follow, nearest_segment, share_with_area, up_to_border
+from .tracking_kernels import follow, nearest_segment, share_of_slide, up_to_border
+
+WORSE = 0.9  #: of its tan: so much smaller an angle may become in a step where it is too small already
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def border_distance(segments: Vec, X: Vec) -> Vec:
     return nearest
 
 
-def material_reach(mesh: SheetMesh, h: float, left: float = 0.2) -> float:
-    """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face this share of its area."""
-    return float(share_with_area(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
-                                 np.ascontiguousarray(mesh.faces), h, left))
+def material_reach(mesh: SheetMesh, h: float, thinnest: float = 0.0, left: float = 0.2) -> float:
+    """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face this share of its area, and
+    no smaller angle than one of this tan, or WORSE of what it has."""
+    return float(share_of_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
+                                np.ascontiguousarray(mesh.faces), h, left, thinnest, WORSE))

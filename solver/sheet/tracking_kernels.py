@@ -113,10 +113,26 @@ def follow(  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8)")
-def share_with_area(material, slide, faces, h, left):  # type: ignore[no-untyped-def]
-    """The largest share of a step of h [s], up to 1, in which sliding leaves every face this share of its area."""
-    least = 1.0
+@inlined
+def _first_root(a, b, c):  # type: ignore[no-untyped-def]
+    """The smallest t > 0 where a t² + b t + c = 0, c above zero; infinite where there is none. Written so that a = 0
+    does no harm."""
+    root = b * b - 4.0 * a * c
+    down = -b + np.sqrt(max(root, 0.0))
+    return 2.0 * c / down if root >= 0.0 and down > 0.0 else np.inf
+
+
+@inlined
+def _square(e0, e1, p0, p1, out):  # type: ignore[no-untyped-def]
+    """|e + t p|² = out[0] t² + out[1] t + out[2]."""
+    out[0], out[1], out[2] = p0 * p0 + p1 * p1, 2.0 * (e0 * p0 + e1 * p1), e0 * e0 + e1 * e1
+
+
+@kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8, f8)")
+def share_of_slide(material, slide, faces, h, left, thinnest, worse):  # type: ignore[no-untyped-def]
+    """The largest share of a step of h [s], up to 1, in which sliding leaves every face a share `left` of its area, and
+    no angle whose tan is below `thinnest` and below a share `worse` of what the smallest is now."""
+    least, s = 1.0, np.empty((3, 3))
     for f in range(faces.shape[0]):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
         b0, b1 = material[j, 0] - material[i, 0], material[j, 1] - material[i, 1]
@@ -125,12 +141,18 @@ def share_with_area(material, slide, faces, h, left):  # type: ignore[no-untyped
         q0, q1 = h * (slide[k, 0] - slide[i, 0]), h * (slide[k, 1] - slide[i, 1])
         if p0 == 0.0 and p1 == 0.0 and q0 == 0.0 and q1 == 0.0:
             continue
-        # area a t² + b t + c: the first t at which it is what shall be left
-        a, b = p0 * q1 - p1 * q0, b0 * q1 - b1 * q0 + p0 * c1 - p1 * c0
-        c = (1.0 - left) * (b0 * c1 - b1 * c0)
-        root = b * b - 4.0 * a * c
-        # the smallest positive root, written so that a = 0 does no harm
-        down = -b + np.sqrt(max(root, 0.0))
-        if root >= 0.0 and down > 0.0:
-            least = min(least, 2.0 * c / down)
+        # twice its area, a t² + b t + c
+        a, b, c = p0 * q1 - p1 * q0, b0 * q1 - b1 * q0 + p0 * c1 - p1 * c0, b0 * c1 - b1 * c0
+        least = min(least, _first_root(a, b, (1.0 - left) * c))
+        # squares of its edges, and tan = 4 A / (sum of the other two − that of the edge opposite) of each angle
+        _square(b0, b1, p0, p1, s[2])
+        _square(c0, c1, q0, q1, s[1])
+        _square(c0 - b0, c1 - b1, q0 - p0, q1 - p1, s[0])
+        beside = s[0, 2] + s[1, 2] + s[2, 2] - 2.0 * min(s[0, 2], min(s[1, 2], s[2, 2]))
+        tan = min(thinnest, worse * 2.0 * c / max(beside, 1e-300))
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            least = min(least, _first_root(2.0 * a - tan * (s[i, 0] + s[j, 0] - s[k, 0]),
+                                           2.0 * b - tan * (s[i, 1] + s[j, 1] - s[k, 1]),
+                                           2.0 * c - tan * (s[i, 2] + s[j, 2] - s[k, 2])))
     return least

@@ -1,6 +1,7 @@
 """Cloth with Sharp Edges keeps out of itself and of what is round, and air drags it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
 
 from solver.build.world import build
+from solver.contact.find.sharp import sharp_surface
 from solver.contact.laws.barrier import Barrier
+from solver.coordinates.prescribed import Still
 from solver.errors import BadScene
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.sheet import Sheet
@@ -17,12 +20,17 @@ from solver.frames.read import Cache
 from solver.job.load import load
 from solver.parts.eol.fabric import Breeze
 from solver.parts.eol.pushing import Pushing
-from solver.parts.eol.things import Things
+from solver.parts.eol.remeshing import Remeshing
+from solver.parts.eol.things import Thing, Things
+from solver.parts.eol.told import Told
+from solver.sheet.conform import conform
+from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 from solver.simulate import bake
 
 NEAR = 2e-3
+PLEATS = Path(__file__).parent.parent / "data" / "pleats_on_a_tooth.npz"
 NO_TRIANGLES, NOBODY = np.zeros((0, 3), np.int32), np.zeros(0, np.int32)
 
 
@@ -103,6 +111,27 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
         cloth = steps.step(cloth, k * h, h)
         assert apart.crossing(cloth.mesh, now) is None
     assert not steps.told.sentences and cloth.mesh.x[:, 2].min() < above
+
+
+def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
+    """Pleats of JAWS on one tooth, as a step began: of three vertices that form a triangle and all come onto its edge
+    one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
+    h, held = 1 / 96, np.load(PLEATS)
+    x, triangles = held["tooth"], held["triangles"]
+    tooth = Things([Thing("tooth", Still(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05, 0.0)])
+    mesh = SheetMesh(**{name: held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")})
+    apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
+    remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, Told(),
+                          lambda *_: pytest.fail("nothing is to be looked for"))
+    made, _ = remeshing.remeshed(cloth, now, h)
+    x = np.concatenate([made.mesh.x, now.round_x])
+    pushes = apart.of(made.mesh, now)
+    assert (made.mesh.on >= 0).any() and pushes.law.told(x)[:, 6].min(initial=NEAR) > 1e-7
+    conformed = conform(mesh, now.features, replace(remeshing.limits, leap=1.0, one_layer=True), h, cloth.free,
+                        np.zeros(3)).mesh
+    assert apart.crossing(conformed, now) is None
+    assert apart.of(conformed, now).law.told(conformed.x)[:, 6].min() < 1e-12
+    assert apart.spoilt(conformed, mesh, now) is not None and apart.spoilt(conformed, conformed, now) is None
 
 
 @pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])

@@ -23,6 +23,8 @@ from .pushing_kernels import add_pushes
 from .things import ThingsInStep
 
 PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks stencils have
+TOUCHES = 0.01  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
+NEARER = 0.5  #: of how near anything was before: what is no nearer than this is as near as it was
 HARD = 0  #: the group of nodes that do not touch each other: those of things
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
@@ -94,6 +96,24 @@ class Pushing:
         if known is None or known[0] is not before or known[1] is not now:
             known = self._before = before, now, self.lost(before, now)
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
+
+    def spoilt(self, mesh: SheetMesh, before: SheetMesh, now: ThingsInStep) -> Vec | None:
+        """Where another mesh of the same cloth goes through something, or touches what it was not as near to before,
+        (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
+        crossing = self.crossing_anew(mesh, before, now)
+        if crossing is not None:
+            return crossing[2]
+        gap, place = self._nearest(mesh, now)
+        return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+
+    def _nearest(self, mesh: SheetMesh, now: ThingsInStep) -> tuple[float, Vec]:
+        """How near the nearest two pieces are, as a share of the distance at which they push, and where (3,) [m]."""
+        law = self._law_of(mesh, now)
+        told = law.told(np.concatenate([mesh.x, now.round_x]))
+        if not len(told):
+            return 1.0, np.zeros(3)
+        nearest = told[told[:, 6].argmin()]
+        return float(nearest[6]) / law.reach, nearest[:3]
 
     def _crossing(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None) -> tuple[str, str, Vec] | None:
         if self._is_all(lost, mesh):

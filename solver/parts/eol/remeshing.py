@@ -48,11 +48,10 @@ class Remeshing:
         for left in range(TRIES, -1, -1):
             conformed, was = self._conformed(cloth, now, h, spared)
             made, again = self._adapted(conformed, now, h)
-            crossing = None if self.pushing is None or not left else self.pushing.crossing_anew(made.mesh, cloth.mesh,
-                                                                                                now)
-            if crossing is None:
+            spoilt = None if self.pushing is None else self.pushing.spoilt(made.mesh, cloth.mesh, now)
+            if spoilt is None or not left:
                 break
-            spared = spared | _close(cloth.mesh, crossing[2][None]) | (left == 1)
+            spared = spared | _close(cloth.mesh, spoilt[None]) | (left == 1)
         return made, np.where(again >= 0, was[again], -1)
 
     def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> tuple[Cloth, Index]:
@@ -88,11 +87,11 @@ class Remeshing:
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self.look(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
-                crossing = None if self.pushing is None else self.pushing.crossing_anew(made, cloth.mesh, now)
-                if crossing is None:
+                spoilt = None if self.pushing is None else self.pushing.spoilt(made, cloth.mesh, now)
+                if spoilt is None:
                     return cloth.moved(made.replaced(kept=np.where(
                         adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was), adapted.was
-                there = crossing[2][None]
+                there = spoilt[None]
             kept = kept | _close(cloth.mesh, there)
         return cloth, same
 

@@ -11,6 +11,7 @@ from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart, no_vertex_rows
 from ...sheet.limits import RemeshLimits
+from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
@@ -38,6 +39,7 @@ NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step that cannot be solved
 NEARLY, MOST_LEFT = 0.9, 0.75  #: of the part of a step in which no face would be pulled through an edge; at most
 SHORTEST = 1.0 / 64.0  #: of a step that is tried
+THINS = 8.0  #: of the shortest: to keep triangles from getting thinner than remeshing leaves them no step gets shorter
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes, before the step is tried shorter
 ENOUGH = 6  #: after which a move is taken that meets nothing
@@ -49,6 +51,8 @@ ALIKE = 2.0  #: drags that differ by less share a factor
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
 Pins = Callable[[float], Vec]
+#: a step's answer, where that ends, how long it is [s], and things and what pushes in it
+Taken = tuple[Solved, SheetMesh, float, ThingsInStep, Pushes | None]
 
 
 @dataclass
@@ -123,24 +127,9 @@ class SlidingCloth:
 
         now = at(h)
         cloth = self._remeshed(cloth, now, h)
-        pushes, why = self._pushes(cloth.mesh, now, left), ""
-        while True:
-            solved, shorter = self._solved(cloth, now, pushes, time, h), SHORTER
-            if solved is None:
-                why = self._pressed(pushes)
-            elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
-                mesh, cone_rows = solved.mesh, solved.on_features
-                moved = self._advanced(mesh, solved.answer, h)
-                reach = material_reach(mesh.replaced(slide=moved.slide), h)
-                if reach == 1.0:
-                    break
-                why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
-                    NEARLY * reach, MOST_LEFT)
-            h *= max(shorter, SHORTER**3)
-            if h < shortest:
-                raise StepFailed(why)
-            now = at(h)
-            pushes = None if pushes is None else replace(pushes, now=now)
+        solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), time, h, shortest, now,
+                                                    at)
+        mesh, cone_rows = solved.mesh, solved.on_features
         self._warm = solved.answer.warm
         way = self._off(cone_rows, moved, h)
         off = np.linalg.norm(way, axis=1) > self._stays(cone_rows, moved, h)
@@ -160,6 +149,35 @@ class SlidingCloth:
             left = Left(left.off + h * self.gives.velocities(solved.gave),
                         (left.done * left.rates + h * solved.gave) / (left.done + h), left.done + h)
         return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved), left
+
+    def _taken(self, cloth: Cloth, pushes: Pushes | None, time: float, h: float, shortest: float, now: ThingsInStep,
+               at: Callable[[float], ThingsInStep]) -> Taken:
+        """A step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and their
+        angles too where that takes no step that is much shorter."""
+        why, thins = "", None  # the shortest in which one gets thinner
+        while True:
+            solved, shorter = self._solved(cloth, now, pushes, time, h), SHORTER
+            if solved is None:
+                why = self._pressed(pushes)
+            elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
+                moved = self._advanced(solved.mesh, solved.answer, h)
+                taken, slides = (solved, moved, h, now, pushes), solved.mesh.replaced(slide=moved.slide)
+                reach = material_reach(slides, h)
+                if reach == 1.0:
+                    thins, reach = taken, material_reach(slides, h, THINNEST)
+                    if reach == 1.0 or h <= THINS * shortest:
+                        return taken
+                why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
+                    NEARLY * reach, MOST_LEFT)
+            if thins is not None and h <= THINS * shortest:  # what was solved before was at least that
+                return thins
+            h *= max(shorter, SHORTER**3)
+            if thins is not None:
+                h = max(h, THINS * shortest)
+            elif h < shortest:
+                raise StepFailed(why)
+            now = at(h)
+            pushes = None if pushes is None else replace(pushes, now=now)
 
     def _pressed(self, pushes: Pushes | None) -> str:
         """Why a step could not be solved."""
