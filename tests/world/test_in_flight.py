@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from solver.nonlinear.quick import Quick
 from solver.state import State
-from solver.world import roots
+from solver.world import in_balance
 from solver.world.in_flight import angle_between
 
 
@@ -29,7 +29,7 @@ def test_a_stage_that_turns_what_flies_too_far_is_solved_so_that_it_does_not(mon
     x = nodes * [0.9, 1.05, 1.05] + 0.002 * np.random.default_rng(1).normal(size=nodes.shape)
     turned = []
     for astray in (np.inf, 0.0):
-        monkeypatch.setattr(roots, "ASTRAY", astray)
+        monkeypatch.setattr(in_balance, "ASTRAY", astray)
         world = make(nodes, tets, young=3e4, dynamic=corners, integrator="backward_euler")
         world.stage_solver = Quick({"strain_left": 0.01, "tries": 60})
         after = world.step(State(0.0, x.ravel(), np.zeros(x.size)), 1 / 60)
