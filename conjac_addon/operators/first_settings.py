@@ -77,9 +77,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
     """Fill in what nobody has set. held: of a body that does not fall, how far its soft part reaches from what holds
     it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
-    for name, value in SOLVER.items():
-        if not settings.solver.is_property_set(name):
-            setattr(settings.solver, name, value)
+    _choose(settings.solver, SOLVER)
     if not settings.is_property_set("spot"):
         settings.spot = SPOT
     if not settings.is_property_set("suggest_spots"):
@@ -99,6 +97,13 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
+
+
+def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
+    """Those of a solver's settings that nobody has set."""
+    for name, value in values.items():
+        if not solver.is_property_set(name):
+            setattr(solver, name, value)
 
 
 def stiffen_layer(obj: bpy.types.Object, depth: float) -> None:
@@ -141,9 +146,7 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
 def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Fill in what nobody has set of new cloth."""
     settings, said = obj.conjac, obj.conjac.contact
-    for name, value in CLOTH_SOLVER.items():
-        if not settings.solver.is_property_set(name):
-            setattr(settings.solver, name, value)
+    _choose(settings.solver, CLOTH_SOLVER)
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):
