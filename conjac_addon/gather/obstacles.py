@@ -19,6 +19,7 @@ from .. import settings as properties
 from . import turns
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder
+from .loose import loose_parts
 from .mesh import FLAT
 from .mesh import triangles as mesh_triangles
 
@@ -120,14 +121,12 @@ class Obstacles:
         evaluated = self._evaluation.evaluated(obj)
         mesh = evaluated.to_mesh()
         local, triangles = coordinates(mesh), mesh_triangles(mesh)
-        edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-        mesh.edges.foreach_get("vertices", edges)
+        label = loose_parts(mesh)
         evaluated.to_mesh_clear()
         matrix = np.linalg.inv(self._place(obj)) @ self._evaluation.to_world(obj)
         own = local @ matrix[:3, :3].T
         if np.linalg.det(matrix[:3, :3]) < 0.0:
             triangles = triangles[:, ::-1]
-        label = _loose_parts(len(own), edges.reshape(-1, 2))
         found = []
         for part in np.unique(label):
             corners = own[label == part]
@@ -162,9 +161,7 @@ def is_full(mesh: bpy.types.Mesh) -> bool:
     bumps into that, so a bowl is full to it.
     """
     x, triangles = coordinates(mesh), mesh_triangles(mesh)
-    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-    mesh.edges.foreach_get("vertices", edges)
-    label = _loose_parts(len(x), edges.reshape(-1, 2))
+    label = loose_parts(mesh)
     for part in np.unique(label):
         corners, own = x[label == part], triangles[label[triangles[:, 0]] == part]
         if len(corners) < 3 or flat_along(corners) is not None:
@@ -189,18 +186,3 @@ def _hull_volume(points: Array) -> float:
         return whole.calc_volume()
     finally:
         whole.free()
-
-
-def _loose_parts(count: int, edges: NDArray[np.int32]) -> NDArray[np.int32]:
-    """(n,) a number for each vertex, the same for those that edges join."""
-    label = np.arange(count, dtype=np.int32)
-    while True:
-        # both ends take the lower label, and that one's own, until nothing changes
-        low = np.minimum(label[edges[:, 0]], label[edges[:, 1]])
-        fresh = label.copy()
-        np.minimum.at(fresh, edges[:, 0], low)
-        np.minimum.at(fresh, edges[:, 1], low)
-        fresh = fresh[fresh]
-        if np.array_equal(fresh, label):
-            return label
-        label = fresh

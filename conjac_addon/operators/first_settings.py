@@ -4,7 +4,7 @@ that fit its size; and what new cloth does. Nothing that was set already is chan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from ...solver import catalogue
 from .. import contact, members
+from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
 from .remedies import lowest
 
@@ -93,6 +94,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.edge_length = float(f"{edge * (nodes / budget) ** (1.0 / 3.0):.2g}")
     if held is None and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
+        if not settings.contact.is_property_set("itself"):
+            settings.contact.itself = any_apart(_evaluated_mesh(obj))
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):
@@ -160,7 +163,7 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Bending stiffness B [N m] of cloth whose weight bends it over the length of its edges, (B / ρ g)^(1/3): what is
     limper folds from one face to the next, into saw teeth, as no mesh has finer folds than its faces."""
-    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    mesh = _evaluated_mesh(obj)
     if not mesh.edges:
         return 0.0
     ends, at = np.empty(2 * len(mesh.edges), np.int32), np.empty(3 * len(mesh.vertices), np.float32)
@@ -171,3 +174,8 @@ def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     diagonal = np.linalg.norm(at.max(axis=0) - at.min(axis=0))
     length = float(min(edge, diagonal / FOLDS)) * unit_scale(scene)
     return float(f"{obj.conjac.area_density * GRAVITY * length ** 3:.2g}")
+
+
+def _evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:
+    """With its modifiers; nobody has to clear it."""
+    return cast(bpy.types.Mesh, obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)

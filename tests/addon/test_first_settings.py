@@ -1,8 +1,10 @@
 """What a new soft body starts with: settings that fit its size, and a first bake that lands and goes on moving."""
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from test_panels import drawn
 
 
@@ -52,6 +54,25 @@ def test_what_was_set_stays(addon):
     settings.property_unset("use_ground")
     bpy.ops.conjac.add_soft_body()
     assert settings.use_ground and settings.ground_height == pytest.approx(-3.5)
+
+
+@pytest.mark.parametrize("places,apart", [
+    ([], False),                       # one cube
+    ([(1.5, 0, 0)], True),             # two letters of a word
+    ([(0.9, 0, 0)], False),            # they cross, so one is filled
+    ([(0.9, 0, 0), (1.8, 0, 0)], False),  # the middle one joins the others
+    ([(0, 0, 0, 0.2)], False)])        # an eye inside a head
+def test_pieces_of_one_mesh_touch_each_other(addon, places, apart):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 1))
+    word = bpy.context.object
+    mesh = bmesh.new()
+    mesh.from_mesh(word.data)
+    for x, y, z, *size in places:
+        bmesh.ops.create_cube(mesh, size=size[0] if size else 1.0, matrix=Matrix.Translation((x, y, z)))
+    mesh.to_mesh(word.data)
+    mesh.free()
+    bpy.ops.conjac.add_soft_body()
+    assert word.conjac.contact.itself == apart
 
 
 @pytest.mark.parametrize("at,turned,ground", [
