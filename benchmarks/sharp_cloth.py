@@ -76,7 +76,7 @@ def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[S
     cotton = Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
                     lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells
-    steps = SlidingCloth(cotton, np.array([0.0, 0.0, -9.81]), things, RemeshLimits.of(mesh, 1e-3),
+    steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), things, RemeshLimits.of(mesh, 1e-3),
                          Sizing(0.35 * longest, longest), lambda time: np.zeros((0, 3)), sharp=sharp)
     return steps, Cloth.at_rest(mesh, np.zeros(0, int))
 

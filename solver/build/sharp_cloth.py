@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec.structs import asdict
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
-from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
 from ..contact.laws.interface import ContactLaw, LoadsOnCloth
-from ..coordinates.prescribed import OverTime, Still
 from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
@@ -23,8 +20,7 @@ from ..parts.eol.fabric import Breeze, Fabric, Law
 from ..parts.eol.pushing import Pushing
 from ..parts.eol.rubbing import as_capstan
 from ..parts.eol.sliding_cloth import SlidingCloth
-from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
-from ..parts.eol.things import Round, Thing, Things, ThingsInStep
+from ..parts.eol.things import Things, ThingsInStep
 from ..sheet.chart import from_corners, of_flat
 from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
@@ -36,13 +32,11 @@ from .air import air_of
 from .among import Around, SeenHold, SeenSurface
 from .contact import RESISTS
 from .fields import Prepared
-from .ground import coefficient_of, way_of
 from .inputs import places_over_time
+from .sharp_things import Feels, things_of
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
-NO_FACES = np.zeros((0, 3), np.int32)
-WIDE = 100.0  #: of a scene's size: half of the ground's sides
 ALONE = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
@@ -53,8 +47,6 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
 
     Raises a ConJacError that names one and the field."""
     prepared, body = sheets[0], sheets[0].body
-    cloth = body.cloth
-    assert cloth is not None and cloth.eulerian is not None
     materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[SeenHold]](), []
     for one in sheets:
         with blame(job.scene, one.body, "surface"):
@@ -68,11 +60,8 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
         numbers.append(number)
     apart = Apart.of([one.material for one in meshes])
     mesh = _as_one(meshes, apart)
-    edges = _lengths(mesh)
-    coarsest = cloth.eulerian.coarser * (cloth.eulerian.coarsest or LONGEST * float(edges.max()))
-    finest = min(cloth.eulerian.coarser * (cloth.eulerian.finest or FINE * float(np.median(edges))), coarsest)
-    surfaces = around.surfaces(prepared)
-    things = things_of(job, body, cloth, surfaces)
+    surfaces, feels = around.surfaces(prepared), Feels.of([_cloth(one) for one in sheets])
+    things = things_of(job, [one.body for one in sheets], feels, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
     for one, number in zip(sheets, numbers):
         held = np.flatnonzero(number[one.fields.pinned] >= 0)
@@ -86,13 +75,13 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
                                *(one.motion.at(time) for one in all_holds)])
 
     reached = _reached(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
-    pushing = _pushing(job, sheets, cloth, things, surfaces, apart)
+    pushing = _pushing(job, sheets, feels.thickness, things, surfaces, apart)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
-    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), cloth.thickness)
-    steps = SlidingCloth(_fabric(body, cloth), np.array(job.scene.gravity), things, limits,
-                         Sizing(finest, coarsest), held_at, as_capstan if cloth.eulerian.capstan else None,
-                         pushing=pushing, air=_air(job, prepared, cloth), is_felt=bool(reached))
+    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
+    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), held_at, pushing=pushing,
+                         air=_air(job, sheets), apart=apart, is_felt=bool(reached))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth
@@ -101,7 +90,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
         shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
         notes += [f'"{one.body.name}": {note}' for note in (
             *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, pushing, one, sheets)),
-            *_passed(job, one.body, sheets), *_unlimited(own))]
+            *_passed(job, one.body, sheets), *feels.changes(own), *_unlimited(own))]
     part = SharpCloth([one.body.name for one in sheets], steps,
                       Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
                       notes)
@@ -109,7 +98,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
-    """Which of these are one cloth of several sheets: those that touch each other and are alike."""
+    """Which of these are one cloth of several sheets: those that touch each other, and all else alike."""
     groups = list[list[Prepared]]()
     for one in sharp:
         near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
@@ -126,15 +115,27 @@ def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
 
 
 def _alike(one: Prepared, other: Prepared) -> bool:
-    """Whether two sheets may be one cloth: all that it is made of and touches is the same."""
-    def said(prepared: Prepared) -> tuple[object, ...]:
-        body = prepared.body
-        touches = None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
-        cloth = {} if body.cloth is None else asdict(body.cloth)
-        made_of = {name: value for name, value in cloth.items() if name not in ("uv", "warp")}
-        return made_of, body.friction, body.damping, touches
+    """Whether two sheets may be one cloth: they touch the same."""
+    def touched(body: schema.Body) -> list[str] | None:
+        return None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
 
-    return said(one) == said(other)
+    return touched(one.body) == touched(other.body)
+
+
+def _cloth(prepared: Prepared) -> schema.Cloth:
+    assert prepared.body.cloth is not None
+    return prepared.body.cloth
+
+
+def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: Apart) -> Sizing:
+    """How fine each sheet gets."""
+    bounds = []
+    for cloth, mesh in zip(cloths, meshes):
+        sharp, edges = cloth.eulerian, _lengths(mesh)
+        assert sharp is not None
+        coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
+        bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
+    return Sizing(*bounds[0], beside=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:
@@ -165,8 +166,8 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
-    return [f"It passes through {named}, with Sharp Edges as well: two that have them touch where all their settings "
-            "are the same, so make them alike or switch them off on one of the two"]
+    return [f"It passes through {named}, with Sharp Edges as well: two that have them touch where both touch the same "
+            "other bodies and colliders, so make these alike or switch them off on one of the two"]
 
 
 def _unlimited(cloth: schema.Cloth) -> list[str]:
@@ -215,11 +216,13 @@ def _lengths(mesh: SheetMesh) -> Vec:
     return lengths
 
 
-def _fabric(body: schema.Body, cloth: schema.Cloth) -> Fabric:
-    damping, sharp = parameters("damping", body.damping), cloth.eulerian
+def _fabric(prepared: Prepared) -> Fabric:
+    cloth, damping = _cloth(prepared), parameters("damping", prepared.body.damping)
+    sharp = cloth.eulerian
+    assert sharp is not None
     return Fabric(_law("membrane", cloth.membrane), _law("bending", cloth.bending), cloth.area_density,
-                  float(damping["stiffness_damping"]), float(damping["mass_damping"]),
-                  sharp is not None and sharp.exact)
+                  float(damping["stiffness_damping"]), float(damping["mass_damping"]), sharp.exact, cloth.drag,
+                  cloth.air_friction, as_capstan if sharp.capstan else None)
 
 
 def _law(family: str, choice: schema_values.Choice) -> Law:
@@ -234,18 +237,18 @@ def _law(family: str, choice: schema_values.Choice) -> Law:
     return law
 
 
-def _air(job: Job, prepared: Prepared, cloth: schema.Cloth) -> Breeze | None:
-    around = air_of(job, [prepared])
+def _air(job: Job, sheets: Sequence[Prepared]) -> Breeze | None:
+    around = air_of(job, list(sheets))
     if not around.motions:
         return None
     way = around.motions[0]
-    return Breeze(around.density, cloth.drag, cloth.air_friction, lambda time: way.at(time)[0])
+    return Breeze(around.density, lambda time: way.at(time)[0])
 
 
-def _pushing(job: Job, sheets: Sequence[Prepared], cloth: schema.Cloth, things: Things, surfaces: list[SeenSurface],
+def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Things, surfaces: list[SeenSurface],
              apart: Apart) -> Pushing | None:
     """What keeps it out of itself and of what is round; None where nothing has to."""
-    contact, body = job.scene.contact, sheets[0].body
+    contact = job.scene.contact
     if contact is None:
         return None
     itself = [one.touches_itself for one in sheets]
@@ -254,7 +257,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], cloth: schema.Cloth, things: 
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
-    reach = NEAR * min(distance or cloth.thickness, cloth.thickness)
+    reach = NEAR * min(distance or thickness, thickness)
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
@@ -262,11 +265,14 @@ def _pushing(job: Job, sheets: Sequence[Prepared], cloth: schema.Cloth, things: 
     lies = np.zeros(len(things.rounds))
     lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
     behind = lies[which] if len(which) else np.zeros(0)
+    densities = np.array([_cloth(one).area_density for one in sheets])
+    own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
-        mass = cloth.area_density * mesh.vertex_areas
+        sheet = apart.sheet_of(mesh.material)
+        mass = densities[sheet] * mesh.vertex_areas
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
-        friction = np.concatenate([np.full(len(mesh.x), usual if body.friction is None else body.friction), given])
+        friction = np.concatenate([own[sheet], given])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
                              np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
         made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)), loads)
@@ -294,74 +300,3 @@ def _touched(surfaces: list[SeenSurface], pushing: Pushing | None, one: Prepared
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
     own = ["itself"] if pushing is not None and one.touches_itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"
-
-
-def things_of(job: Job, body: schema.Body, cloth: schema.Cloth, surfaces: Sequence[SeenSurface] = ()) -> Things:
-    """What a cloth touches: the scene's obstacles, its ground, and surfaces of other parts."""
-    scene, parts = job.scene, list[Thing]()
-    assert cloth.eulerian is not None
-    if scene.contact is not None:
-        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
-        own = usual if body.friction is None else body.friction
-        for one in scene.obstacles:
-            if body.touches is None or one.name in body.touches:
-                parts += _obstacle(job, one, cloth, cloth.eulerian, (own, usual if one.friction is None else
-                                                                     one.friction))
-    if scene.ground is not None:
-        parts.append(_ground(job, scene.ground, cloth))
-    for met in surfaces:
-        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
-        parts.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
-                           Round(met.motion, met.triangles, met.friction)))
-    return Things(parts)
-
-
-def _obstacle(job: Job, one: schema.Obstacle, cloth: schema.Cloth, sharp: schema.Eulerian,
-              friction: tuple[float, float]) -> list[Thing]:
-    """Its faces, its wires and its nails. friction: Coulomb's coefficients of the cloth and of the obstacle."""
-    x = np.asarray(job.array(one.vertices), dtype=float)
-    motion = places_over_time(job, one.motion, x)
-    mu = float(np.sqrt(friction[0] * friction[1]))
-    at_edges = mu if sharp.friction is None else sharp.friction
-    found = list[Thing]()
-    if one.triangles is not None:
-        found.append(_faces(job, one, x, motion, cloth, sharp, (mu, at_edges), friction[1]))
-    if one.wires is not None:
-        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), sharp.angle)
-        found.append(Thing(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
-    if one.nails is not None:
-        ends = np.asarray(job.array(one.nails), dtype=np.int32)
-        tips = FurtherAlong(motion, ends, cloth.thickness)
-        found.append(Thing(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
-    return found
-
-
-def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, cloth: schema.Cloth, sharp: schema.Eulerian,
-           friction: tuple[float, float], its: float) -> Thing:
-    """friction: of cloth on its faces and on its edges. its: what it says itself."""
-    assert one.triangles is not None
-    triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
-    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
-    found = sharp_surface(x, triangles, sharp.angle, marked)
-    closed = is_closed(triangles)
-    swollen: OverTime = Swollen(motion, triangles, cloth.thickness) if closed else motion
-    apart = 0.0 if closed else cloth.thickness
-    if bends_softly(x, triangles, sharp.angle):
-        # rows over several vertices, one a pair, would be hundreds there
-        return Thing(one.name, swollen, NO_FACES, closed, found, *friction, apart, Round(motion, triangles, its))
-    return Thing(one.name, swollen, triangles, closed, found, *friction, apart)
-
-
-def _ground(job: Job, ground: schema.Ground, cloth: schema.Cloth) -> Thing:
-    """A wide square, of which the side that cloth is on counts."""
-    normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
-    along = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
-    along /= np.linalg.norm(along)
-    half = WIDE * max(1.0, float(np.abs(np.array(ground.point)).max()))
-    corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
-    frame = np.stack([along, np.cross(normal, along)])
-    places = np.array(ground.point) + cloth.thickness * normal + corners @ frame
-    way, mu = way_of(job, ground), coefficient_of(ground)
-    motion: OverTime = Still(places) if way is None else Beside(way, places - np.array(ground.point))
-    square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
-    return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)

@@ -288,7 +288,7 @@ def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
     return longest
 
 
-@kernel(f"b1({MESH}, i8, i8, f8, f8[::1])")
+@kernel(f"b1({MESH}, i8, i8, f8, f8[:,::1])")
 def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
     """Collapse, measure anew, and take it back where edges of `into` are longer than the root of `limit` then, or
     others near by too long where they were not. Whether it stands."""
@@ -385,7 +385,7 @@ def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
     widen(mesh, marks, stale)
 
 
-@kernel(f"i8({MESH}, i8[:,::1], f8, f8[::1], f8, f8, b1[::1])")
+@kernel(f"i8({MESH}, i8[:,::1], f8, f8[:,::1], f8, f8, b1[::1])")
 def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # type: ignore[no-untyped-def]
     """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`,
     or a little longer for one that is shorter than a half, by the metric as it was and as it is then; how many were.
@@ -430,7 +430,7 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
     return done
 
 
-@kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
+@kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[:,::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
 def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):  # type: ignore[no-untyped-def]
     """Passes of `collapse_short` over all edges that are shorter than `usual`, each followed by flips, until one does
     nothing; how many collapses and flips. known, metric_then: of `mark_stale`. turns: sweeps of flips."""

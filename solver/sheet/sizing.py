@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,13 +27,18 @@ class Sizing:
     narrowest: float = 0.3  #: shortest over longest edge that one place may ask for
     hysteresis: float = 0.2
     most_faces: int = 20_000  #: no split goes beyond
+    #: sheets beside the first one: where each begins along u, and its smallest and largest [m]
+    beside: Sequence[tuple[float, float, float]] = ()
 
     def coarser(self, times: float) -> Sizing:
         """So many times longer edges: a preview."""
+        beside = [(begins, smallest * times, largest * times) for begins, smallest, largest in self.beside]
         return replace(self, smallest=self.smallest * times, largest=self.largest * times, angle=self.angle * times,
-                       speed=self.speed * times, sag=self.sag * times)
+                       speed=self.speed * times, sag=self.sag * times, beside=beside)
 
     @property
     def limits(self) -> Vec:
-        """As kernels read it, (6,)."""
-        return np.array([self.angle, self.speed, self.sag, self.smallest, self.largest, self.narrowest])
+        """As kernels read it, a row for each sheet, (s, 7)."""
+        sheets = [(-np.inf, self.smallest, self.largest), *self.beside]
+        return np.array([[self.angle, self.speed, self.sag, smallest, largest, self.narrowest, begins]
+                         for begins, smallest, largest in sheets])

@@ -15,7 +15,7 @@ import numpy as np
 from ..threads import inlined, kernel
 from .operations_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
 
-ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST = range(6)  #: places in `limits`
+ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: places in a row of `limits`
 
 
 @inlined
@@ -80,7 +80,7 @@ def bend_of(mesh, f, folds, out):  # type: ignore[no-untyped-def]
     out[0], out[1], out[2] = root(s00 * s00 + s01 * s01, s01 * (s00 + s11), s01 * s01 + s11 * s11)
 
 
-@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+@kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
     """What velocity and compression ask for in a face, three entries [1/m²]."""
     x, X, v, slide, faces = mesh[0], mesh[1], mesh[2], mesh[3], mesh[7]
@@ -106,9 +106,9 @@ def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
         g00 += w0 * w0
         g01 += w0 * w1
         g11 += w1 * w1
-    per = 1.0 / (limits[SPEED] * limits[SPEED])
+    per = 1.0 / (limits[0, SPEED] * limits[0, SPEED])
     most, least, c, s = spectrum(c00, c01, c11)
-    press = 0.375 / (limits[SAG] * limits[SAG])
+    press = 0.375 / (limits[0, SAG] * limits[0, SAG])
     along = press * max(1.0 - np.sqrt(max(most, 0.0)), 0.0)
     over = press * max(1.0 - np.sqrt(max(least, 0.0)), 0.0)
     out[0] = per * g00 + along * c * c + over * s * s
@@ -116,18 +116,22 @@ def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
     out[2] = per * g11 + along * s * s + over * c * c
 
 
-@kernel("void(f8[::1], f8[::1], f8[::1])")
-def metric_of(sums, limits, out):  # type: ignore[no-untyped-def]
-    """Write a metric, entries 00, 01, 11, from what faces around a vertex ask for: sums of their areas times |S| and
-    times strain, and of the areas, (7,)."""
-    coarsest, finest, per = 1.0 / limits[LARGEST] ** 2, 1.0 / limits[SMALLEST] ** 2, 1.0 / limits[ANGLE] ** 2
+@kernel("void(f8[::1], f8, f8[:,::1], f8[::1])")
+def metric_of(sums, u, limits, out):  # type: ignore[no-untyped-def]
+    """Write a metric, entries 00, 01, 11, from what faces around a vertex at u in the material ask for: sums of their
+    areas times |S| and times strain, and of the areas, (7,)."""
+    row = 0
+    while row + 1 < limits.shape[0] and u >= limits[row + 1, BEGINS]:
+        row += 1
+    coarsest, finest, per = (1.0 / limits[row, LARGEST] ** 2, 1.0 / limits[row, SMALLEST] ** 2,
+                             1.0 / limits[row, ANGLE] ** 2)
     whole = sums[6]
     s00, s01, s11 = sums[0] / whole, sums[1] / whole, sums[2] / whole
     more, less, c, s = spectrum(per * (s00 * s00 + s01 * s01) + sums[3] / whole,
                                 per * s01 * (s00 + s11) + sums[4] / whole,
                                 per * (s01 * s01 + s11 * s11) + sums[5] / whole)
     more = min(max(more, coarsest), finest)
-    less = max(min(max(less, coarsest), finest), more * limits[NARROWEST] ** 2)
+    less = max(min(max(less, coarsest), finest), more * limits[row, NARROWEST] ** 2)
     out[0], out[1], out[2] = more * c * c + less * s * s, (more - less) * c * s, more * s * s + less * c * c
 
 
@@ -153,12 +157,13 @@ def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel(f"void({MESH}, f8[::1], i4[:,::1], f8[:,::1], f8[:,::1])")
+@kernel(f"void({MESH}, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped-def]
     """Write the metric of each vertex, entries 00, 01, 11, [1/m²].
 
-    limits: ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at least and at most;
-    NARROWEST: the shortest over the longest of what one vertex asks for. known: corners and neighbours of faces as they
+    limits: of each sheet, ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at
+    least and at most; NARROWEST: the shortest over the longest of what one vertex asks for; BEGINS: from which u on its
+    material is; the first row's ANGLE, SPEED and SAG are those of all. known: corners and neighbours of faces as they
     were last measured, (m, 6), and what they asked for and their folds then, asked (m, 10): where these are the same
     nothing is measured anew. work: (rows of vertices, 7).
     """
@@ -191,10 +196,10 @@ def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped
             known[f, k], known[f, 3 + k] = faces[f, k], across[f, k]
     for i in range(n):
         if work[i, 6] > 0.0:
-            metric_of(work[i], limits, metric[i])
+            metric_of(work[i], mesh[1][i, 0], limits, metric[i])
 
 
-@kernel(f"void({MESH}, i8, f8[::1], f8[::1])")
+@kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
     """The same of a single vertex, (3,)."""
     around, asked, sums, folds = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7), np.empty(3)
@@ -203,4 +208,4 @@ def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
             folds[k] = fold_of(mesh, f, k)
         add_face(mesh, f, folds, limits, asked, sums)
     if sums[6] > 0.0:
-        metric_of(sums, limits, out)
+        metric_of(sums, mesh[1][vertex, 0], limits, out)

@@ -195,8 +195,8 @@ def test_air_drags_a_sheet_as_its_law_says():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
     wind, h = 3.0, 0.01
-    steps = steps_of(mesh, Things([]), fabric(), gravity=(0.0, 0.0, 0.0), air=Breeze(
-        1.2, 1.1, 0.05, lambda time: np.array([0.0, 0.0, wind * time])))
+    steps = steps_of(mesh, Things([]), replace(fabric(), drag=1.1, air_friction=0.05), gravity=(0.0, 0.0, 0.0),
+                     air=Breeze(1.2, lambda time: np.array([0.0, 0.0, wind * time])))
     moved = steps.step(start(mesh), 0.0, h).mesh
     m, C = DENSITY * 0.16, 0.5 * 1.2 * 1.1 * 0.16 * wind
     # drag stands at corners, mass is that of the elements: what all of it gains is the same

@@ -98,7 +98,8 @@ def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
     for sharp, exact, rubs in (({}, False, False), ({"capstan": True, "exact": True, "friction": 0.7}, True, True)):
         folder = draped(tmp_path / f"job{exact}", sharp=sharp)
         part = build(load(folder), lambda *_: None)[0].parts[0]
-        assert part.steps.fabric.exact is exact and (part.steps.friction is not None) is rubs
+        made, = part.steps.fabrics
+        assert made.exact is exact and (made.friction is not None) is rubs
         thing = part.steps.things.parts[0]
         assert thing.friction == 0.0 and thing.sharp_friction == sharp.get("friction", 0.0)
 
@@ -155,10 +156,11 @@ def test_bad_beginnings_end_well(tmp_path, name):
 def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path, both):
     arrays = {}
     vertices, triangles = grid(2, 2, 0.5, 0.5)
-    bodies = [cloth_body(name, vertices + [0.0, 0.0, z], triangles, arrays, thickness=thick,
+    bodies = [cloth_body(name, vertices + [0.0, 0.0, z], triangles, arrays, laws={"touches": touches},
                          **({"eulerian": {}} if sharp else {}))
-              for name, z, sharp, thick in (("Low", 0.0, True, 1e-3), ("High", 0.1, both, 2e-3))]
-    world, _ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={})), lambda *_: None)
+              for name, z, sharp, touches in (("Low", 0.0, True, ["High"]), ("High", 0.1, both, ["Low", "Box"]))]
+    box = obstacle("Box", 0.1 * BOX[0] + [3.0, 0.0, 0.0], BOX[1], arrays)
+    world, _ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={}, obstacles=[box])), lambda *_: None)
     said = [note for note in world.notes if "passes through" in note]
     assert len(said) == (2 if both else 0)
     assert not both or 'It passes through "High"' in said[0] and 'It passes through "Low"' in said[1]

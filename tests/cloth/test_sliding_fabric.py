@@ -62,7 +62,7 @@ def whole(lower):
 
 def test_inertia_is_that_of_the_kinetic_energy():
     sheet = wild()
-    made = Assembler(limp(), np.zeros(3)).assemble(sheet, 0.0)
+    made = Assembler([limp()], np.zeros(3)).assemble(sheet, 0.0)
     u, M = made.unknowns.flat(sheet.v, sheet.slide), whole(made.matrix)
     assert made.unknowns.count == 3 * len(sheet.x) + 2 * (sheet.on >= 0).sum()
     assert 0.5 * u @ M @ u == pytest.approx(kinetic(sheet), rel=1e-12)
@@ -85,7 +85,7 @@ def turning(sheet):
     """−Ṁ u + ∂T/∂q as (n, 3) and (n, 2): what a step has besides M u, for each second."""
     parts = []
     for h in (1.0, 0.0):
-        made = Assembler(limp(), np.zeros(3)).assemble(sheet, h)
+        made = Assembler([limp()], np.zeros(3)).assemble(sheet, h)
         parts.append(made.unknowns.parted(made.right))
     return tuple(one - other for one, other in zip(*parts))
 
@@ -93,7 +93,7 @@ def turning(sheet):
 def momenta(sheet, time):
     """M u as (n, 3) and (n, 2) where the sheet is after a time with the rates that it has."""
     there = replace(sheet, x=sheet.x + time * sheet.v, material=sheet.material + time * sheet.slide)
-    made = Assembler(limp(), np.zeros(3)).assemble(there, 0.0)
+    made = Assembler([limp()], np.zeros(3)).assemble(there, 0.0)
     return made.unknowns.parted(made.right)
 
 
@@ -139,7 +139,7 @@ def force_of(sheet, exact):
     """f̂ alone of the step, as (n, 3) and (n, 2)."""
     h = 1.0
     still = moving(sheet, np.zeros_like(sheet.v), np.zeros_like(sheet.slide))
-    made = Assembler(fabric(exact=exact), np.zeros(3)).assemble(still, h)
+    made = Assembler([fabric(exact=exact)], np.zeros(3)).assemble(still, h)
     return made, *made.unknowns.parted(made.right)
 
 
@@ -169,7 +169,7 @@ def test_stiffness_goes_through_the_same_map():
     """Against T of every face and of every vertex, written out densely."""
     sheet, h = wild(), 0.01
     bend = 3e-4
-    made = Assembler(fabric(bend), np.zeros(3)).assemble(sheet, h)
+    made = Assembler([fabric(bend)], np.zeros(3)).assemble(sheet, h)
     cloth = sheet_of(sheet.x, sheet.faces, sheet.material[sheet.faces])
     laws = CorotatedMembrane(cloth, STRETCH), QuadraticBending(cloth, {"bending_stiffness": bend})
     first, dense = made.unknowns.first, np.zeros((made.unknowns.count,) * 2)
@@ -192,6 +192,6 @@ def test_stiffness_goes_through_the_same_map():
                     F = sheet.gradients[e] if of_faces else sheet.mean_gradients[node]
                     T[3 * a:3 * a + 3, first[node] + 3:first[node] + 5] = -F
             dense -= h * h * T.T @ K @ T
-    dense += whole(Assembler(limp(), np.zeros(3)).assemble(sheet, h).matrix)
+    dense += whole(Assembler([limp()], np.zeros(3)).assemble(sheet, h).matrix)
     assert np.allclose(whole(made.matrix), dense, rtol=0, atol=1e-11 * np.abs(dense).max())
     assert np.linalg.eigvalsh(whole(made.matrix))[0] > -1e-12

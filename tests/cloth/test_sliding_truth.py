@@ -141,7 +141,7 @@ def test_sliding_along_itself_costs_nothing():
     v = np.where(below[:, None], [0.0, 0.0, -speed], [speed, 0.0, 0.0]) * ~at_edge[:, None]
     slide = np.where(at_edge[:, None], [-speed, 0.0], 0.0)
     mesh = replace(mesh, v=v, slide=slide, on=np.where(at_edge, 0, -1).astype(np.int32))
-    assembler, program = Assembler(fabric(), np.zeros(3)), SparseProgram()
+    assembler, program = Assembler([fabric()], np.zeros(3)), SparseProgram()
 
     def kinetic(sheet):
         w = sheet.v[sheet.faces] - np.einsum("mij,mkj->mki", sheet.gradients, sheet.slide[sheet.faces])
@@ -187,7 +187,7 @@ def test_friction_at_an_edge_holds_as_a_capstan_does(law):
     mu, width, speed, h = 0.3, 0.2, 0.04, 1 / 192
     mesh, things = folded_strip(20, 1.0, width, 0.8, friction=mu)
     held = np.flatnonzero(mesh.material[:, 0] < 1e-9)
-    steps = steps_of(mesh, things, fabric(damping=0.02), friction=law)
+    steps = steps_of(mesh, things, replace(fabric(damping=0.02), friction=law))
     origin = mesh.x[held]
     steps.pins = lambda time: origin + [speed * time, 0.0, 0.0]
     told = []

@@ -11,6 +11,7 @@ from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Vec
 
 ROOM = 2.0  #: of the widest sheet: from where one begins to where the next one does
+BEFORE = 0.25  #: of that: what is so little before a sheet is of it
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Apart:
 
     wide: float  #: from one to the next [m]
     moved: Vec  #: of each sheet: what its own places in material are moved by [m], (s,)
+
+    @classmethod
+    def alone(cls) -> Apart:
+        """For one sheet, wherever it is."""
+        return cls(1.0, np.zeros(1))
 
     @classmethod
     def of(cls, materials: Sequence[Vec]) -> Apart:
@@ -33,9 +39,13 @@ class Apart:
         if len(self.moved) == 1:
             return np.zeros(len(material), np.int32)
         # a vertex on a border may be a little outside
-        which = np.floor(material[:, 0] / self.wide + 0.25).astype(np.int32)
+        which = np.floor(material[:, 0] / self.wide + BEFORE).astype(np.int32)
         sheet: Index = np.clip(which, 0, len(self.moved) - 1).astype(np.int32)
         return sheet
+
+    def begins(self, k: int) -> float:
+        """From which u on `sheet_of` finds the k-th sheet [m]."""
+        return (k - BEFORE) * self.wide
 
     def placed(self, k: int, material: Vec) -> Vec:
         """Places of the k-th sheet's own material, (n, 2), in that of all."""

@@ -1,8 +1,8 @@
-"""What a sheet of cloth is made of, and what it weighs and does where its vertices slide through its material."""
+"""What sheets of cloth are made of, and what they weigh and do where their vertices slide through their material."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,15 +12,18 @@ from ...forces.cloth.elements import ClothElements
 from ...forces.cloth.sheet import Sheet, SheetLaw
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
+from .apart import Apart
 from .sliding_kernels import add_drag, add_elements, add_inertia, add_turning
 from .unknowns import MOST, Unknowns
 
 Law = Callable[[Sheet], SheetLaw]
+#: coefficients of friction and angles of folds [rad], (k,), to coefficients (k,)
+OfFolds = Callable[[Vec, Vec], Vec]
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """What every piece of a cloth has alike."""
+    """What every piece of one sheet has alike."""
 
     membrane: Law
     bending: Law
@@ -30,15 +33,16 @@ class Fabric:
     #: forces on X take what the energy of a face changes by as it grows, so that they are its exact slope; else what
     #: the forces on its corners do as the material slides under them
     exact: bool = False
+    drag: float = 0.0  #: c_n, of air that blows onto a face
+    air_friction: float = 0.0  #: c_t, of air that blows along it
+    friction: OfFolds | None = None  #: of folds over what is sharp; None: as of all else
 
 
 @dataclass(frozen=True)
 class Breeze:
-    """Air that drags a cloth along, as `Air` does: C is that of where a step begins."""
+    """Air that drags cloth along, as `Air` does: C is that of where a step begins."""
 
     density: float  #: ρ [kg/m³]
-    drag: float  #: c_n, of what blows onto a face
-    friction: float  #: c_t, of what blows along it
     way: Callable[[float], Vec]  #: how far the air has gone at a time [s], (3,) [m]
 
     def velocity(self, time: float, h: float) -> Vec:
@@ -78,13 +82,35 @@ class Assembled:
         return replace(self, impulse=impulse)
 
 
+class Piece:
+    """One sheet of a cloth: its faces and what they resist."""
+
+    def __init__(self, fabric: Fabric, sheet: SheetMesh, own: slice | Index) -> None:
+        """own: which of all faces are its."""
+        self.fabric, self.own = fabric, own
+        self.faces: Index = np.ascontiguousarray(sheet.faces[own])  #: (m, 3)
+        self.cloth = Sheet(sheet.x, self.faces, sheet.material[self.faces])
+        self._membrane = fabric.membrane(self.cloth)
+        self.elements = ClothElements([self._membrane, fabric.bending(self.cloth)])
+
+    def of_growth(self, x: Vec, slides: Mask) -> Vec:
+        """−Σ A ψ ∇N of the membrane at x (n, 3) [m], (n, 2) [N]: what its energy takes for there being more of a face.
+        """
+        self._membrane.measure(x, np.empty((len(self.faces), 4, 3)))
+        growth: Vec = np.zeros((len(x), 2))
+        np.add.at(growth, self.faces, -self._membrane.energies[:, None, None] * self.cloth.gradients)
+        growth[~slides] = 0.0
+        return growth
+
+
 @dataclass
 class Assembler:
     """Steps of one cloth. It keeps what belongs to a mesh for as long as the mesh keeps its faces."""
 
-    fabric: Fabric
+    fabrics: Sequence[Fabric]  #: of each sheet
     gravity: Vec  #: [m/s²], (3,)
     air: Breeze | None = None
+    apart: Apart = field(default_factory=Apart.alone)  #: where each sheet is in the material
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _unknowns: Unknowns | None = field(default=None, init=False)
 
@@ -96,47 +122,53 @@ class Assembler:
 
     def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> Assembled:
         """The step of h seconds from there on, at `time` [s]."""
-        slides, one, count = sheet.on >= 0, self.fabric, len(sheet.faces)
-        cloth = Sheet(sheet.x, sheet.faces, sheet.material[sheet.faces])
-        membrane, bending = one.membrane(cloth), one.bending(cloth)
-        elements = ClothElements([membrane, bending])
-        unknowns = self._unknowns_of(sheet.faces, slides, elements.tets)
+        slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
+        pieces = [Piece(one, sheet, own) for one, own in zip(self.fabrics, self._owned(sheet))]
+        unknowns = self._unknowns_of(sheet.faces, slides, pieces)
         blocks, impulse = np.zeros((unknowns.blocks, MOST, MOST)), np.zeros((len(sheet.x), MOST))
-        F = np.ascontiguousarray(sheet.gradients)
-
-        mass_share = 1.0 + h * one.mass_damping
-        add_inertia(sheet.faces, unknowns.slots, slides, F, mass_share * one.density * sheet.areas / 12.0, sheet.v,
-                    sheet.slide, blocks, impulse)
-        impulse /= mass_share
-        add_turning(sheet.faces, slides, F, np.ascontiguousarray(cloth.gradients), one.density * sheet.areas / 12.0,
-                    sheet.v, sheet.slide, h, impulse)
-
-        forces, stiffness = np.zeros((len(elements.tets), 4, 3)), np.zeros((len(elements.tets), 6, 9))
-        elements.fill(sheet.x, True, forces, stiffness)
-        forces[:count, :3] += (one.density / 3.0 * sheet.areas)[:, None, None] * self.gravity
-        # a face slides with its own F: averaged over a fold a force would do work that nobody gets
-        add_elements(elements.tets, unknowns.slots, slides, np.concatenate([F, sheet.mean_gradients]),
-                     count, forces, stiffness, h * h + h * one.stiffness_damping, h, blocks, impulse)
-        if self.air is not None:
-            add_drag(sheet.faces, unknowns.diagonal, slides, F, sheet.x, sheet.v, sheet.slide,
-                     self.air.velocity(time, h), 0.5 * self.air.density * self.air.drag,
-                     0.5 * self.air.density * self.air.friction, h, blocks, impulse)
-        if one.exact:
-            impulse[:, 3:] += h * _of_growth(sheet, slides, cloth, membrane)
+        first = 0
+        for one in pieces:
+            slots = unknowns.slots[first : first + len(one.elements.tets)]
+            self._add(one, sheet, unknowns, slots, slides, F[one.own], h, blocks, impulse)
+            first += len(slots)
+            if self.air is not None:
+                half = 0.5 * self.air.density
+                add_drag(one.faces, unknowns.diagonal, slides, F[one.own], sheet.x, sheet.v, sheet.slide,
+                         self.air.velocity(time, h), half * one.fabric.drag, half * one.fabric.air_friction, h, blocks,
+                         impulse)
+            if one.fabric.exact:
+                impulse[:, 3:] += h * one.of_growth(sheet.x, slides)
         return Assembled(unknowns, blocks, impulse)
 
-    def _unknowns_of(self, faces: Index, slides: Mask, elements: Index) -> Unknowns:
+    def _add(self, one: Piece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
+             blocks: Vec, impulse: Vec) -> None:
+        """Inertia, forces and stiffness of a sheet. slots: of its elements. F: of its faces."""
+        fabric, faces, areas = one.fabric, one.faces, sheet.areas[one.own]
+        mass_share, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
+        add_inertia(faces, slots, slides, F, mass_share * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
+                    momentum)
+        impulse += momentum / mass_share
+        add_turning(faces, slides, F, np.ascontiguousarray(one.cloth.gradients), fabric.density * areas / 12.0,
+                    sheet.v, sheet.slide, h, impulse)
+
+        tets = one.elements.tets
+        forces, stiffness = np.zeros((len(tets), 4, 3)), np.zeros((len(tets), 6, 9))
+        one.elements.fill(sheet.x, True, forces, stiffness)
+        forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
+        # a face slides with its own F: averaged over a fold a force would do work that nobody gets
+        add_elements(tets, slots, slides, np.concatenate([F, sheet.mean_gradients]), len(faces), forces, stiffness,
+                     h * h + h * fabric.stiffness_damping, h, blocks, impulse)
+
+    def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
+        """Faces of each sheet."""
+        if len(self.fabrics) == 1:
+            return [slice(None)]
+        of_face = self.apart.sheet_of(sheet.material[sheet.faces[:, 0]])
+        return [np.flatnonzero(of_face == k) for k in range(len(self.fabrics))]
+
+    def _unknowns_of(self, faces: Index, slides: Mask, pieces: Sequence[Piece]) -> Unknowns:
         kept = self._unknowns
         if kept is None or not np.array_equal(self._faces, faces) or not np.array_equal(kept.slides, slides):
-            kept = self._unknowns = Unknowns(slides, elements)
+            kept = self._unknowns = Unknowns(slides, np.concatenate([one.elements.tets for one in pieces]))
             self._faces = faces
         return kept
-
-
-def _of_growth(sheet: SheetMesh, slides: Mask, cloth: Sheet, membrane: SheetLaw) -> Vec:
-    """−Σ A ψ ∇N of the membrane, (n, 2) [N]: what its energy takes for there being more of a face."""
-    membrane.measure(sheet.x, np.empty((len(sheet.faces), 4, 3)))
-    growth: Vec = np.zeros((len(sheet.x), 2))
-    np.add.at(growth, sheet.faces, -membrane.energies[:, None, None] * cloth.gradients)
-    growth[~slides] = 0.0
-    return growth

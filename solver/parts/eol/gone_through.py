@@ -79,7 +79,7 @@ class _Step:
                                                           direction)
         if not len(pairs):
             none = np.zeros((0, 3))
-            return no_vertex_rows(), (np.zeros(0), none, none), 0.0
+            return no_vertex_rows(), (things.friction[:0], none, none), 0.0
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
         # what has two sides has that on which the cloth was

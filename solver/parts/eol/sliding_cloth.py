@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
 from ...state import Vec
+from .apart import Apart
 from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
@@ -27,7 +28,7 @@ from .remeshing import Remeshing
 from .rows import StepRows, widened
 from .rubbing import Rubbed, along_surface, over_features
 from .solved import Felt, Left, Solved
-from .things import Things, ThingsInStep
+from .things import Things, ThingsInStep, of_sheets
 from .told import Told, place_of
 from .touching import Look, renumbered
 
@@ -59,22 +60,22 @@ Taken = tuple[Solved, SheetMesh, float, ThingsInStep, Pushes | None]
 class SlidingCloth:
     """Steps of one cloth among things. Steps are pure; what is kept saves time alone."""
 
-    fabric: Fabric
+    fabrics: Sequence[Fabric]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
     things: Things
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change only where something is sharp
     pins: Pins
-    friction: Callable[[Vec, Vec], Vec] | None = None  #: of folds: coefficients and angles (k,) to coefficients (k,)
     sharp: bool = True  #: False: Lagrangian, nothing is conformed to
     pushing: Pushing | None = None  #: what keeps it out of itself and of what is round; None: nothing does
     air: Breeze | None = None
+    apart: Apart = field(default_factory=Apart.alone)  #: where each sheet is in the material
     told: Told = field(default_factory=Told)
     is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
     gives: Gives | None = None  #: how what is round gives way in the next step; None: it goes as it is told
 
     def __post_init__(self) -> None:
-        self._assembler = Assembler(self.fabric, self.gravity, self.air)
+        self._assembler = Assembler(self.fabrics, self.gravity, self.air, self.apart)
         self._program = SparseProgram()
         self._warm: WarmStart | None = None
         self._looked: Look | None = None
@@ -376,13 +377,17 @@ class SlidingCloth:
     def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ThingsInStep) -> Rubbed | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
         on_features, touched = rows.on_features, rows.touched
-        coefficient = self.things.friction_on(now.features, mesh.on[on_features.vertices])
-        if self.friction is not None:
-            coefficient = self.friction(coefficient, on_features.fold)
+        sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
+        coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
+        for k, one in enumerate(self.fabrics):
+            if one.friction is not None:
+                own = sheet == k
+                coefficient[own] = one.friction(coefficient[own], on_features.fold[own])
         still = np.zeros((len(coefficient), MOST))
         still[:, :3] = on_features.velocity
         vertex, first = np.unique(touched.rows.vertex, return_index=True)
-        mu = np.concatenate([coefficient, touched.friction[first]])
+        mu = np.concatenate([coefficient, of_sheets(touched.friction[first], self.apart.sheet_of(
+            mesh.material[vertex]))])
         if not mu.any():
             return None
         other = np.zeros((len(first), MOST))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...contact.find.features import Features, joined
 from ...contact.find.sharp import EVEN, Sharp
@@ -34,8 +35,8 @@ class Thing:
     triangles: Index  #: (t, 3), outwards where it is closed; those that rows keep cloth out of
     is_closed: bool
     sharp: Sharp
-    friction: float  #: on its faces
-    sharp_friction: float  #: on its edges and corners
+    friction: ArrayLike  #: on its faces, of all sheets of the cloth or of each, (s,)
+    sharp_friction: ArrayLike  #: such on its edges and corners
     thickness: float  #: how far cloth keeps from it besides [m]
     round: Round | None = None  #: what else keeps cloth off it
 
@@ -142,14 +143,14 @@ class Things:
 
     @cached_property
     def friction(self) -> Vec:
-        """Of each triangle, (t,)."""
-        return np.array([one.friction for one in self.parts], dtype=float)[self.of_triangle]
+        """Of each triangle, and sheet if they differ, (t, s)."""
+        return _by_sheet([one.friction for one in self.parts])[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
-        """Of what vertices sit on, as `SheetMesh.on` has it, (k,)."""
-        of_part = np.array([one.sharp_friction for one in self.parts], dtype=float)
+        """Of what vertices sit on, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
         owner = np.concatenate([features.point_object, features.edge_object])
-        return of_part[owner[on]] if len(on) else np.zeros(0)
+        found: Vec = _by_sheet([one.sharp_friction for one in self.parts])[owner[on]]
+        return found
 
     @cached_property
     def _inner(self) -> tuple[Index, Index, Mask]:
@@ -222,6 +223,20 @@ class Things:
         for one, first in zip(self.parts, self._first):
             asked[one.sharp.vertices + first] = False
         return np.flatnonzero(asked).astype(np.int32)
+
+
+def of_sheets(table: Vec, sheet: Index) -> Vec:
+    """What holds for these sheets, (k,), of a table (k, s); of one of a single column that is what it says."""
+    found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
+    return found
+
+
+def _by_sheet(said: Sequence[ArrayLike]) -> Vec:
+    """What parts say, (p, s)."""
+    if not said:
+        return np.zeros((0, 1))
+    table: Vec = np.array(np.broadcast_arrays(*said), dtype=float).reshape(len(said), -1)
+    return table
 
 
 def _through(motion: OverTime, time: float, h: float) -> tuple[Vec, Vec]:

@@ -40,7 +40,7 @@ class SheetContacts:
 
     rows: VertexRows
     spread: SpreadRows
-    friction: Vec  #: of the rows of vertices, (r,)
+    friction: Vec  #: of the rows of vertices, and sheet if they differ, (r, s)
     normal: Vec  #: of those, (r, 3)
     velocity: Vec  #: of the things there [m/s], (r, 3)
 

@@ -1,0 +1,115 @@
+"""What cloth with sharp edges touches, from a job: obstacles, the ground, and surfaces of other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
+from ..coordinates.prescribed import OverTime, Still
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
+from ..parts.eol.things import Round, Thing, Things
+from ..state import Vec
+from .among import SeenSurface
+from .ground import coefficient_of, way_of
+from .inputs import places_over_time
+
+NO_FACES = np.zeros((0, 3), np.int32)
+WIDE = 100.0  #: of a scene's size: half of the ground's sides
+SHARED = ("{what} counts as {value:.3g} {unit}, for all cloth with Sharp Edges that touches each other: the {which} of "
+          "theirs")
+
+
+@dataclass(frozen=True)
+class Feels:
+    """How sheets of one cloth feel what is around them."""
+
+    thickness: float  #: the largest of theirs [m]
+    angle: float  #: the smallest beyond which something is sharp to one of them [rad]
+    at_edges: Sequence[float | None]  #: friction that each sets for what is sharp
+
+    @classmethod
+    def of(cls, cloths: Sequence[schema.Cloth]) -> Feels:
+        sharp = [one.eulerian for one in cloths if one.eulerian is not None]
+        return cls(max(one.thickness for one in cloths), min(one.angle for one in sharp),
+                   [one.friction for one in sharp])
+
+    def changes(self, cloth: schema.Cloth) -> list[str]:
+        """Sentences where one of them set something else."""
+        assert cloth.eulerian is not None
+        said = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
+                ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
+        return [SHARED.format(what=what, value=value, unit=unit, which=which)
+                for what, value, own, unit, which in said if value != own]
+
+
+def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels, surfaces: Sequence[SeenSurface] = ()) -> Things:
+    """What a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
+    scene, parts, touches = job.scene, list[Thing](), bodies[0].touches
+    if scene.contact is not None:
+        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        own = np.array([usual if one.friction is None else one.friction for one in bodies])
+        for one in scene.obstacles:
+            if touches is None or one.name in touches:
+                parts += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
+    if scene.ground is not None:
+        parts.append(_ground(job, scene.ground, feels.thickness))
+    for met in surfaces:
+        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
+        parts.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+                           Round(met.motion, met.triangles, met.friction)))
+    return Things(parts)
+
+
+def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Thing]:
+    """Its faces, its wires and its nails. own, its: Coulomb's coefficients of sheets, (s,), and of the obstacle."""
+    x = np.asarray(job.array(one.vertices), dtype=float)
+    motion = places_over_time(job, one.motion, x)
+    mu = np.sqrt(own * its)
+    at_edges = np.array([usual if said is None else said for usual, said in zip(mu.tolist(), feels.at_edges)])
+    found = list[Thing]()
+    if one.triangles is not None:
+        found.append(_faces(job, one, x, motion, feels, (mu, at_edges), its))
+    if one.wires is not None:
+        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), feels.angle)
+        found.append(Thing(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
+    if one.nails is not None:
+        ends = np.asarray(job.array(one.nails), dtype=np.int32)
+        tips = FurtherAlong(motion, ends, feels.thickness)
+        found.append(Thing(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
+    return found
+
+
+def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feels, friction: tuple[Vec, Vec],
+           its: float) -> Thing:
+    """friction: of sheets on its faces and on its edges, (s,) each. its: what it says itself."""
+    assert one.triangles is not None
+    triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
+    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
+    found = sharp_surface(x, triangles, feels.angle, marked)
+    closed = is_closed(triangles)
+    swollen: OverTime = Swollen(motion, triangles, feels.thickness) if closed else motion
+    apart = 0.0 if closed else feels.thickness
+    if bends_softly(x, triangles, feels.angle):
+        # rows over several vertices, one a pair, would be hundreds there
+        return Thing(one.name, swollen, NO_FACES, closed, found, *friction, apart, Round(motion, triangles, its))
+    return Thing(one.name, swollen, triangles, closed, found, *friction, apart)
+
+
+def _ground(job: Job, ground: schema.Ground, thickness: float) -> Thing:
+    """A wide square, of which the side that cloth is on counts."""
+    normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
+    along = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    along /= np.linalg.norm(along)
+    half = WIDE * max(1.0, float(np.abs(np.array(ground.point)).max()))
+    corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
+    frame = np.stack([along, np.cross(normal, along)])
+    places = np.array(ground.point) + thickness * normal + corners @ frame
+    way, mu = way_of(job, ground), coefficient_of(ground)
+    motion: OverTime = Still(places) if way is None else Beside(way, places - np.array(ground.point))
+    square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
+    return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)
