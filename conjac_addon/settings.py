@@ -348,6 +348,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
         soft_max=16, max=1000, override=OVERRIDABLE)
 
+    wobble_hertz: bpy.props.FloatProperty(
+        name="Wobble", description="How often the slowest wobble goes back and forth in a second [Hz], for Set "
+        "Stiffness", default=2.5, min=0.01, soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
+
     export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",

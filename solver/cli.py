@@ -1,17 +1,18 @@
-"""Command line: `python -m solver bake|check|tets|fields|suggest|info`, for people, for farms and for Blender's worker.
+"""Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
 
 With --json every line on stdout is one JSON object, flushed at once; the last one is always "end":
     {"event": "log", "text"}
-    {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world or suggest
+    {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world, and verbs
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
     {"event": "tets", "body", "path", "nodes", "tets", "notes", "to_world"}   of tets: path of an .npz with nodes, tets;
                                                   to_world brings those nodes there, (4, 4), null where they are there
     {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
+    {"event": "wobble", "body", "hertz", "times"}     of wobble: of the slowest one; times what E makes it --hertz
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
     {"event": "end", "code", "text"}
@@ -136,7 +137,7 @@ def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="solver", description="ConJac's solver. Exit codes: 0 complete, 2 bad input, "
                                      "3 diverged, 4 environment, 75 stopped and resumable.")
-    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | fields | suggest | info")
+    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | fields | suggest | wobble | info")
 
     bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
     bake.add_argument("job", type=Path, help="folder with scene.json")
@@ -162,10 +163,15 @@ def _parser() -> argparse.ArgumentParser:
     suggest.add_argument("--count", type=_count, metavar="N", default=4, help="how many for each body (default: 4)")
     suggest.set_defaults(command=_suggest)
 
+    wobble = verbs.add_parser("wobble", help="how slowly the bodies wobble, and how stiff they would have to be")
+    wobble.add_argument("job", type=Path, help="folder with scene.json")
+    wobble.add_argument("--hertz", type=_above_zero, metavar="F", default=2.5, help="wanted [Hz] (default: 2.5)")
+    wobble.set_defaults(command=_wobble)
+
     info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
-    for verb in (bake, check, tets, fields, suggest, info):
+    for verb in (bake, check, tets, fields, suggest, wobble, info):
         verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     return parser
 
@@ -184,6 +190,16 @@ def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on')
     return int(text)
+
+
+def _above_zero(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number above 0')
+    return value
 
 
 def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
@@ -271,6 +287,26 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
         places = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)
         lines.say(f"{body.name}:", *places, event="suggest", body=body.name, points=points)
     return "Dynamic nodes are suggested"
+
+
+def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.fields import prepare
+    from .build.volumes import volumes_of
+    from .job import load
+
+    _listen(read_stdin)
+    job = load.load(arguments.job)
+    volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
+    lines.stage("world", None, None, "Loading the solver")
+    from .build.stiffness import stiffened
+
+    for body in _with_inside(job, lines):
+        prepared = prepare(job, body, volumes[body.name], lines.stage)
+        lines.stage("wobble", body.name, None, "Finding its slowest wobble")
+        hertz, times = stiffened(job, prepared, arguments.hertz)
+        lines.say(f"{body.name}: its slowest wobble has {hertz:.3g} Hz; {arguments.hertz:g} Hz with {times:.3g} times "
+                  "its Young's Modulus", event="wobble", body=body.name, hertz=hertz, times=times)
+    return "The slowest wobbles are found"
 
 
 def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:

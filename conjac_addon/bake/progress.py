@@ -11,7 +11,8 @@ Message = Mapping[str, Any]
 
 #: a stage of the solver → what it is to an artist, short enough for one line of the sidebar
 WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint inside",
-         "compile": "Compiling, only this once", "world": "Getting ready", "suggest": "Finding where it swings"}
+         "compile": "Compiling, only this once", "world": "Getting ready", "suggest": "Finding where it swings",
+         "wobble": "Finding its slowest wobble"}
 
 
 #: what ends a message on a job: the place in scene.json, a file that an artist never sees

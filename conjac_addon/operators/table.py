@@ -31,6 +31,7 @@ from . import (
     spots,
     springs,
     suggest,
+    wobble,
 )
 from .light import operator
 
@@ -148,6 +149,13 @@ classes = (
         UNDO, BEHIND,
         count=IntProperty(
             name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
+    operator(
+        "set_wobble", wobble, "Set Slowest Wobble",
+        "Make the active soft body as stiff as its slowest wobble needs, as its pins and bones hold it: Young's "
+        "Modulus is changed, painted too", UNDO, BEHIND,
+        hertz=FloatProperty(
+            name="Frequency", description="How often its slowest wobble goes back and forth in a second [Hz]",
+            default=2.5, min=0.01, soft_max=20.0, max=1.0e4)),
     operator(
         "add_ground", remedies, "Add Ground",
         "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),

@@ -43,10 +43,7 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
     if not half_life:
         return own, []
     added = Green(rest, cast(Elastic, elastic), modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
-    follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
-    # spots that move as one swing as slowly as the body does, to a few percent
-    alone = dynamic if follows and not one.fields.patches else None
-    wobble = slowest(elastic, (own, added), rest, mass, free, alone, linear)
+    wobble = slowest(elastic, (own, added), rest, mass, free, followed(job, one, dynamic), linear)
     if wobble is None:
         return own, ["Wobble Half-Life: nothing of it wobbles"]
     has, share = wobble.lost[0] + own.drag, wobble.lost[1]
@@ -66,6 +63,13 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
     alpha = strength(half_life)
     note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{numerical.sentence(half_life, has, alpha)}"
     return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note]
+
+
+def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:
+    """Which of its dynamic nodes all others follow, None where each moves on its own; spots that move as one swing as
+    slowly as the body does, to a few percent."""
+    follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
+    return dynamic if follows and not one.fields.patches else None
 
 
 def _seconds(value: float) -> str:

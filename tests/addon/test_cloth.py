@@ -203,7 +203,7 @@ def test_cloth_without_a_uv_map_says_so(scene, tmp_path):  # noqa: F811
 def test_what_needs_an_inside_is_grey_on_cloth(scene):  # noqa: F811
     add_curtain(2)
     bpy.ops.conjac.add_cloth()
-    for name in ("add_cut", "add_nail", "add_handle", "preview_tets", "suggest_handles"):
+    for name in ("add_cut", "add_nail", "add_handle", "preview_tets", "suggest_handles", "set_wobble"):
         assert not getattr(bpy.ops.conjac, name).poll(), name
     assert bpy.ops.conjac.add_pull.poll()
 

@@ -27,12 +27,12 @@ def test_grey_buttons_say_why(addon):
     assert "Select a mesh object" in reason(bpy.ops.conjac.add_soft_body)
     bpy.ops.mesh.primitive_cube_add()
     for name in ("remove", "add_group", "add_handle", "remove_handle", "preview_tets", "preview_field",
-                 "suggest_handles", "remove_previews"):
+                 "suggest_handles", "set_wobble", "remove_previews"):
         assert "not a ConJac soft body" in reason(getattr(bpy.ops.conjac, name))
     bpy.ops.conjac.add_soft_body()
     bpy.ops.object.mode_set(mode="EDIT")
     assert "Object Mode" in reason(bpy.ops.conjac.add_handle)
-    for name in ("preview_tets", "preview_field", "suggest_handles", "bake", "export"):
+    for name in ("preview_tets", "preview_field", "suggest_handles", "set_wobble", "bake", "export"):
         assert "Leave Edit Mode" in reason(getattr(bpy.ops.conjac, name))
     bpy.ops.object.mode_set(mode="OBJECT")
     assert "Nothing of it is shown" in reason(bpy.ops.conjac.remove_previews)

@@ -1,4 +1,4 @@
-"""`solver fields` and `solver suggest`: what Blender's previews read, and what a pipeline may ask."""
+"""`solver fields`, `solver suggest` and `solver wobble`: what Blender's previews read, and what a pipeline may ask."""
 
 import forked_command
 import numpy as np
@@ -53,3 +53,20 @@ def test_too_many_are_refused_with_the_name_of_the_body(tmp_path):
 def test_a_count_is_a_number_from_1_on(tmp_path, count):
     code, _, errors = forked_command.run("suggest", tmp_path, f"--count={count}")
     assert code == 2 and f'"{count}" is not a number from 1 on' in errors
+
+
+def test_the_slowest_wobble_and_what_makes_it_slower(tmp_path):
+    job = box_job(tmp_path / "job", end=2)
+    code, events, errors = run("wobble", job, "--hertz", 5)
+    assert code == 0, errors
+    said, = (event for event in events if event["event"] == "wobble")
+    assert said["body"] == "Ear" and said["times"] == pytest.approx((5.0 / said["hertz"]) ** 2, rel=1e-6)
+    change(job, "bodies.0.material.params.youngs_modulus", 2e4 * said["times"])
+    again, = (event for event in run("wobble", job)[1] if event["event"] == "wobble")
+    assert again["hertz"] == pytest.approx(5.0, rel=1e-6) and again["times"] == pytest.approx(0.25, rel=1e-6)
+
+
+@pytest.mark.parametrize("hertz", ["0", "-3", "nan", "inf", "some"])
+def test_a_frequency_is_above_zero(tmp_path, hertz):
+    code, _, errors = forked_command.run("wobble", tmp_path, f"--hertz={hertz}")
+    assert code == 2 and f'"{hertz}" is not a number above 0' in errors

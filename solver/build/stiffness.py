@@ -1,0 +1,61 @@
+"""How stiff a body has to be for its slowest wobble to have a frequency that is asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import BadInput
+from ..job.folder import Job, blame
+from ..linear.choose import choose
+from .fields import Prepared, modulus_of
+from .half_life import followed
+from .wobble import slowest
+
+NEAR = 0.005  #: of the frequency that is asked for
+TRIES = 8  #: fibers are not made stiffer, so that it grows by less than the root of Young's modulus
+LIMP = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does so by its fibers
+
+
+def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
+    """The frequency of its slowest wobble [Hz], and how many times its Young's modulus makes that `hertz`, painted maps
+    in proportion.
+
+    Raises BadInput where nothing of it wobbles, or fibers alone make it wobble faster.
+    """
+    with blame(job.scene, prepared.body, "material"):
+        now = _frequency(job, prepared)
+        times = (hertz / now) ** 2
+        for _ in range(TRIES):
+            found = _frequency(job, _stiffer(prepared, times))
+            if abs(found / hertz - 1.0) <= NEAR:
+                return now, times
+            times *= (hertz / found) ** 2
+            if times < LIMP:
+                break
+        raise BadInput(f"no Young's Modulus makes its slowest wobble {hertz:g} Hz, which is {now:.3g} Hz now",
+                       "Lower the stiffness of its fibers")
+
+
+def _stiffer(prepared: Prepared, times: float) -> Prepared:
+    known = prepared.fields.element_parameters
+    return replace(prepared, fields=replace(prepared.fields, element_parameters={
+        **known, "youngs_modulus": times * modulus_of(prepared)}))
+
+
+def _frequency(job: Job, prepared: Prepared) -> float:
+    """Of its slowest wobble [Hz]; what pins and bones hold stands still."""
+    fields, rest = prepared.fields, prepared.volume.nodes
+    made = prepared.matter(job, rest, 0)
+    held = np.union1d(fields.pinned, fields.attached)
+    free = np.setdiff1d(np.arange(len(rest)), held).astype(np.int32)
+    alone = followed(job, prepared, fields.dynamic)
+    # what is quasistatic is asked how it would wobble
+    alone = None if alone is None or not len(alone) else alone
+    wobble = slowest(made.elements, (), rest, made.mass, free, alone,
+                     choose(job.scene.linear_solver, [prepared.count]))
+    if wobble is None:
+        raise BadInput("nothing of it wobbles: all of it is held", "Unpaint part of the Pin group")
+    return wobble.omega / (2.0 * math.pi)
