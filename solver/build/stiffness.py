@@ -57,5 +57,5 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     wobble = slowest(made.elements, (), rest, made.mass, free, alone,
                      choose(job.scene.linear_solver, [prepared.count]))
     if wobble is None:
-        raise BadInput("nothing of it wobbles: all of it is held", "Unpaint part of the Pin group")
+        raise BadInput("nothing of it wobbles: pins and bones hold all of it", "Unpaint part of the Pin group")
     return wobble.omega / (2.0 * math.pi)

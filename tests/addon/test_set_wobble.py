@@ -61,7 +61,7 @@ def test_it_can_be_undone(hung):
 
 def test_what_is_held_all_over_is_refused_in_one_sentence(hung):
     paint(hung, "Pin", range(len(hung.data.vertices)))
-    with pytest.raises(RuntimeError, match='"Cube": nothing of it wobbles: all of it is held. Unpaint'):
+    with pytest.raises(RuntimeError, match='"Cube": every node is pinned, so nothing can move. Unpaint'):
         bpy.ops.conjac.set_wobble()
 
 
