@@ -13,15 +13,15 @@ from ..coordinates.tree import Tree
 from ..errors import BadScene
 from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
-from ..parts.joints.jointed import Constraints as Seen
+from ..parts.joints.jointed import Constraints
 from ..state import Vec
-from ..world.constraints import Constraints
+from ..world.constraints import MechanismConstraints
 from ..world.rubbing import RubbingJoints
 from .placed import Placed
 
 
 def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
-               outside: Constraints | None) -> Seen | None:
+               outside: MechanismConstraints | None) -> Constraints | None:
     """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none rubs.
 
     Raises BadScene for a bearing where a joint has none, and for what the chosen law does not know.
@@ -42,7 +42,7 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
 
 
 def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
-              outside: Constraints | None) -> list[Bearing]:
+              outside: MechanismConstraints | None) -> list[Bearing]:
     made: list[Bearing] = []
     number = 0
     for m, one in enumerate(placed):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import catalogue
-from ..constraints.drives import Drive, Drives
+from ..constraints.drives import DrivenJoint, Drives
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops, frames_in_bodies
 from ..contact.find.bodies import Colliders
@@ -20,7 +20,7 @@ from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
 from ..parts.stage import Stage
 from ..state import Index, Vec
-from ..world.constraints import Constraints
+from ..world.constraints import MechanismConstraints
 from .ground import coefficient_of, plane_of
 from .inputs import over_time
 from .placed import Placed, frame, inverse, target_of, until_of
@@ -28,8 +28,9 @@ from .placed import Placed, frame, inverse, target_of, until_of
 if TYPE_CHECKING:
     from ..world.joints import Joints
 
+
 def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec
-                   ) -> Constraints | None:
+                   ) -> MechanismConstraints | None:
     """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,). Raises BadInput."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
     loops = _loops(placed, place, at.E)
@@ -39,7 +40,7 @@ def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mappin
     colliders = _colliders(job, placed, tree, place)
     parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None,
              ball_limits if len(ball_limits) else None, colliders)
-    return None if all(part is None for part in parts) else Constraints(tree, *parts)
+    return None if all(part is None for part in parts) else MechanismConstraints(tree, *parts)
 
 
 def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
@@ -76,7 +77,7 @@ def _moving(one: Placed, name: str, place: Mapping[str, int], what: str) -> int:
     return place[one.key(name)]
 
 
-def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> list[Drive]:
+def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> list[DrivenJoint]:
     drives = []
     for one in placed:
         for joint in one.scene.joints:
@@ -84,8 +85,8 @@ def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> lis
             if motor is None or not catalogue.find("motor", motor.mode.kind).load()(
                     parameters("motor", motor.mode)).exact:
                 continue
-            drives.append(Drive(place[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
-                                np.inf if motor.limit is None else motor.limit, joint.name))
+            drives.append(DrivenJoint(place[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
+                                      np.inf if motor.limit is None else motor.limit, joint.name))
     return drives
 
 
@@ -141,7 +142,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                      mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
 
 
-def notes_of(world: Joints, constraints: Constraints | None, placed: Sequence[Placed],
+def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[Placed],
              rates: Mapping[str, Index]) -> list[str]:
     """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
     if constraints is None:

@@ -14,11 +14,11 @@ from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema, schema_values
 from ..job.folder import Job, blame, parameters
-from ..parts.eol.apart import Apart
 from ..parts.eol.cloth import Cloth
 from ..parts.eol.fabric import Breeze, Fabric, Law
 from ..parts.eol.pushing import Pushing
 from ..parts.eol.rubbing import as_capstan
+from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..parts.eol.things import Things, ThingsInStep
 from ..sheet.chart import from_corners, of_flat
@@ -58,7 +58,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
         number = np.full(len(one.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
         numbers.append(number)
-    apart = Apart.of([one.material for one in meshes])
+    apart = SheetOffsets.of([one.material for one in meshes])
     mesh = _as_one(meshes, apart)
     surfaces, feels = around.surfaces(prepared), Feels.of([_cloth(one) for one in sheets])
     things = things_of(job, [one.body for one in sheets], feels, surfaces)
@@ -127,7 +127,7 @@ def _cloth(prepared: Prepared) -> schema.Cloth:
     return prepared.body.cloth
 
 
-def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: Apart) -> Sizing:
+def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: SheetOffsets) -> Sizing:
     """How fine each sheet gets."""
     bounds = []
     for cloth, mesh in zip(cloths, meshes):
@@ -146,7 +146,7 @@ def _material(one: Prepared) -> Vec:
         else from_corners(one.volume.nodes, one.skin, one.in_material)
 
 
-def _as_one(meshes: Sequence[SheetMesh], apart: Apart) -> SheetMesh:
+def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
     """All sheets in one mesh."""
     if len(meshes) == 1:
         return meshes[0]
@@ -246,7 +246,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> Breeze | None:
 
 
 def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Things, surfaces: list[SeenSurface],
-             apart: Apart) -> Pushing | None:
+             apart: SheetOffsets) -> Pushing | None:
     """What keeps it out of itself and of what is round; None where nothing has to."""
     contact = job.scene.contact
     if contact is None:

@@ -11,7 +11,7 @@ from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, w
 from ..coordinates.prescribed import OverTime, Still
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..parts.eol.swollen import Beside, FurtherAlong, Swollen, is_closed
+from ..parts.eol.swollen import AtOffsets, FurtherAlong, Swollen, is_closed
 from ..parts.eol.things import Round, Thing, Things
 from ..state import Vec
 from .among import SeenSurface
@@ -110,6 +110,6 @@ def _ground(job: Job, ground: schema.Ground, thickness: float) -> Thing:
     frame = np.stack([along, np.cross(normal, along)])
     places = np.array(ground.point) + thickness * normal + corners @ frame
     way, mu = way_of(job, ground), coefficient_of(ground)
-    motion: OverTime = Still(places) if way is None else Beside(way, places - np.array(ground.point))
+    motion: OverTime = Still(places) if way is None else AtOffsets(way, places - np.array(ground.point))
     square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
     return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)

@@ -15,7 +15,7 @@ from .rows import Rows, on_rates
 
 
 @dataclass(frozen=True)
-class Drive:
+class DrivenJoint:
     """One joint that is driven."""
 
     body: int  #: below the joint
@@ -28,7 +28,7 @@ class Drive:
 class Drives:
     """All of them. Those with a limit may fall behind, the others never do."""
 
-    def __init__(self, tree: Tree, drives: Sequence[Drive]) -> None:
+    def __init__(self, tree: Tree, drives: Sequence[DrivenJoint]) -> None:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
         self._asked, self._told = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)

@@ -17,7 +17,7 @@ from .locate_faces import containing_faces, corner_shares
 INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: then no corner lies on a seam
 
 
-class Mesh(Protocol):
+class StepMesh(Protocol):
     """What is asked of the mesh of a step."""
 
     @property
@@ -59,7 +59,7 @@ class ShownSheet:
         self._to_object = to_object
         self._rest, self._used = rest, np.unique(triangles)
 
-    def vertices(self, mesh: Mesh, frame: int) -> Vec:
+    def vertices(self, mesh: StepMesh, frame: int) -> Vec:
         """The artist's vertices where the material that they are made of is now, in object space at the frame-th frame,
         counted from 0, (N, 3) [m]."""
         points = self.material[self._used]
@@ -69,7 +69,7 @@ class ShownSheet:
         out[self._used] = np.einsum("pk,pki->pi", shares, mesh.x[corners])
         return self._turned(out, frame, 1.0)
 
-    def told(self, mesh: Mesh, frame: int) -> SheetTold:
+    def told(self, mesh: StepMesh, frame: int) -> SheetTold:
         """The mesh itself as the frame-th frame has it."""
         corners = mesh.material[mesh.faces]
         middle = corners.mean(axis=1, keepdims=True)

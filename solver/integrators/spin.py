@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where it has turned to
 
 
-class Nodes(Protocol):
+class SpinningNodes(Protocol):
     """What spins: nodes and their masses."""
 
     coordinates: FreeNodes
@@ -43,7 +43,7 @@ def free_parts(floating: FloatingParts) -> list[Index]:
             if not any(len(held) for held in group.held)]
 
 
-def keep_spin(system: Nodes, parts: list[Index], before: State, after: State, h: float,
+def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: State, h: float,
               damped: Damped | None) -> State:
     """The end of a step of h seconds with the angular momentum that each part had before it, about its centre.
 

@@ -14,7 +14,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import Stage
 from ..state import State, Vec
 from .approach import GIVE_WAY
-from .iterations import ALL, Iterations, Posed, T
+from .iterations import ALL, Iterations, PosedStage, T
 from .limits import StopRule, left
 
 LAGGED = 12  #: iterations after which friction keeps its loads
@@ -116,7 +116,7 @@ def nearest(touched: Vec) -> str:
     return " near ({}) m".format(", ".join(f"{c:.4g}" for c in touched[int(touched[:, 6].argmin()), :3]))
 
 
-class Along(Posed, Protocol):
+class Along(PosedStage, Protocol):
     """What an iteration asks of a linearised stage of nodes that balance."""
 
     curvature: float  #: along the way that `solve` found, of what the soft bodies lower [J]

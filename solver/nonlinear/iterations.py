@@ -34,14 +34,14 @@ ROUGH = 0.01  #: of the first change: what they may leave at most, where Newton'
 ALL = 1.0e-3  #: of the extent: changes of which tolerance is a share, where a stage changes less
 
 
-class Posed(Protocol):
+class PosedStage(Protocol):
     """A linearised stage."""
 
     def solve(self) -> Vec:
         """Rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
 
 
-class PosedRates(Posed, Protocol):
+class PosedRates(PosedStage, Protocol):
     """That of joints."""
 
     def correction(self, u: Vec) -> Vec:
@@ -51,14 +51,14 @@ class PosedRates(Posed, Protocol):
         """The smallest change of rates u that is one."""
 
 
-class Settling(Posed, Protocol):
+class Settling(PosedStage, Protocol):
     """That of dynamic nodes which others follow, maybe with joints."""
 
     def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates (m_q,) at these rates, nearer to the balance of what has no inertia of its own."""
 
 
-T = TypeVar("T", bound=Posed)
+T = TypeVar("T", bound=PosedStage)
 
 
 class Relaxation:

@@ -34,7 +34,7 @@ LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below i
 
 
 @dataclass
-class Factored:
+class LastFactor:
     """What a linear solver's factor of projected stiffness was made of last."""
 
     stamp: int = -1  #: how many factors there were then
@@ -49,7 +49,7 @@ class StageMatrix:
     matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
     linear: Factoring  #: analysed on that pattern
     edges: Edges
-    factored: Factored = field(default_factory=Factored)
+    factored: LastFactor = field(default_factory=LastFactor)
     directions: Directions = field(default_factory=Directions)
 
 

@@ -39,7 +39,7 @@ class Adapted:
         return self.splits + self.flips + self.collapses > 0
 
 
-class Seen:
+class Measurements:
     """What was measured and tried of a mesh, and where: elsewhere only what changed since is measured and tried anew.
 
     The same comes out, bit for bit: what faces ask for and whether a vertex may go depend on what is near alone.
@@ -81,7 +81,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
     throws it 9 times as far. [Thesis 2.6.2]
     """
     working = Working(mesh, points, ends)
-    seen, counts, left = Seen(working), (0, 0, 0), True
+    seen, counts, left = Measurements(working), (0, 0, 0), True
     for _ in range(ROUNDS):
         measure(working, sizing, seen)
         done = _round(working, sizing, seen)
@@ -90,7 +90,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
         if counts[0] == counts[2] > 0 and _is_back(working, mesh):
             # what was split was collapsed again: it would be so at every step
             working, left = Working(mesh, points, ends), False
-            seen = Seen(working)
+            seen = Measurements(working)
             measure(working, sizing, seen)
             counts = (0, _flip(working), 0)
         if not left:
@@ -112,7 +112,7 @@ def _is_back(working: Working, mesh: SheetMesh) -> bool:
     return bool((np.abs(one - two) <= SAME * (1.0 + np.abs(one))).all())
 
 
-def _round(working: Working, sizing: Sizing, seen: Seen) -> tuple[int, int, int]:
+def _round(working: Working, sizing: Sizing, seen: Measurements) -> tuple[int, int, int]:
     """How many splits, flips and collapses one round does with the metric as it was measured."""
     splits, flips = 0, _flip(working)
     for _ in range(PASSES):
@@ -135,7 +135,7 @@ def _flip(working: Working) -> int:
     return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, TURNS))
 
 
-def _told(working: Working, sizing: Sizing, seen: Seen) -> str | None:
+def _told(working: Working, sizing: Sizing, seen: Measurements) -> str | None:
     """Which edge is longest for what it should be, None where none is too long."""
     measure(working, sizing, seen)
     edges, lengths = _edges(working, 1.0, np.inf)
@@ -149,9 +149,9 @@ def _told(working: Working, sizing: Sizing, seen: Seen) -> str | None:
             "the material")
 
 
-def measure(working: Working, sizing: Sizing, seen: Seen | None = None) -> None:
+def measure(working: Working, sizing: Sizing, seen: Measurements | None = None) -> None:
     """Write the metric of all vertices. seen: of the same mesh before, where it was measured already."""
-    seen = Seen(working) if seen is None else seen
+    seen = Measurements(working) if seen is None else seen
     seen.room()
     measure_sizing(working.arrays, sizing.limits, seen.measured, seen.asked, np.empty((working.counts[0], 7)))
 

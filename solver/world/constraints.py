@@ -90,7 +90,7 @@ class Outside:
 
 
 @dataclass
-class Constraints:
+class MechanismConstraints:
     """Rows of a mechanism's world. What is None is not there.
 
     Loops, drives and limits are found anew wherever a stage is linearised, contacts once where a step begins: a table

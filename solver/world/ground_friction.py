@@ -24,7 +24,7 @@ from ..state import Index, State, Vec
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
 
 
-class Ground(Protocol):
+class NodesOnGround(Protocol):
     """What rubs: nodes on a ground, with what acts on them besides."""
 
     coordinates: FreeNodes
@@ -80,7 +80,7 @@ class Touched(Protocol):
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,)."""
 
 
-def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
+def landed(system: NodesOnGround, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
     """The state at the end of a linearised stage, friction included; only the last one of a step is settled.
 
     stage: of all rates. Raises StepFailed.
@@ -106,7 +106,7 @@ def landed(system: Ground, posed: Touched, stage: Stage, start: State, is_last: 
 class _Gripped:
     """A stage in whose balance friction is a force of positions."""
 
-    system: Ground
+    system: NodesOnGround
     posed: Touched
     grip: Gripping
     anchors: Vec  #: of all nodes, from the point that the ground goes along with, (n, 3) [m]
@@ -125,7 +125,7 @@ class _Gripped:
         return {} if last is None else last.remembered(x, self.system.ground[0].point(time))
 
 
-def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
+def _gripped(system: NodesOnGround, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
     """The same stage with positions held where nodes touch: what moves them besides velocities feels friction as each
     node does, while velocities are too few to stop each. None where no friction is a force. Raises StepFailed.
 
@@ -149,7 +149,7 @@ def _gripped(system: Ground, posed: Touched, found: Found, u: Vec, start: State)
     return _Gripped(system, held, grip, anchors)
 
 
-def rubbed(system: Ground, posed: Touched, after: State) -> State:
+def rubbed(system: NodesOnGround, posed: Touched, after: State) -> State:
     """The end of a stage that was solved without friction, posed there anew, and with it to first order.
 
     Raises StepFailed.
@@ -177,7 +177,7 @@ class Found:
     impulses: Vec  #: on all nodes, (n, 3) [N s]
 
 
-def friction_impulses(system: Ground, posed: Touched, stage: NodeStage, u: Vec,
+def friction_impulses(system: NodesOnGround, posed: Touched, stage: NodeStage, u: Vec,
                       memory: Mapping[str, Vec]) -> Found | None:
     """Impulses of friction at rates u, those of the free nodes first; None where nothing rubs.
 
@@ -219,7 +219,7 @@ def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     return replace(after, memory=memory)
 
 
-def _force(system: Ground, memory: Mapping[str, Vec]) -> Vec:
+def _force(system: NodesOnGround, memory: Mapping[str, Vec]) -> Vec:
     """What the memory has of friction, (n, 3) [N]."""
     known = memory.get(FORCE)
     shape = (len(system.mass), 3)

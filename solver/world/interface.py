@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..embedding.sheets import SheetTold
 
 
-class Solved(ABC):
+class SolvedAtOnce(ABC):
     """What is solved at once: a part, or two of which one rides on the other. Steps are pure: they take a State and
     return a new one. It says what a try is, and, where it is two parts, how their states are one."""
 
@@ -85,7 +85,7 @@ class Solved(ABC):
         return  # most keep nothing
 
 
-class Part(Solved):
+class Part(SolvedAtOnce):
     """Nodes, or joints: with what one says that has nothing to say. Who has more says that."""
 
     @property
@@ -178,7 +178,7 @@ class Part(Solved):
         return  # most say by their error and by what deforms how far a step may go
 
 
-class Ride(Solved):
+class Ride(SolvedAtOnce):
     """Two parts of which one rides on the other; their states stand in this order."""
 
     @property

@@ -19,7 +19,7 @@ from ..coordinates.tree import Posture, Tree
 from ..errors import StepFailed
 from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
 from ..state import Index, State, Vec
-from .constraints import NOTHING, Constraints, Outside
+from .constraints import NOTHING, MechanismConstraints, Outside
 from .joints import BEARINGS
 
 KNOWN_TO = 1.0e-6  #: of the rates: what passes of contact and friction leave of them may differ between two stages
@@ -141,7 +141,7 @@ class RubbingJoints:
     tree: Tree
     law: JointFriction
     bearings: Bearings
-    outside: Constraints | None = None
+    outside: MechanismConstraints | None = None
     stages: int = field(default=0, init=False)
     passes: int = field(default=0, init=False)  #: of contact and friction
     iterations: int = field(default=0, init=False)  #: of quadratic programs

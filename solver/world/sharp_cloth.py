@@ -10,9 +10,9 @@ import numpy as np
 
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
-from ..parts.eol.apart import Apart
 from ..parts.eol.cloth import Cloth
 from ..parts.eol.giving import Gives
+from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
@@ -34,7 +34,7 @@ class SharpCloth(Part):
     start: Cloth
     shown: list[ShownSheet]  #: of each
     start_frame: int
-    apart: Apart  #: where each is in the material
+    apart: SheetOffsets  #: where each is in the material
     notes: list[str] = field(default_factory=list)
 
     @property

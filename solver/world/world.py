@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
 from ..state import State, Vec
-from .interface import Part, Ride, Solved
+from .interface import Part, Ride, SolvedAtOnce
 from .layout import Layout
 from .meeting import Meeting, step_together
 
@@ -42,7 +42,7 @@ class World:
             raise BadScene("a part rides on what rides itself, or is in two rides",
                            "Let each hang on one mechanism, and no mechanism on what hangs")
         #: what is solved at once, and the numbers of its parts
-        self._solved: list[tuple[Solved, tuple[int, ...]]] = [
+        self._solved: list[tuple[SolvedAtOnce, tuple[int, ...]]] = [
             *((part, (k,)) for k, part in enumerate(self.parts) if k not in riding), *ridden]
         self._places = self._placed()
 
@@ -131,7 +131,7 @@ class World:
         return self._advanced(state, h, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
                               else one.step(mine, h))
 
-    def _advanced(self, state: State, h: float, ask: Callable[[int, Solved, State], State]) -> State:
+    def _advanced(self, state: State, h: float, ask: Callable[[int, SolvedAtOnce, State], State]) -> State:
         """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
         before, cloths = self._layout.parted(state), {one.cloth for one in self._meetings}
 
@@ -237,7 +237,7 @@ class World:
         return self.parts[k].explain(failure, self.parted(state)[k], frame)
 
 
-def _blaming(k: int, ask: Callable[[int, Solved, State], State], one: Solved, mine: State) -> State:
+def _blaming(k: int, ask: Callable[[int, SolvedAtOnce, State], State], one: SolvedAtOnce, mine: State) -> State:
     try:
         return ask(k, one, mine)
     except StepFailed as failure:

@@ -10,7 +10,7 @@ from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat, rolled
 
 import solver.sheet.adapt as adapting
 import solver.sheet.adapt_kernels as sweeps
-from solver.sheet.adapt import NOTHING, Seen, adapt, measure
+from solver.sheet.adapt import NOTHING, Measurements, adapt, measure
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 from solver.sheet.working import Working
@@ -277,7 +277,7 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
     assert adapt(adapted.mesh, SIZING).mesh is adapted.mesh
 
 
-class Forgetful(Seen):
+class Forgetful(Measurements):
     """One that lets everything be measured anew."""
 
     def tried(self):
@@ -309,8 +309,8 @@ def test_what_is_not_measured_and_tried_anew_would_end_the_same(seed, monkeypatc
         x = np.column_stack([mesh.material, bumps @ pick.normal(scale=0.1, size=3)])
         before, sizing = moved(mesh, x=x, v=np.sin(3.0 * x)), Sizing(0.02, pick.uniform(0.1, 0.25))
         made = []
-        for seen, collapse in ((Seen, sweeps.collapse_all), (Forgetful, collapse_with_all_tried)):
-            monkeypatch.setattr(adapting, "Seen", seen)
+        for seen, collapse in ((Measurements, sweeps.collapse_all), (Forgetful, collapse_with_all_tried)):
+            monkeypatch.setattr(adapting, "Measurements", seen)
             monkeypatch.setattr(adapting, "collapse_all", collapse)
             one = adapt(before, sizing, points=0, ends=NO_ENDS)
             made.append(b"".join(a.tobytes() for a in (one.mesh.x, one.mesh.material, one.mesh.faces, one.mesh.v,

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from solver import threads
 from solver.linear.cholesky import multifrontal
-from solver.linear.cholesky.fronts import Following, Fronts, Room
+from solver.linear.cholesky.fronts import Fronts, LaterPatterns, Room
 from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import NotPositiveDefinite
 
@@ -118,14 +118,14 @@ def test_a_matrix_that_is_not_over_nodes_is_left_to_others():
     with pytest.raises(ValueError, match="not a matrix over nodes"):
         odd = sp.csc_matrix(np.tril(broken))
         NodeGraph(odd.indptr, odd.indices, 0)
-    following = Following(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
+    following = LaterPatterns(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
     assert following.follow(odd) is None
     assert following.follow(lower) is None  # the first one is the library's
 
 
 def test_what_followed_before_stands_no_more():
     lower, _ = over_nodes(0, 40, 60, 0)
-    following = Following(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
+    following = LaterPatterns(lower, 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
     first, second = over_nodes(1, 40, 90, 0)[0], over_nodes(2, 40, 90, 0)[0]
     before = following.follow(first)
     before.factor(first)
@@ -203,7 +203,7 @@ def test_an_order_that_takes_long_is_asked_for_only_where_a_quick_one_does_not_d
         asked.append(lasts)
         return good if lasts or quick_does else bad
 
-    following, joined = Following(star(30, 29), 0, order), star(30, 0)
+    following, joined = LaterPatterns(star(30, 29), 0, order), star(30, 0)
     found = following.follow(joined)
     assert asked == ([False] if quick_does else [False, True])
     assert len(found.values) < 0.6 * 90 * 90 / 2  # the hub came last
@@ -266,7 +266,8 @@ def _parts(whole):
 def test_what_loses_a_little_again_and_again_is_worth_a_new_order(monkeypatch):
     monkeypatch.setattr("solver.linear.cholesky.fronts.ENOUGH", 0.0)  # each loses a factor
     asked = []
-    following = Following(star(30, 29), 0, lambda graph, lasts: asked.append(lasts) or np.arange(30, dtype=np.int32))
+    following = LaterPatterns(star(30, 29), 0,
+                              lambda graph, lasts: asked.append(lasts) or np.arange(30, dtype=np.int32))
     for k, hub in enumerate((28, 27, 28, 27)):
         following.follow(star(30, hub))
         assert len(asked) == (1 if k >= 2 else 0), k

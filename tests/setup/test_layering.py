@@ -178,3 +178,13 @@ def test_no_two_test_files_have_one_name():
     """pytest imports them by it, and the second one stops the whole suite."""
     names = [path.name for path in files("tests") if path.name.startswith("test_")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_no_two_classes_of_the_solver_have_one_name():
+    """One word means one thing; those of scene.json stand apart, as they say what an artist wrote of the same."""
+    where: dict[str, list[str]] = {}
+    for path in files("solver"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not module_name(path).startswith("solver.job.schema"):
+                where.setdefault(node.name, []).append(module_name(path))
+    assert {name: modules for name, modules in where.items() if len(modules) > 1} == {}

@@ -69,7 +69,7 @@ class Fronts(Supernodes):
             raise NotPositiveDefinite("a front has a pivot that is not positive")
 
 
-class Following:
+class LaterPatterns:
     """Factors of the patterns that come after a first one of the same unknowns, in the order that this has, nodes that
     are joined across its tree placed anew; or, where what came since makes that a factor of much more work, at once or
     by and by, in one of their own, those that are kept last again.

@@ -10,7 +10,7 @@ from ...state import Index, Vec
 from ..analysed import Analysed
 from ..interface import Shown
 from .backward import Backward
-from .fronts import Following, Fronts
+from .fronts import Fronts, LaterPatterns
 from .supernodal import Supernodes, supernodes
 
 
@@ -58,7 +58,7 @@ class Library(ABC):
         """Of the cholmod_factor; None where it cannot be told."""
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        self._following, self._kept, self._is_past = Following(lower, kept, self.order), kept, False
+        self._following, self._kept, self._is_past = LaterPatterns(lower, kept, self.order), kept, False
         self._take(lower)
 
     def _take(self, lower: sp.csc_matrix) -> None:

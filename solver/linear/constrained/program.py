@@ -14,7 +14,7 @@ from ..choose import choose
 from ..interface import LinearSolver, available
 from .across import Across
 from .reduced import IMPLIED, ReducedProgram
-from .rows import Answer, Infeasible, Keys, SpreadRows, VertexRows, WarmStart, no_spread_rows
+from .rows import Infeasible, Keys, Minimum, SpreadRows, VertexRows, WarmStart, no_spread_rows
 from .table_kernels import sort_rows
 from .vertex_pattern import VertexPattern
 from .vertex_programs import choose_rows
@@ -62,7 +62,7 @@ class SparseProgram:
         return type(self._linear).__name__
 
     def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
-              spread: SpreadRows | None = None, warm: WarmStart | None = None) -> Answer:
+              spread: SpreadRows | None = None, warm: WarmStart | None = None) -> Minimum:
         """The minimum.
 
         matrix: A, (m, m), symmetric, positive definite where the rows that have to hold do; what stands above its
@@ -79,7 +79,7 @@ class SparseProgram:
         self._run = _Run(reduced, matrix, right, rows, no_spread_rows(len(right)) if spread is None else spread)
         return self._run.answer(warm)
 
-    def again(self, right: Vec, warm: WarmStart | None = None) -> Answer:
+    def again(self, right: Vec, warm: WarmStart | None = None) -> Minimum:
         """The minimum of the last program with another b, (m,), by the factor that it has."""
         if not np.isfinite(right).all():
             raise StepFailed("the cloth's forces are not finite")
@@ -124,7 +124,7 @@ class _Run:
         length[length == 0.0] = 1.0
         return Across(matrix.indptr, row, self.reduced.pattern.place[matrix.indices], matrix.data / length[row]), length
 
-    def answer(self, warm: WarmStart | None) -> Answer:
+    def answer(self, warm: WarmStart | None) -> Minimum:
         table, keys = self.rows, np.zeros(0, np.int64) if warm is None else np.sort(warm.keys)
         self.active: Mask = table.equal | _among(table.key, keys)
         self.spread_active: Mask = self.spread_equal | _among(self.spread_key, keys)
@@ -139,8 +139,9 @@ class _Run:
         active[table.order] = self.active
         held = np.concatenate([table.key[self.active & ~table.equal],
                                self.spread_key[self.spread_active & ~self.spread_equal]])
-        return Answer(self.u[place], on_vertex, self.spread_multiplier / self.spread_length, active, self.spread_active,
-                      WarmStart(np.unique(held)), self.reduced.factored, self.reduced.tried, not settled)
+        return Minimum(self.u[place], on_vertex, self.spread_multiplier / self.spread_length, active,
+                       self.spread_active, WarmStart(np.unique(held)), self.reduced.factored, self.reduced.tried,
+                       not settled)
 
     def _at_once(self) -> bool:
         """Whether a set of rows was found whose answer is the minimum."""

@@ -12,7 +12,6 @@ from ...threads import kernel
 from ..cholesky.supernodal import Supernodes
 from ..interface import LinearSolver, NotPositiveDefinite, inside_of
 from .across import Across
-from .beside import FREED, ON_VERTEX, SPREAD, Beside, Name
 from .frames import (
     make_frames,
     matrix_in_frames,
@@ -22,6 +21,7 @@ from .frames import (
     product_at,
     turn_frames,
 )
+from .kept_columns import FREED, ON_VERTEX, SPREAD, KeptColumns, Name
 from .rows import MOST, Singular
 from .vertex_pattern import VertexPattern
 
@@ -109,7 +109,7 @@ class ReducedProgram:
         self._has_factor = True
         self._scale = _scale(pattern.lower.data[pattern.lower.indptr[:-1]])
         self._proven = self._proven and bool((self._held >= self._proven_held).all())
-        self._beside_it = Beside(len(self.diagonal))
+        self._kept_columns = KeptColumns(len(self.diagonal))
         self._halves, self._fresh = None, True
 
     def _beside(self) -> bool:
@@ -137,9 +137,9 @@ class ReducedProgram:
         asked = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
-        self._beside_it.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
-                             *((SPREAD, k, 0) for k in asked.tolist())], self._written, self._solved)
-        whole, turned, first, second = self._beside_it.columns()
+        self._kept_columns.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
+                                *((SPREAD, k, 0) for k in asked.tolist())], self._written, self._solved)
+        whole, turned, first, second = self._kept_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
         self._of_loose, self._of_rows = second[:, :count], second[:, count:]
@@ -147,7 +147,7 @@ class ReducedProgram:
             self._asked, self._triangle = asked, np.zeros((0, 0))
             return True
 
-        own = self._loose.T @ self._beside_it.products(freed)
+        own = self._loose.T @ self._kept_columns.products(freed)
         stiff = own - first[:, :count].T @ self._of_loose
         try:
             self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
@@ -186,7 +186,7 @@ class ReducedProgram:
 
     def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
         """The columns in frames, of directions that were let go A times these in their place, and those; between them
-        what `Beside` multiplies."""
+        what `KeptColumns` multiplies."""
         products = dict[Name, Vec]()
         turned = np.ascontiguousarray(whole)
         if turned is whole:  # a single column is both

@@ -69,7 +69,7 @@ class WarmStart:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Minimum:
     """The minimum: A u = b + Gᵀ μ + Cᵀ λ, λ ≥ 0."""
 
     u: Vec  #: (m,)

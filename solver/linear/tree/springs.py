@@ -21,7 +21,7 @@ LARGEST = 1_000_000  #: most columns times bodies, 48 MB
 NOTHING = 1.0e-14  #: singular values of a block below this share of the largest are none
 
 
-class Factored(Protocol):
+class FactoredTree(Protocol):
     """T, factored: what follows the tree."""
 
     parent: Index  #: (n,)
@@ -42,7 +42,7 @@ class FarSprings:
     [Thesis 3.6, changed: the projected block Jacobi preconditioner keeps the blocks between neighbours]
     """
 
-    def __init__(self, tree: Factored, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec) -> None:
+    def __init__(self, tree: FactoredTree, parts: tuple[Vec, Vec, Vec], pairs: Index, blocks: Vec) -> None:
         """tree: factored. parts: its diagonal, below and reduced blocks. pairs: (s, 2). blocks: (s, 6, 6).
 
         Raises NotPositiveDefinite.
@@ -123,7 +123,7 @@ class Terms:
 class Border:
     """(T + F D Fᵀ)⁻¹ = T⁻¹ − Z (D + FᵀZ)⁻¹ Zᵀ, Z = T⁻¹ F, D = ±1: all p of Terms and then all n in F."""
 
-    def __init__(self, tree: Factored, terms: Terms) -> None:
+    def __init__(self, tree: FactoredTree, terms: Terms) -> None:
         """Raises NotPositiveDefinite where A is not, though T is."""
         count = len(terms.first)
         self._terms = terms

@@ -12,7 +12,7 @@ from ...forces.cloth.elements import ClothElements
 from ...forces.cloth.sheet import Sheet, SheetLaw
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .apart import Apart
+from .sheet_offsets import SheetOffsets
 from .sliding_kernels import add_drag, add_elements, add_inertia, add_turning
 from .unknowns import MOST, Unknowns
 
@@ -110,7 +110,7 @@ class Assembler:
     fabrics: Sequence[Fabric]  #: of each sheet
     gravity: Vec  #: [m/s²], (3,)
     air: Breeze | None = None
-    apart: Apart = field(default_factory=Apart.alone)  #: where each sheet is in the material
+    apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _unknowns: Unknowns | None = field(default=None, init=False)
 

@@ -9,14 +9,13 @@ import numpy as np
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Answer, Infeasible, Singular, VertexRows, WarmStart, no_vertex_rows
+from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart, no_vertex_rows
 from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
 from ...state import Vec
-from .apart import Apart
 from .cloth import Cloth
 from .cone import Cone, cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
@@ -27,6 +26,7 @@ from .pushing import Pushes, Pushing, Way
 from .remeshing import Remeshing
 from .rows import StepRows, widened
 from .rubbing import Rubbed, along_surface, over_features
+from .sheet_offsets import SheetOffsets
 from .solved import Felt, Left, Solved
 from .things import Things, ThingsInStep, of_sheets
 from .told import Told, place_of
@@ -69,7 +69,7 @@ class SlidingCloth:
     sharp: bool = True  #: False: Lagrangian, nothing is conformed to
     pushing: Pushing | None = None  #: what keeps it out of itself and of what is round; None: nothing does
     air: Breeze | None = None
-    apart: Apart = field(default_factory=Apart.alone)  #: where each sheet is in the material
+    apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
     told: Told = field(default_factory=Told)
     is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
     gives: Gives | None = None  #: how what is round gives way in the next step; None: it goes as it is told
@@ -245,13 +245,13 @@ class SlidingCloth:
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
                         self._held(cloth, time, h), h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1))
 
-        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Answer, bool]:
+        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
             rubbed = self._rubbed(mesh, rows, now)
             return (self._ask(one, rows, warm), True) if rubbed is None else self._rub(one, rows, rubbed, warm,
                                                                                       renewals)
 
-        def asked_more(answer: Answer) -> bool:
+        def asked_more(answer: Minimum) -> bool:
             """Whether the answer takes cloth through something that it shall be kept out of now."""
             more, rows.deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0],
                                                self._tolerance)
@@ -296,8 +296,8 @@ class SlidingCloth:
                       rows.pressing[:len(mesh.x)] / h)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes,
-                    answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Answer, bool]],
-                    asked_more: Callable[[Answer], bool], h: float) -> tuple[Answer | None, Vec, Vec]:
+                    answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Minimum, bool]],
+                    asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
         did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
         at, warm, near, last = pushes.start, self._warm, pushes.is_near(pushes.start), None
@@ -326,7 +326,7 @@ class SlidingCloth:
                     break
         return last, pushed, gave
 
-    def _ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Answer:
+    def _ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Minimum:
         try:
             answer = self._program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
                                          widened(rows.touched.spread, posed.unknowns.count), warm)
@@ -334,7 +334,7 @@ class SlidingCloth:
             raise rows.contradiction(failure.keys, posed.unknowns) from failure
         return self._counted(answer)
 
-    def _counted(self, answer: Answer) -> Answer:
+    def _counted(self, answer: Minimum) -> Minimum:
         self.told.factored += answer.factored
         self.told.one_by_one += answer.one_by_one
         return answer
@@ -351,7 +351,7 @@ class SlidingCloth:
         return VertexRows(rows, factor, target.ravel(), np.ones(len(rows), dtype=bool),
                           3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
 
-    def _advanced(self, mesh: SheetMesh, answer: Answer, h: float) -> SheetMesh:
+    def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
         """q + h u."""
         v, slide = self._assembler.unknowns.parted(answer.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
@@ -397,7 +397,7 @@ class SlidingCloth:
                       np.concatenate([still, other]), mu)
 
     def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
-             ) -> tuple[Answer, bool]:
+             ) -> tuple[Minimum, bool]:
         """With friction, whose resistance begins with that of the last answer, or step, and is renewed so often at
         most; and whether that was enough."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...linear.constrained.rows import Answer
+from ...linear.constrained.rows import Minimum
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Vec
 from .cone import Cone
@@ -18,7 +18,7 @@ class Solved:
 
     mesh: SheetMesh
     on_features: Cone
-    answer: Answer
+    answer: Minimum
     deepest: float  #: how deep in a thing it leaves cloth [m]
     pushed: Vec  #: impulses on what is round, (o, 3) [N s]; (0, 3) where nobody asks
     gave: Vec  #: δ of what moves that, (c, 3)

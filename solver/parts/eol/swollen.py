@@ -82,7 +82,7 @@ class FurtherAlong:
         return self._motion.velocity(time)
 
 
-class Beside:
+class AtOffsets:
     """Places that keep their distance from one that moves."""
 
     moves = True

@@ -15,19 +15,19 @@ BEFORE = 0.25  #: of that: what is so little before a sheet is of it
 
 
 @dataclass(frozen=True)
-class Apart:
+class SheetOffsets:
     """Where each sheet begins along u."""
 
     wide: float  #: from one to the next [m]
     moved: Vec  #: of each sheet: what its own places in material are moved by [m], (s,)
 
     @classmethod
-    def alone(cls) -> Apart:
+    def alone(cls) -> SheetOffsets:
         """For one sheet, wherever it is."""
         return cls(1.0, np.zeros(1))
 
     @classmethod
-    def of(cls, materials: Sequence[Vec]) -> Apart:
+    def of(cls, materials: Sequence[Vec]) -> SheetOffsets:
         """For sheets whose vertices are at these places, (n, 2) [m] each; one alone stays where it is."""
         wide = ROOM * max(float(np.ptp(one[:, 0])) for one in materials)
         if len(materials) == 1:

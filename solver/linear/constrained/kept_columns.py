@@ -17,7 +17,7 @@ Write = Callable[[int, int, int, Vec], None]
 Solve = Callable[[Sequence[Name], Vec], tuple[Vec, Vec, Vec, dict[Name, Vec]]]
 
 
-class Beside:
+class KeptColumns:
     """Of each column itself, what it is in the frames of the vertices, and two whose products with each other are those
     with the factor's inverse between, (m, c): the column in frames and the answer to it, or what half a solve makes of
     it and that again. Of directions that were let go A times the column too."""
