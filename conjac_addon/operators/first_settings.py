@@ -34,6 +34,7 @@ STRETCH_LIMIT = 0.1
 SPOT = "turn"  #: how dynamic spots move once the method is ConJac: means alone know nothing of what twists
 FRICTION = 0.5
 GRAVITY = 9.81  #: [m/s²]
+WATER = 1000.0  #: [kg/m³]: of what a ground bears that is as stiff for soft bodies that come later
 WOBBLE = 2.5  #: of the slowest wobble of a block that lies free [Hz]
 SLOWEST = 0.3  #: that wobble times its length over the speed of waves √(E/ρ)
 #: share of its height by which a block on the ground is squeezed by its weight, at most: what is softer splashes
@@ -50,16 +51,16 @@ HALF_LIFE = 0.75  #: of its slowest wobble [s]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Whether a collider lies below all of it, and so below its middle: what is narrower, it may roll off and fall for
-    ever. It would not reach one that lies below the ground."""
+    """Whether a collider lies below all of it and goes down to where a ground would be: what is narrower, such as a
+    bar, or higher, such as a table, it may roll off and fall for ever. It would not reach one below the ground."""
     corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
-    bottom = min(corner.z for corner in corners)
+    ground = min(0.0, *(corner.z for corner in corners))
     for one in members.colliders(obj, scene):
         box = [one.matrix_world @ Vector(corner) for corner in one.bound_box]
         covers = all(min(corner[axis] for corner in box) <= min(corner[axis] for corner in corners)
                      and max(corner[axis] for corner in corners) <= max(corner[axis] for corner in box)
                      for axis in range(2))
-        if covers and min(corner.z for corner in box) <= bottom:
+        if covers and min(corner.z for corner in box) <= ground:
             return True
     return False
 
@@ -158,6 +159,8 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         said.itself = True
     if not settings.is_property_set("bending_stiffness"):
         settings.bending_stiffness = max(settings.bending_stiffness, _bends_over_an_edge(obj, scene))
+    if not has_floor(obj, scene):
+        stand_on_ground(obj, scene, WATER)
 
 
 def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:

@@ -6,14 +6,13 @@ from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from ..settings import present_frame
-from .first_settings import LIVELY, stand_on_ground
+from .first_settings import LIVELY, WATER, stand_on_ground
 from .joining import meet
 from .light import Behaviour
 from .poll import active_armature, active_mechanism, unless
 
 #: damping of a joint, as a share of what would bring the part below it to rest without a swing
 CALM = 0.1
-WATER = 1000.0  #: [kg/m³]: of what a ground bears that is as stiff for soft bodies that come later
 
 
 class CONJAC_OT_ragdoll(Behaviour):

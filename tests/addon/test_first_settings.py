@@ -56,6 +56,26 @@ def test_what_was_set_stays(addon):
     assert settings.use_ground and settings.ground_height == pytest.approx(-3.5)
 
 
+def test_who_may_fall_off_a_table_lands_on_a_ground(addon):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.75), scale=(1.4, 0.9, 0.06))
+    bpy.ops.conjac.add_collider()
+    settings = add(0.4).conjac
+    assert settings.use_ground and settings.ground_height == 0.0
+
+
+def test_new_cloth_lands_where_no_collider_is_as_a_soft_body_does(addon):
+    bpy.ops.mesh.primitive_grid_add(size=1.0, location=(0, 0, 1))
+    bpy.ops.conjac.add_cloth()
+    cloth, soft = bpy.context.object.conjac, add(0.4).conjac
+    assert cloth.use_ground and cloth.friction == "coulomb" and cloth.ground_height == 0.0
+    assert cloth.ground_stiffness_per_area == soft.ground_stiffness_per_area > 0.0
+    bpy.ops.mesh.primitive_plane_add(size=9.0)
+    bpy.ops.conjac.add_collider()
+    bpy.ops.mesh.primitive_grid_add(size=1.0, location=(0, 0, 1))
+    bpy.ops.conjac.add_cloth()
+    assert not bpy.context.object.conjac.use_ground
+
+
 @pytest.mark.parametrize("places,apart", [
     ([], False),                       # one cube
     ([(1.5, 0, 0)], True),             # two letters of a word
