@@ -18,7 +18,7 @@ from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, ahead_of, started
-from .tree_step import CALM, move_on, solve_rates
+from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
 BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
           " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1]")  #: in_parent … gravity
@@ -49,15 +49,8 @@ def solve_midway(  # type: ignore[no-untyped-def]
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
     free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.5 * h, wrench)
-    for i in range(n):
-        for a in range(6):
-            for b in range(6):
-                blocks[i, a, b] = inertia[i, a, b]
+    begin_blocks(inertia, body.shape[0], blocks, below)
     if body.shape[0]:
-        for i in range(n):
-            for a in range(6):
-                for b in range(6):
-                    below[i, a, b] = 0.0
         spread_one(parent, dof, X, S, back, moved)
         springs(E, twist, moved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
     if bodies.shape[0]:
@@ -85,10 +78,7 @@ def turn_round(  # type: ignore[no-untyped-def]
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
     free_flight(E, world, carried, inertia, gravity, half, half, wrench)
-    for i in range(n):
-        for a in range(6):
-            for b in range(6):
-                blocks[i, a, b] = inertia[i, a, b]
+    begin_blocks(inertia, 0, blocks, below)
     failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates[0])
     if failed >= 0:
         return failed

@@ -19,12 +19,23 @@ from ...forces.rigid_kernels import free_flight
 from ...forces.spring_kernels import springs
 from ...linear.tree.kernels import TREE, eliminate, substitute
 from ...state import State
-from ...threads import kernel
+from ...threads import inlined, kernel
 from .flown import STEP, stepped
 from .jointed import UNRESISTED, Jointed
 
 CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]
+
+
+@inlined
+def begin_blocks(inertia, springs, blocks, below):  # type: ignore[no-untyped-def]
+    """Blocks of bodies as their inertia is; those between neighbours are zero where there are springs, (n, 6, 6)."""
+    for i in range(inertia.shape[0]):
+        for a in range(6):
+            for b in range(6):
+                blocks[i, a, b] = inertia[i, a, b]
+                if springs:
+                    below[i, a, b] = 0.0
 
 
 @kernel(f"i8({TREE}, f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[::1],"
@@ -85,20 +96,12 @@ def step_tree(  # type: ignore[no-untyped-def]
     inertia, X, blocks, below = on_bodies[0], on_bodies[1], on_bodies[2], on_bodies[3]
     bend, twist, drift, moved, wrench = of_bodies[0], of_bodies[1], of_bodies[2], of_bodies[3], of_bodies[4]
     subspace, S, G, L, earlier_subspace = of_rates[0], of_rates[1], of_rates[2], of_rates[3], of_rates[4]
-    n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, earlier_place, earlier_subspace, bend, u, earlier, X, S, moved,
          drift)
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
     free_flight(E, earlier, moved, inertia, gravity, flown, h, wrench)
-    for i in range(n):
-        for a in range(6):
-            for b in range(6):
-                blocks[i, a, b] = inertia[i, a, b]
+    begin_blocks(inertia, body.shape[0], blocks, below)
     if body.shape[0]:
-        for i in range(n):
-            for a in range(6):
-                for b in range(6):
-                    below[i, a, b] = 0.0
         springs(E, twist, unmoved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
     if bodies.shape[0]:
         joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, ahead, 0.0, pull, reduced,
