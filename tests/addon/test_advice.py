@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from test_panels import advised, drawn
+from drawn_panels import advised, drawn
 
 
 def keys(obj):

@@ -6,8 +6,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from falling_boxes import add_ball, add_collider, balls  # noqa: E402, F401
 from jelly import scene  # noqa: E402, F401
-from test_simulation import add_ball, add_collider, balls  # noqa: E402, F401
 
 from conjac.conjac_addon import bake, members  # noqa: E402
 

@@ -5,8 +5,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from drawn_panels import drawn  # noqa: E402
 from jelly import LAST, add_jelly, assert_plays, frames_of, rest_of, run_until, scene  # noqa: E402, F401
-from test_panels import drawn  # noqa: E402
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon.bake import place, session  # noqa: E402

@@ -5,9 +5,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from falling_boxes import add_ball, balls, crosses, world_at  # noqa: E402, F401
 from jelly import scene  # noqa: E402, F401
 from matrix import some  # noqa: E402
-from test_simulation import add_ball, balls, crosses, world_at  # noqa: E402, F401
 
 from conjac.conjac_addon import bake  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402

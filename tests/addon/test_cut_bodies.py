@@ -291,7 +291,7 @@ def test_a_mirrored_object_keeps_its_outside(scene, cut_jelly):  # noqa: F811
 
 
 def test_the_panel_shows_cuts(soft_cube):
-    from test_panels import drawn
+    from drawn_panels import drawn
 
     assert ("operator", "conjac.add_cut") in drawn(soft_cube)
     soft_cube.conjac.cuts.add()

@@ -8,8 +8,8 @@ from pathlib import Path
 import bpy
 import pytest
 from calls import calls
+from drawn_panels import FakeLayout
 from matrix import some
-from test_panels import FakeLayout
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,8 +4,8 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from drawn_panels import drawn
 from mathutils import Matrix
-from test_panels import drawn
 
 
 def add(size, scale_length=1.0):
@@ -120,7 +120,7 @@ def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
 
 
 def test_dynamic_nodes_that_do_not_count_are_told(addon):
-    from test_panels import drawn
+    from drawn_panels import drawn
 
     def labels():
         return " ".join(text for kind, text in drawn(cube) if kind == "label")

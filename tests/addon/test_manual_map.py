@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlparse
 
 import bpy
 import pytest
-from test_panels import Context, FakeLayout, panels
+from drawn_panels import Context, FakeLayout, panels
 
 
 def ours():

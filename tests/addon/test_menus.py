@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from test_panels import Context, FakeLayout, drawn
+from drawn_panels import Context, FakeLayout, drawn
 
 
 def in_menu(obj):

@@ -2,117 +2,7 @@
 
 import bpy
 import pytest
-
-
-class FakeLayout:
-    """Takes a panel's calls and checks every name; `log` is what was drawn."""
-
-    own = frozenset({"log"})
-
-    def __init__(self, log):
-        self.__dict__["log"] = log
-
-    def __setattr__(self, name, value):
-        assert name in bpy.types.UILayout.bl_rna.properties, name
-        self.__dict__[name] = value
-
-    def _child(self, *args, **words):
-        function = bpy.types.UILayout.bl_rna.functions["row"].parameters
-        assert not args and set(words) <= set(function.keys())
-        return FakeLayout(self.log)
-    row = column = box = _child
-
-    def split(self, factor=0.0, align=False):
-        return FakeLayout(self.log)
-
-    def panel(self, idname, default_closed=False):
-        assert idname.isidentifier()
-        return FakeLayout(self.log), FakeLayout(self.log)
-
-    def _icon(self, words):
-        assert words.get("icon", "NONE") in bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items
-
-    def prop(self, data, name, **words):
-        assert name in data.bl_rna.properties, name
-        self._icon(words)
-        self.log.append(("prop", name))
-        if not self.__dict__.get("active", True):
-            self.log.append(("grey", name))
-
-    def template_list(self, kind, name, data, entries, where, active, **words):
-        assert kind == "UI_UL_list" and name and set(words) <= {"rows"}
-        assert entries in data.bl_rna.properties and active in where.bl_rna.properties
-        self.log.extend([("prop", entries), ("prop", active)])
-
-    def prop_search(self, data, name, where, collection, **words):
-        assert name in data.bl_rna.properties and collection in where.bl_rna.properties, name
-        self._icon(words)
-        self.log.append(("prop", name))
-
-    def operator(self, idname, **words):
-        module, _, name = idname.partition(".")
-        properties = getattr(getattr(bpy.ops, module), name).get_rna_type().properties
-        self._icon(words)
-        self.log.append(("operator", idname))
-        if not self.__dict__.get("active", True):
-            self.log.append(("grey", idname))
-
-        class Properties:
-            def __setattr__(self, name, value):
-                assert name in properties, name
-        return Properties()
-
-    def label(self, text="", **words):
-        self._icon(words)
-        self.log.append(("label", text))
-
-    def menu(self, name, **words):
-        assert hasattr(bpy.types, name), name
-        self.log.append(("menu", name))
-
-    def operator_menu_enum(self, idname, name, **words):
-        module, _, short = idname.partition(".")
-        assert name in getattr(getattr(bpy.ops, module), short).get_rna_type().properties, name
-        self.log.append(("operator", idname))
-
-    def separator(self, **words):
-        assert set(words) <= {"factor", "type"}
-
-    def template_icon(self, icon_value=0, scale=1.0):
-        self.log.append(("picture", icon_value))
-
-    def progress(self, factor=0.0, text="", **_words):
-        assert 0.0 <= factor <= 1.0
-        self.log.append(("progress", text))
-
-
-class Context:
-    def __init__(self, obj):
-        self.object = self.active_object = obj
-        self.scene = bpy.context.scene
-
-
-def panels():
-    return [cls for cls in bpy.types.Panel.__subclasses__() if cls.__name__.startswith("CONJAC_")]
-
-
-def advised(obj):
-    """What all panels draw once the timer has looked at the object, which a background Blender does not let run."""
-    from conjac.conjac_addon.ui import advice
-
-    drawn(obj)
-    advice.look()
-    return drawn(obj)
-
-
-def drawn(obj, place="view3d"):
-    """What all panels of one place draw for an object."""
-    log, context = [], Context(obj)
-    for cls in panels():
-        if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):
-            panel = type("Panel", (), {"layout": FakeLayout(log), "bl_space_type": cls.bl_space_type})()
-            cls.draw(panel, context)
-    return log
+from drawn_panels import Context, FakeLayout, advised, drawn, panels
 
 
 def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
@@ -203,20 +93,6 @@ def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add)
     assert ("prop", "beta") in drawn(obj) and ("grey", "beta") not in drawn(obj)
     obj.conjac.integrator = "sdirk2"
     assert ("grey", "beta") in drawn(obj)
-
-
-def test_a_bake_can_be_stopped_where_undo_has_taken_conjac_off_the_object(soft_cube):
-    from conjac.conjac_addon.bake import session
-
-    bake = session.Bake(soft_cube, bpy.context.scene)
-    soft_cube.conjac.kind = "none"  # as Ctrl Z does where the object was made a soft body just before
-    shown = drawn(soft_cube)
-    assert ("operator", "conjac.cancel") in shown and ("operator", "conjac.add_soft_body") in shown
-    assert any(kind == "progress" for kind, _ in shown)
-    assert bpy.ops.conjac.cancel() == {"FINISHED"}
-    while bake.tick():
-        pass
-    assert bake.exit_code == 75 and ("operator", "conjac.cancel") not in drawn(soft_cube)
 
 
 def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
@@ -445,47 +321,6 @@ def test_the_hints_an_artist_needs(soft_cube):
     assert "quasistatic" not in labels()
 
 
-@pytest.mark.parametrize("state", ["none", "partial", "complete", "stale", "broken", "baking"])
-def test_each_state_of_a_bake_is_shown(soft_cube, state, monkeypatch):
-    from conjac.conjac_addon import bake
-    from conjac.conjac_addon.ui import sections
-
-    status = bake.Status(state, 3, 10, 8.0, "It stands so", 0.3, mine=True)
-    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: status)
-    log = drawn(soft_cube)
-    shown = ("progress", "It stands so, 8 s left") if state == "baking" else ("label", "It stands so")
-    assert shown in log
-    assert (("operator", "conjac.bake") in log) == (state != "baking")
-    assert (("operator", "conjac.cancel") in log) == (state == "baking")
-
-
-def test_a_bake_of_another_program_has_no_buttons_here(soft_cube, monkeypatch):
-    from conjac.conjac_addon import bake
-    from conjac.conjac_addon.ui import sections
-
-    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: bake.Status("baking", 3, 10, text="Baking"))
-    log = drawn(soft_cube)
-    assert not {("operator", "conjac.pause"), ("operator", "conjac.cancel"), ("operator", "conjac.bake")} & set(log)
-    assert any("Another program bakes it" in text for _, text in log)
-    assert ("operator", "conjac.break_lock") in log
-
-
-def test_a_long_sentence_is_not_cut_and_painting_after_a_bake_is_spoken_of(soft_cube, monkeypatch):
-    from conjac.conjac_addon import bake, text
-    from conjac.conjac_addon.ui import sections
-
-    long = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
-    monkeypatch.setattr(sections.bake, "shown_status", lambda obj: bake.Status("complete", 3, 3, text=long))
-
-    def labels():
-        return [text for kind, text in drawn(soft_cube) if kind == "label"]
-
-    assert long in " ".join(labels()) and max(map(len, labels())) <= text.LINE
-    assert "next bake" not in " ".join(labels())
-    bpy.ops.conjac.add_group(map="pin")
-    assert "paint show after the next bake" in " ".join(labels())
-
-
 def test_fields_show_the_digits_of_their_numbers(soft_cube):
     from conjac.conjac_addon import parts, settings
 
@@ -504,41 +339,6 @@ def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
     assert told() == []
     soft_cube.conjac.tolerance = 1.0e-8
     assert told() == ["Tolerance is 1e-08"]
-
-
-@pytest.mark.parametrize("points", [11, 16])
-def test_lines_fill_the_width_and_lose_no_word(soft_cube, points):
-    import blf
-
-    from conjac.conjac_addon import text
-
-    sentence = "Baked before Damping, Edge Length, Poisson Ratio, Time Step, Young's Modulus changed; bake again"
-    blf.size(0, points)
-    counts = []
-    for width in (90, 180, 360, 2000):
-        lines = text.fitted(sentence, width, points)
-        assert " ".join(lines) == sentence
-        assert all(blf.dimensions(0, line)[0] <= width or " " not in line for line in lines)
-        # the next word would not have fitted
-        assert all(blf.dimensions(0, f"{line} {after.split()[0]}")[0] > width for line, after in zip(lines, lines[1:]))
-        counts.append(len(lines))
-    assert counts == sorted(counts, reverse=True) and counts[0] > 5 and counts[-1] == 1
-
-
-def test_the_buttons_of_a_bake_stand_above_whatever_the_status_says(soft_cube, monkeypatch):
-    from conjac.conjac_addon import bake
-    from conjac.conjac_addon.ui import sections
-
-    for state, button in (("none", "conjac.bake"), ("stale", "conjac.bake"), ("baking", "conjac.pause")):
-        monkeypatch.setattr(sections.bake, "shown_status",
-                            lambda obj, state=state: bake.Status(state, text="Long words " * 30, mine=True))
-        assert drawn(soft_cube)[0] == ("operator", button)
-
-
-def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    soft_cube.conjac.cache_folder = str(tmp_path / "file")
-    assert any(kind == "operator" for kind, _ in drawn(soft_cube))
 
 
 def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):

@@ -145,7 +145,7 @@ def test_an_override_of_an_old_file_keeps_what_it_says(addon, tmp_path):
 
 def sentences(obj):
     """What the main panel says, and the buttons that it has."""
-    from test_panels import drawn
+    from drawn_panels import drawn
 
     log = drawn(obj)
     return " ".join(str(text) for kind, text in log if kind == "label"), {n for kind, n in log if kind == "operator"}

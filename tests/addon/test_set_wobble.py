@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 import pytest
+from drawn_panels import drawn
 from test_gather_job import paint
-from test_panels import drawn
 
 
 @pytest.fixture()

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from drawn_panels import Context, drawn
 from jelly import add_jelly, scene  # noqa: F401
-from test_panels import Context, drawn
 
 bpy = pytest.importorskip("bpy")
 

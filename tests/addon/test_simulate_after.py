@@ -6,8 +6,8 @@ from matrix import some
 
 bpy = pytest.importorskip("bpy")
 
+from drawn_panels import drawn  # noqa: E402
 from jelly import LAST, add_jelly, assert_plays, scene, seen_at  # noqa: E402, F401
-from test_panels import drawn  # noqa: E402
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402

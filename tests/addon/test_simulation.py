@@ -3,15 +3,13 @@
 import json
 from pathlib import Path
 
-import ipctk
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from falling_boxes import LAST, add_ball, balls, crosses, world_at  # noqa: E402, F401
 from jelly import frames_of, rest_of, scene, seen_at  # noqa: E402, F401
-from rig import add_chain, job_of  # noqa: E402
-from test_attach import add_flesh  # noqa: E402
 from worlds import nodes_of  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
@@ -21,53 +19,6 @@ from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 from solver.job.load import load as load_plainly  # noqa: E402
-
-LAST = 10
-
-
-def add_ball(name, height, along=0.0, size=0.2):
-    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
-    bpy.ops.mesh.primitive_cube_add(size=size, location=(along, 0, height))
-    obj = bpy.context.object
-    obj.name = name
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.subdivide(number_cuts=1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    settings = obj.conjac
-    settings.kind = "soft_body"
-    settings.method, settings.integrator = "vanilla", "backward_euler"
-    settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 48
-    settings.youngs_modulus = 2.0e4
-    settings.use_ground, settings.ground_stiffness = True, 1.0e3
-    settings.contact.collides_with = "all"
-    return obj
-
-
-@pytest.fixture()
-def balls(scene):  # noqa: F811
-    """Two of them, one above the other, that meet at once."""
-    scene.frame_end = LAST
-    return add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
-
-
-def world_at(obj, frame):
-    seen = seen_at(obj, frame)
-    matrix = np.array(obj.matrix_world)
-    return seen @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def crosses(objects, frame):
-    """Whether any face that is seen of them goes through another one, by the exact test of ipctk."""
-    places, faces, first = [], [], 0
-    for obj in objects:
-        places.append(world_at(obj, frame))
-        obj.data.calc_loop_triangles()
-        faces.append(np.array([one.vertices for one in obj.data.loop_triangles]) + first)
-        first += len(places[-1])
-    places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
-    mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)
-    return ipctk.has_intersections(mesh, places)
 
 
 def test_bodies_that_touch_are_one_job(balls, scene, tmp_path):  # noqa: F811
@@ -115,22 +66,6 @@ def test_friction_is_painted_as_a_vertex_group(balls, scene, tmp_path):  # noqa:
     mine = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.parts[0].nodes.stop))
     height = x[mine, 2] - low.location.z
     assert friction[mine][height > 0.03].min() > 0.45 and friction[mine][height < -0.03].max() < 0.05
-    assert gather.changed_settings(low, scene, tmp_path) == []
-
-
-def test_friction_is_painted_on_colliders_too(balls, scene, tmp_path):  # noqa: F811
-    low, _ = balls
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=2.0, location=(0.0, 0.0, -1.0))
-    floor = bpy.context.object
-    bpy.ops.conjac.add_collider()
-    left = [vertex.index for vertex in floor.data.vertices if vertex.co.x < 0.0]
-    floor.vertex_groups.new(name="Friction").add(left, 0.5, "REPLACE")
-    gather.write_job(low, scene, tmp_path)
-    part = nodes_of(load_plainly(tmp_path))
-    friction, x = part.contacts[0]._friction, part.rest
-    of_floor = np.arange(len(x) - len(floor.data.vertices), len(x))
-    assert np.unique(friction[of_floor][x[of_floor, 0] < -0.01]) == pytest.approx([0.25])
-    assert not friction[of_floor][x[of_floor, 0] > 0.01].any()
     assert gather.changed_settings(low, scene, tmp_path) == []
 
 
@@ -202,106 +137,6 @@ def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
     assert np.abs(seen_at(high, LAST) - rest_of(high)).max() > 0.01
     high.conjac.contact.collides_with = "all"
     assert bake.status(high).state == bake.status(low).state == "complete"
-
-
-def add_collider(name, size, location, scale=(1, 1, 1)):
-    bpy.ops.mesh.primitive_cube_add(size=size, location=location)
-    obj = bpy.context.object
-    obj.name, obj.scale = name, scale
-    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
-    return obj
-
-
-def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_path):  # noqa: F811
-    low, high = balls
-    still = add_collider("Still", 0.1, (1, 0, 0))
-    lift = add_collider("Lift", 0.1, (2, 0, 0), scale=(-1, 1, 1))
-    lift.keyframe_insert("location", frame=1)
-    lift.location.z = 0.5
-    lift.keyframe_insert("location", frame=LAST)
-    soft = add_collider("Soft", 0.1, (3, 0, 0))
-    soft.shape_key_add(name="Basis")
-    soft.shape_key_add(name="Tall").data[0].co.z -= 0.2
-    soft.data.shape_keys.key_blocks["Tall"].value = 0.0  # a new one is on at once in Blender 5.2
-    soft.data.shape_keys.key_blocks["Tall"].keyframe_insert("value", frame=1)
-    soft.data.shape_keys.key_blocks["Tall"].value = 1.0
-    soft.data.shape_keys.key_blocks["Tall"].keyframe_insert("value", frame=LAST)
-    still.conjac.contact.thickness, still.conjac.contact.friction = 0.02, 0.0
-    gather.write_job(low, scene, tmp_path)
-    document, job = json.loads((tmp_path / "scene.json").read_text()), load(tmp_path)
-    assert [(one["name"], one["friction"], "motion" in one) for one in document["obstacles"]] == [
-        ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
-    assert [body["touches"] for body in document["bodies"]] == [
-        ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
-    places = [job.array(one["vertices"]) for one in document["obstacles"]]
-    np.testing.assert_allclose(np.abs(places[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
-    motion = job.array(document["obstacles"][1]["motion"])
-    assert motion.shape == (2 * LAST - 1, 8, 3)
-    np.testing.assert_allclose(motion[-1] - motion[0], np.broadcast_to([0, 0, 0.5], (8, 3)), atol=1e-6)
-    deformed = job.array(document["obstacles"][2]["motion"])
-    assert np.abs(deformed[-1] - deformed[0]).max() == pytest.approx(0.2, abs=1e-5)
-    for k in (0, 1, 2):  # outwards, also of the mirrored one
-        faces = job.array(document["obstacles"][k]["triangles"])
-        corners = places[k][faces] - places[k].mean(axis=0)
-        assert np.linalg.det(corners).sum() > 0.0
-    assert gather.changed_settings(low, scene, tmp_path) == [] and gather.moved(low, scene, tmp_path) == []
-    still.name = "Table"
-    assert gather.changed_settings(low, scene, tmp_path) == []
-    still.location.x += 0.5
-    bpy.context.view_layer.update()
-    assert gather.moved(low, scene, tmp_path) == ["Table"]
-    lift.conjac.kind = "none"
-    assert "Colliders" in gather.changed_settings(low, scene, tmp_path)
-
-
-def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_path):  # noqa: F811
-    low, _ = balls
-    box = add_collider("Box", 0.1, (1, 0, 0))
-    box.hide_viewport = True
-    with pytest.raises(BadInput, match='"Box": it is a collider of "Low" and is disabled in viewports'):
-        gather.write_job(low, scene, tmp_path)
-    box.hide_viewport = False
-    box.data.clear_geometry()
-    with pytest.raises(BadInput, match='"Box": the mesh has no vertices'):
-        gather.write_job(low, scene, tmp_path)
-    bpy.data.objects.remove(box)
-    sheet = add_collider("Sheet", 0.1, (1, 0, 0))
-    array = sheet.modifiers.new("Array", "ARRAY")
-    for frame, count in ((1, 1), (LAST, 3)):
-        array.count = count
-        sheet.keyframe_insert('modifiers["Array"].count', frame=frame)
-    with pytest.raises(BadInput, match='"Sheet", frame 3: it is a collider, and has .* vertices where it had'):
-        gather.write_job(low, scene, tmp_path)
-    assert not (tmp_path / "arrays.new").exists()
-
-
-def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
-    """A plate that rises under two boxes: one rides on it, one goes through; a copy of what rides does as well."""
-    scene.frame_end = 6
-    rides, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
-    lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))
-    for frame, height in ((1, 0.0), (6, 0.2)):
-        lift.location.z = height
-        lift.keyframe_insert("location", frame=frame)
-    rides.conjac.use_ground = ghost.conjac.use_ground = False
-    ghost.conjac.contact.collides_with = "none"
-    for obj in (rides, ghost):
-        assert members.owner(obj) == obj
-        assert bake.bake_object(obj) == 0
-    assert not crosses([rides, lift], 6)
-    assert world_at(rides, 6)[:, 2].min() > 0.2
-    assert world_at(ghost, 6)[:, 2].min() < 0.06  # it has fallen for 5 frames, 0.21 m
-    assert bake.status(rides).state == bake.status(ghost).state == "complete"
-
-    # what is baked may be what another one bumps into, as it plays
-    rides.conjac.contact.collides_with, rides.conjac.contact.is_collider = "none", True
-    ghost.conjac.contact.collides_with = "all"
-    assert members.colliders(ghost, scene) == [rides, lift] and members.owner(ghost) == ghost
-    folder = place.job_folder(ghost)
-    gather.write_job(ghost, scene, folder)
-    document, job = json.loads((folder / "scene.json").read_text()), load(folder)
-    motion = job.array(document["obstacles"][0]["motion"])
-    np.testing.assert_allclose(motion[-1], world_at(rides, 6), atol=1e-5)
 
 
 def test_free_takes_one_and_leaves_the_other(balls, scene):  # noqa: F811
@@ -487,27 +322,6 @@ def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F8
     balls[1].hide_viewport = True
     with pytest.raises(BadInput, match='"High": it is baked together with "Low" and is disabled in viewports'):
         gather.write_job(balls[0], scene, tmp_path)
-
-
-def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
-    """Flesh on a chain that falls on a plate, in the bake of the chain; another body stays apart from it."""
-    rig = add_chain(2)
-    flesh, also, free = add_flesh(rig), add_flesh(rig, "Also"), add_ball("Free", 3.0)
-    flesh.conjac.contact.collides_with = "all"
-    rig.conjac.method = "vanilla"
-    plate = add_collider("Plate", 1.0, (0, 0, -0.75))
-    document, job = job_of(rig, tmp_path / "job")
-    assert members.colliders(rig, scene) == [plate] and members.soft_bodies(free, scene) == [free]
-    assert [one["touches"] for one in document["bodies"]] == [["Plate"], []]
-    assert [one["name"] for one in document["obstacles"]] == ["Plate"]
-    assert job.array(document["obstacles"][0]["vertices"]).shape == (8, 3)
-    assert gather.changed_settings(rig, scene, tmp_path / "job") == []
-    also.conjac.contact.collides_with = "all"
-    assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Collides With"]
-    plate.conjac.kind = "none"
-    flesh.conjac.contact.collides_with = also.conjac.contact.collides_with = "none"
-    document, _ = job_of(rig, tmp_path / "alone")
-    assert {"contact", "obstacles"}.isdisjoint(document)
 
 
 @pytest.mark.examples

@@ -4,9 +4,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from drawn_panels import drawn  # noqa: E402
 from jelly import add_jelly, scene  # noqa: E402, F401
 from rig import add_chain  # noqa: E402
-from test_panels import drawn  # noqa: E402
 
 from conjac.conjac_addon import bake, gather  # noqa: E402
 from conjac.conjac_addon.bake import standing, watch  # noqa: E402

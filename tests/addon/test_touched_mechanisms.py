@@ -7,11 +7,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from drawn_panels import FakeLayout  # noqa: E402
+from falling_boxes import add_ball  # noqa: E402
 from jelly import scene, seen_at  # noqa: E402, F401
 from rig import add_chain, job_of, world_of  # noqa: E402
 from test_attach import add_flesh  # noqa: E402
-from test_panels import FakeLayout  # noqa: E402
-from test_simulation import add_ball  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402

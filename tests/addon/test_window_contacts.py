@@ -9,7 +9,7 @@ sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
 from window_steps import bpy, np, override, run, with_and_without
 
 def artist():
-    from test_simulation import add_ball
+    from falling_boxes import add_ball
     from conjac.conjac_addon import bake
     with override():
         for one in list(bpy.data.objects):

@@ -1,0 +1,64 @@
+"""Boxes that fall on the ground and collide with all, what they may fall on, and whether anything goes through them."""
+
+import ipctk
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import scene, seen_at  # noqa: E402, F401
+
+LAST = 10
+
+
+def add_ball(name, height, along=0.0, size=0.2):
+    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
+    bpy.ops.mesh.primitive_cube_add(size=size, location=(along, 0, height))
+    obj = bpy.context.object
+    obj.name = name
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    settings = obj.conjac
+    settings.kind = "soft_body"
+    settings.method, settings.integrator = "vanilla", "backward_euler"
+    settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 48
+    settings.youngs_modulus = 2.0e4
+    settings.use_ground, settings.ground_stiffness = True, 1.0e3
+    settings.contact.collides_with = "all"
+    return obj
+
+
+@pytest.fixture()
+def balls(scene):  # noqa: F811
+    """Two of them, one above the other, that meet at once."""
+    scene.frame_end = LAST
+    return add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
+
+
+def world_at(obj, frame):
+    seen = seen_at(obj, frame)
+    matrix = np.array(obj.matrix_world)
+    return seen @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def crosses(objects, frame):
+    """Whether any face that is seen of them goes through another one, by the exact test of ipctk."""
+    places, faces, first = [], [], 0
+    for obj in objects:
+        places.append(world_at(obj, frame))
+        obj.data.calc_loop_triangles()
+        faces.append(np.array([one.vertices for one in obj.data.loop_triangles]) + first)
+        first += len(places[-1])
+    places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
+    mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)
+    return ipctk.has_intersections(mesh, places)
+
+
+def add_collider(name, size, location, scale=(1, 1, 1)):
+    bpy.ops.mesh.primitive_cube_add(size=size, location=location)
+    obj = bpy.context.object
+    obj.name, obj.scale = name, scale
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    return obj
