@@ -5,8 +5,18 @@ import pytest
 from matrix import some
 from small_jobs import change
 from test_embedded import skinned
-from test_touching import energy, two_on_a_floor
-from touching import box, contact_job, distance, keep_momentum_where_they_collide, obstacle, sheet, soft, stepped
+from touching import (
+    box,
+    contact_job,
+    distance,
+    energy,
+    keep_momentum_where_they_collide,
+    obstacle,
+    sheet,
+    soft,
+    stepped,
+    two_on_a_floor,
+)
 from worlds import nodes_of
 
 from benchmarks.scenes.past_an_edge import SECONDS, SPEED, edge, flown

@@ -1,11 +1,15 @@
-"""Jobs of soft bodies that touch each other and obstacles, and what can be said of their states."""
+"""Jobs of soft bodies that touch each other and obstacles, and what can be said of them and of their states."""
 
 import json
 
 import numpy as np
+import pytest
 from small_jobs import box_tets, change, write_job
+from worlds import nodes_of
 
+from solver.errors import BadScene
 from solver.frames.read import Cache
+from solver.job.load import load
 from solver.simulate import bake
 
 VANILLA = {"kind": "vanilla"}
@@ -122,3 +126,22 @@ def resumed_alike(jobs, first=6, end=9):
     whole, resumed = (Cache(job / "cache") for job in jobs)
     assert np.array_equal(whole.vertices(end), resumed.vertices(end))
     return whole
+
+
+def two_on_a_floor(folder, **scene):
+    """One box falls on another one, which falls on a sheet."""
+    arrays = {}
+    bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.03)), arrays, modulus=1e4),
+              soft("Top", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.07, -0.06, 0.26)), arrays, modulus=3e4)]
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, **scene)
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+def refused(job, error=BadScene):
+    with pytest.raises(error) as caught:
+        nodes_of(load(job))
+    return str(caught.value)
