@@ -11,15 +11,15 @@ from solver.contact.find.mesh import Surfaces
 from solver.meshing.volume import boundary_faces
 
 
-def crumpled(seed):
-    """Two balls and a sheet of large faces through each other, all nodes shaken, and which of them are free."""
+def crumpled(seed, shaken=0.05):
+    """Two balls and a sheet of large faces through each other, all nodes shaken [m], and which of them are free."""
     rng = np.random.default_rng(seed)
     one, tets = ball(0.5, 4)
     skin = boundary_faces(tets)[0]
     vertices, triangles = sheet(3.0, 2)
     x = np.concatenate([one, one + [0.4, 0.3, 0.2], vertices])
     faces = np.concatenate([skin, skin + len(one), triangles + 2 * len(one)]).astype(np.int32)
-    x = x + 0.05 * rng.normal(size=x.shape)
+    x = x + shaken * rng.normal(size=x.shape)
     is_free = np.arange(len(x)) < 2 * len(one)
     is_free[rng.choice(2 * len(one), 40, replace=False)] = False
     return x, faces, is_free

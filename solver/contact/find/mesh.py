@@ -20,9 +20,10 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Mask, Vec
 from .distance_kernels import squares
-from .near import crossing_rows, near_rows
+from .near import crossing_rows, near_rows, overlapping_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
+from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
@@ -65,22 +66,33 @@ class Surfaces:
         place[self.nodes] = np.arange(len(self.nodes))
         self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
         self.edges: Index = np.ascontiguousarray(ipctk.edges(self.triangles), dtype=np.int32)  #: (e, 2), likewise
-        self._mesh = ipctk.CollisionMesh(rest[self.nodes], self.edges, self.triangles)
+        self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
-        alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
-        self._mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
         # points as triangles without size, so that one sweep meets them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
-        self._room = self._swept = 1024
+        self._room = self._swept = self._overlap = 1024
+        self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
-        if self._owner is not None and meets is not None:
-            for strangers in _strangers(self._owner, meets):
-                self._mesh.can_collide = self._mesh.can_collide & strangers
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
-        self._tree = ipctk.LBVH()
         ipctk.set_num_threads(threads.count())
+
+    @cached_property
+    def _mesh(self) -> Any:
+        """ipctk's. It is asked where it is not sure that nothing crosses: most surfaces of a sheet that is remeshed
+        never need one."""
+        mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
+        alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
+        mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
+        if self._owner is not None and self._meets is not None:
+            for strangers in _strangers(self._owner, self._meets):
+                mesh.can_collide = mesh.can_collide & strangers
+        return mesh
+
+    @cached_property
+    def _tree(self) -> Any:
+        return ipctk.LBVH()
 
     def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
         """All pairs within a distance [m] at positions of all nodes (n, 3) [m], in one order.
@@ -266,7 +278,12 @@ class Surfaces:
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
         """Nodes of an edge (2,) and of a triangle (3,) that it goes through at positions (n, 3), None where none does.
         """
-        if not ipctk.has_intersections(self._mesh, x[self.nodes], self._tree):
+        here = np.ascontiguousarray(x[self.nodes])
+        rows = overlapping_rows(here, self._edges_and_triangles, len(self.edges), self._group, self._overlap)
+        self._overlap = max(self._overlap, 2 * len(rows))
+        if not may_go_through(here, self._edges_and_triangles, rows):
+            return None
+        if not ipctk.has_intersections(self._mesh, here, self._tree):
             return None
         return next(self.crossings(x), None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, all_pairs, beside_moved, boxes, columns, near_pairs
+from .near_kernels import LEFT, all_pairs, beside_moved, boxes, near_pairs
 
 BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
@@ -53,6 +53,14 @@ def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, r
     return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
 
 
+def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, room: int = 1024) -> Index:
+    """Rows of edges, the first ones of corners (m, 3), their second node twice, and of triangles, the others, whose
+    boxes overlap, (k, 2); the rest as above."""
+    box = np.empty((len(corners), 6))
+    boxes(x, x, corners, 0.0, 0.0, box)
+    return _of_moved(box, x, corners, edges, group, np.inf, room, None)
+
+
 def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int,
               moved: Mask | None) -> Index:
     """Pairs of rows whose boxes, (m, 6), overlap, one of which has a node that moved, (n,); of any where that is None.
@@ -84,23 +92,15 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     size = np.array([max(float(box[:, a].max()), float(box[:, a + 3].max())) for a in range(3)]) - low
     axis = int(np.argmax(size))
     order = np.argsort(box[:, axis], kind="stable")
-    box, asked = box[order], asked[order]
     across = (axis + 1) % 3, (axis + 2) % 3
     most = int(np.sqrt(len(box))) + 1
     width = [max(WIDE * float((box[:, a + 3] - box[:, a]).mean()), float(size[a]) / most) for a in across]
     is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have led to no number
     shape = np.array([int(size[a] / w) + 1 if fits else 1 for a, w, fits in zip(across, width, is_wide)])
     grid = low[list(across)], np.array([1.0 / w if fits else 0.0 for w, fits in zip(width, is_wide)]), shape
-    start = np.zeros(int(shape.prod()) + 1, dtype=np.int64)
-    columns(box, *across, *grid, start, np.empty(0, dtype=np.int32))
-    np.cumsum(start, out=start)
-    entry = np.empty(int(start[-1]), dtype=np.int32)
-    if len(entry):
-        columns(box, *across, *grid, start, entry)
     while True:
         found = np.empty((room, 2), dtype=np.int32)
-        count = int(near_pairs(box, asked, order, axis, *grid, start, entry, points, x, corners, group, distance,
-                               found))
+        count = int(near_pairs(box, asked, order, axis, *grid, points, x, corners, group, distance, found))
         if count <= room:
             return found[:count]
         room = 2 * count

@@ -87,48 +87,50 @@ def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untype
                     break
 
 
-@kernel("void(f8[:,::1], i8, i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1])")
-def columns(box, first, second, low, inverse, shape, start, entry):  # type: ignore[no-untyped-def]
-    """Counts, where `entry` is empty, of the boxes (m, 6) in each column of a grid; else their numbers, rising.
+@inlined
+def _entries(box, order, axis, low, inverse, shape, points):  # type: ignore[no-untyped-def]
+    """Boxes (m, 6) in their order: their ends along the sweep's axis and both axes across, and the first and last of
+    the columns of a grid in which each is; where the boxes of each column start, those of points before the others,
+    (2 columns + 1,), and their places in the order, rising."""
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    many, columns = order.shape[0], shape[0] * shape[1]
+    ends, cell = np.empty((many, 6)), np.empty((many, 4), dtype=np.int32)
+    start = np.zeros(2 * columns + 1, dtype=np.int64)
+    for k in range(many):
+        row = order[k]
+        ends[k, 0], ends[k, 1] = box[row, axis], box[row, axis + 3]
+        ends[k, 2], ends[k, 3] = box[row, first], box[row, first + 3]
+        ends[k, 4], ends[k, 5] = box[row, second], box[row, second + 3]
+        for side in range(2):
+            cell[k, side] = _cell(ends[k, 2 + side], low[0], inverse[0], shape[0])
+            cell[k, 2 + side] = _cell(ends[k, 4 + side], low[1], inverse[1], shape[1])
+        for i in range(cell[k, 0], cell[k, 1] + 1):
+            for j in range(cell[k, 2], cell[k, 3] + 1):
+                start[2 * (i * shape[1] + j) + (row >= points) + 1] += 1
+    for column in range(2 * columns):
+        start[column + 1] += start[column]
+    entry, place = np.empty(start[-1], dtype=np.int32), start[:-1].copy()
+    for k in range(many):
+        for i in range(cell[k, 0], cell[k, 1] + 1):
+            for j in range(cell[k, 2], cell[k, 3] + 1):
+                column = 2 * (i * shape[1] + j) + (order[k] >= points)
+                entry[place[column]] = k
+                place[column] += 1
+    return ends, cell, start, entry
 
-    first, second: axes across the columns, shape: how many there are along each. start: (columns + 1,) of the first
-    entry of each; counts are written behind the column's own place.
-    """
-    fills = entry.shape[0] > 0
-    place = start[:-1].copy() if fills else start
-    for k in range(box.shape[0]):
-        for i in range(_cell(box[k, first], low[0], inverse[0], shape[0]),
-                       _cell(box[k, first + 3], low[0], inverse[0], shape[0]) + 1):
-            for j in range(_cell(box[k, second], low[1], inverse[1], shape[1]),
-                           _cell(box[k, second + 3], low[1], inverse[1], shape[1]) + 1):
-                column = i * shape[1] + j
-                if fills:
-                    entry[place[column]] = k
-                    place[column] += 1
-                else:
-                    start[column + 1] += 1
+
+# of nodes by themselves: arrays that are passed on are counted, which takes longer than all that is asked of them
+@inlined
+def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
+    """Whether a row of nodes a and b, alike where it is a point, and one of c, d and e, the last two alike where it is
+    an edge, have one in common."""
+    return (a == c) | (a == d) | (a == e) | (b == c) | (b == d) | (b == e)
 
 
 @inlined
-def _is_near(p, q, points, x, corners, group, square, nodes, work):  # type: ignore[no-untyped-def]
-    """Whether two rows, the first of them a point where there are points, may touch and are near each other."""
-    if points > 0:
-        nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[q, 0], corners[q, 1], corners[q, 2]
-        joined = nodes[0] == nodes[1] or nodes[0] == nodes[2] or nodes[0] == nodes[3]
-    else:
-        nodes[0], nodes[1], nodes[2], nodes[3] = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1]
-        joined = nodes[0] == nodes[2] or nodes[0] == nodes[3] or nodes[1] == nodes[2] or nodes[1] == nodes[3]
-    own = group[nodes[0]]
-    if joined or (own >= 0 and group[nodes[1]] == own and group[nodes[2]] == own and group[nodes[3]] == own):
-        return False
-    if square < np.inf:
-        if points > 0:
-            nearest_in_triangle(x, nodes, work)
-        else:
-            nearest_on_edges(x, nodes, work)
-        if work[SQUARE] > square:
-            return False
-    return True
+def _are_one_group(a, b, c, d, e):  # type: ignore[no-untyped-def]
+    """Whether nodes of these groups are of one whose nodes do not touch each other."""
+    return (a >= 0) & (a == b) & (a == c) & (a == d) & (a == e)
 
 
 @kernel("i8(f8[:,::1], i8, i8, f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,::1])")
@@ -136,60 +138,85 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
     """Pairs of rows whose boxes overlap and that are within a distance, into `out`, (room, 2), as many as there are:
     the first rows with the others, or where there are no first ones each with each. Boxes stand in the rows' order;
     nothing is sorted into a grid, so pairs come in order."""
-    square, count, many = distance * distance, 0, box.shape[0]
+    square, count, many, last = distance * distance, 0, box.shape[0], corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for p in range(first if first > 0 else many):
         for q in range(first if first > 0 else p + 1, many):
             if (box[p, 0] > box[q, 3] or box[q, 0] > box[p, 3] or box[p, 1] > box[q, 4] or box[q, 1] > box[p, 4]
                     or box[p, 2] > box[q, 5] or box[q, 2] > box[p, 5]):
                 continue
-            if not _is_near(p, q, points, x, corners, group, square, nodes, work):
+            a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
+            if _share(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
+            if square < np.inf:
+                if points > 0:
+                    nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
+                    nearest_in_triangle(x, nodes, work)
+                else:
+                    nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
+                    nearest_on_edges(x, nodes, work)
+                if work[SQUARE] > square:
+                    continue
             if count < out.shape[0]:
                 out[count, 0], out[count, 1] = p, q
             count += 1
     return count
 
 
-@kernel("i8(f8[:,::1], b1[::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8[::1], i4[::1], i8, f8[:,::1], i4[:,::1], "
-        "i4[::1], f8, i4[:,::1])")
-def near_pairs(box, asked, order, axis, low, inverse, shape, start, entry, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
+@kernel("i8(f8[:,::1], b1[::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8, "
+        "i4[:,::1])")
+def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
     """Pairs of rows nearer than a distance, as far as out (k, 2) has room; says how many there are.
 
-    box: (m, 6), by their lower ends along `axis`. asked: of which one is in each pair, (m,). order: row of each. low …
-    entry: of `columns`. points: that many rows of corners (m, 3) are points, each its node thrice, the others are
+    box: (m, 6). asked: of which one is in each pair, (m,). order: rows by the lower ends of their boxes along `axis`.
+    low, inverse, shape: where the columns of a grid across the two other axes begin, one over how wide they are, and
+    how many there are. points: that many rows of corners (m, 3) are points, each its node thrice, the others are
     triangles, and points pair with these; where there are none rows are edges, (m, 2). group: of each node, −1 is none;
     nodes of one do not touch each other. distance: infinite where it is enough that boxes overlap.
     """
-    square = distance * distance
+    square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
-    first, second = (axis + 1) % 3, (axis + 2) % 3
+    ends, cell, start, entry = _entries(box, order, axis, low, inverse, shape, points)
     count = 0
     for column in range(shape[0] * shape[1]):
         own_first, own_second = column // shape[1], column % shape[1]
-        for e in range(start[column], start[column + 1]):
-            i = entry[e]
-            end = box[i, axis + 3]
-            low1, high1, low2, high2 = box[i, first], box[i, first + 3], box[i, second], box[i, second + 3]
-            for f in range(e + 1, start[column + 1]):
+        one, other, stop = start[2 * column], start[2 * column + 1], start[2 * column + 2]
+        one_stop = other
+        while one < one_stop or other < stop:
+            # the next box, and those behind it with which it may make a pair
+            if other == stop or (one < one_stop and entry[one] < entry[other]):
+                i = entry[one]
+                one += 1
+                begin, end = other, stop
+            else:
+                i = entry[other]
+                other += 1
+                begin, end = (one, one_stop) if points > 0 else (other, stop)
+            s = order[i]
+            high, low1, high1, low2, high2 = ends[i, 1], ends[i, 2], ends[i, 3], ends[i, 4], ends[i, 5]
+            for f in range(begin, end):
                 j = entry[f]
-                if box[j, axis] > end:
+                if ends[j, 0] > high:
                     break
-                if not (asked[i] or asked[j]):
-                    continue
-                if (box[j, first] > high1 or low1 > box[j, first + 3] or box[j, second] > high2
-                        or low2 > box[j, second + 3]):
-                    continue
-                s, t = order[i], order[j]
-                if points > 0 and (s < points) == (t < points):
-                    continue
                 # what shares several columns is found in the one where both begin
-                if (_cell(max(low1, box[j, first]), low[0], inverse[0], shape[0]) != own_first
-                        or _cell(max(low2, box[j, second]), low[1], inverse[1], shape[1]) != own_second):
+                if ((ends[j, 2] > high1) | (low1 > ends[j, 3]) | (ends[j, 4] > high2) | (low2 > ends[j, 5])
+                        | (max(cell[i, 0], cell[j, 0]) != own_first) | (max(cell[i, 2], cell[j, 2]) != own_second)):
                     continue
+                t = order[j]
                 p, q = min(s, t), max(s, t)
-                if not _is_near(p, q, points, x, corners, group, square, nodes, work):
+                a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
+                if (_share(a, b, c, d, e) or not (asked[s] or asked[t])
+                        or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
+                if square < np.inf:
+                    if points > 0:
+                        nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
+                        nearest_in_triangle(x, nodes, work)
+                    else:
+                        nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
+                        nearest_on_edges(x, nodes, work)
+                    if work[SQUARE] > square:
+                        continue
                 if count < out.shape[0]:
                     out[count, 0], out[count, 1] = p, q
                 count += 1
