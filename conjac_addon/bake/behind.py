@@ -9,7 +9,7 @@ from .. import status_line, text
 from ..events import is_cancel, may_pass
 from ..operators.light import Behaviour
 from ..redraw import redraw_panels
-from ..settings import frame_range, go_to
+from ..timeline import frame_range, go_to
 from . import session, watch
 
 #: seconds between looks at the worker, and how long each may take: the window stays live

@@ -13,7 +13,7 @@ from ...solver.errors import ConJacError, NoSuchThing
 from ...solver.frames.read import Cache
 from .. import members, playback
 from ..playback import pc2
-from ..settings import present_frame
+from ..timeline import present_frame
 from . import belongings, place
 from .progress import Progress
 from .shown import bodies_at, players

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.errors import BadInput, ConJacError
-from .. import members
+from .. import members, timeline
 from .. import settings as properties
 from ..playback import pushed
 from . import place
@@ -15,7 +15,7 @@ FORCE, PRESSURE = "contact_force", "contact_pressure"
 def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> float:
     """The forces at the present frame into the mesh; all of them together [N]. Raises ConJacError where none are baked,
     or where the mesh that is seen has other vertices."""
-    rows = place.cache_of(place.of(obj).folder).contacts(properties.present_frame(scene))
+    rows = place.cache_of(place.of(obj).folder).contacts(timeline.present_frame(scene))
     vertices, triangles = pushed.shown(obj, depsgraph)
     if len(vertices) != len(obj.data.vertices):
         raise BadInput("its modifiers change the number of its vertices, so there is no vertex to write to",

@@ -12,7 +12,7 @@ import bpy
 from ...solver.errors import ConJacError
 from ...solver.frames import lock
 from .. import gather, identity, members, playback
-from ..settings import frame_range
+from ..timeline import frame_range
 from . import home, place
 from .progress import line
 from .session import Bake, running_bake

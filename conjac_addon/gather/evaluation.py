@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import members, playback, settings
+from .. import members, playback, settings, timeline
 from . import stack, turns
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ class Evaluation:
 
     def go_to(self, frame: int, subframe: float = 0.0) -> None:
         """Evaluate the scene at a frame of animation; `subframe` in [0, 1)."""
-        settings.go_to(self.scene, frame, subframe)
+        timeline.go_to(self.scene, frame, subframe)
         self._check_evaluated(frame)
 
     def stay(self) -> None:

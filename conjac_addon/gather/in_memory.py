@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from numpy.typing import NDArray
 
-from ..settings import present_frame
+from ..timeline import present_frame
 from . import sources
 from .evaluation import Evaluation
 from .mechanism import MechanismReader

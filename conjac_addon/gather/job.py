@@ -15,7 +15,7 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import identity, members, upgrade
+from .. import identity, members, timeline, upgrade
 from .. import settings as properties
 from . import animated, attach, contact, obstacles, placed, rigid, sources, wind
 from .body import BodyReader, body_settings, choice
@@ -224,7 +224,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
     """First and last frame of the bake. Raises BadInput if the last comes first."""
-    start, end = properties.frame_range(members.shared_settings(obj), scene)
+    start, end = timeline.frame_range(members.shared_settings(obj), scene)
     if end < start:
         raise BadInput(f"its last frame {end} is before its first frame {start}", "Correct the frame range", obj.name)
     return start, end
@@ -241,7 +241,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         "version": catalogue.SCENE_VERSION,
         "name": scene.name, "uuid": identity.of(obj),
         "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
-                 "step": properties.whole_steps(min(properties.si(one.conjac, "step", scene) for one in bodies), fps),
+                 "step": timeline.whole_steps(min(properties.si(one.conjac, "step", scene) for one in bodies), fps),
                  "tolerance": properties.si(settings, "accuracy", scene),
                  "largest_deformation": min(filter(None, (properties.si(one.conjac, "largest_deformation", scene)
                                                           for one in bodies)), default=0.0)},

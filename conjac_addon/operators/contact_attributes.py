@@ -5,8 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import members
-from .. import settings as properties
+from .. import members, timeline
 from ..bake import pushed_frames
 from .light import Behaviour
 from .poll import active_soft_body, in_object_mode, unless
@@ -26,5 +25,5 @@ class CONJAC_OT_contact_attributes(Behaviour):
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Frame {properties.present_frame(scene)}: {force:.3g} N push \"{obj.name}\"")
+        self.report({"INFO"}, f"Frame {timeline.present_frame(scene)}: {force:.3g} N push \"{obj.name}\"")
         return {"FINISHED"}

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from ...solver.errors import ConJacError
 from .. import compat, members
 from ..redraw import redraw_panels
-from ..settings import frame_range, go_to
+from ..timeline import frame_range, go_to
 from . import rigid_faces
 from .light import Behaviour
 from .poll import in_object_mode, to_read, unless

@@ -3,7 +3,7 @@
 import bpy
 from mathutils import Matrix
 
-from ..settings import present_frame, present_subframe
+from ..timeline import present_frame, present_subframe
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of

@@ -5,7 +5,7 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
-from ..settings import present_frame
+from ..timeline import present_frame
 from .first_settings import LIVELY, WATER, stand_on_ground
 from .joining import meet
 from .light import Behaviour

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..settings import present_frame, present_subframe
+from ..timeline import present_frame, present_subframe
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of

@@ -7,7 +7,7 @@ from .. import members
 from .. import settings as properties
 from ..gather import wind
 from ..text import hint, setting
-from . import sections
+from . import painted, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -18,7 +18,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, "It has no UV map: unwrap it")
     setting(layout, settings, "area_density")
     setting(layout, settings, "thickness")
-    sections.draw_map(layout, obj, catalogue.maps()["pin"])
+    painted.draw_map(layout, obj, catalogue.maps()["pin"])
     sections.draw_simulate_after(layout, obj)
     setting(layout, settings, "damping")
     sections.draw_params(layout, settings, "damping")

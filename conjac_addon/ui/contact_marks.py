@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError
-from .. import members
+from .. import members, timeline
 from .. import settings as properties
 from ..bake import place
 from . import marks as drawn
@@ -26,7 +26,7 @@ def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] 
     """Of all that is baked together with an object: places (k, 3), and ends of arrows (4 k, 3), two arrows each, in
     Blender's lengths in world; None where no contacts are baked at the present frame.
     """
-    rows = _at(obj, properties.present_frame(scene))
+    rows = _at(obj, timeline.present_frame(scene))
     if rows is None:
         return None
     places, forces = rows[:, :3] / properties.unit_scale(scene), rows[:, 3:6]

@@ -16,8 +16,9 @@ import bpy.utils.previews
 
 from ...solver import catalogue
 from ..redraw import redraw_panels
-from ..settings import property_name, whole_steps
+from ..settings import property_name
 from ..text import paragraph
+from ..timeline import whole_steps
 
 WIDTH, HEIGHT = 128, 96  #: pixels; Blender gives it a square
 LOWEST, HIGHEST = 0.25, 64.0  #: Hz, at the left and right edge

@@ -8,7 +8,7 @@ import bpy
 
 from .. import bake, members, upgrade
 from ..text import hint
-from . import cloth, contact, manual, mechanisms, sections
+from . import cloth, contact, cuts, manual, mechanisms, painted, sections
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
@@ -49,12 +49,12 @@ SECTIONS = (
     Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
     Section("motion", "Motion", _of(sections, "draw_motion"), open=True, of=(BODY, CLOTH, MECHANISM)),
     Section("material", "Material", _of(sections, "draw_material"), open=True),
-    Section("fibers", "Fibers", _of(sections, "draw_fibers")),
-    Section("maps", "Painted Maps", _of(sections, "draw_maps"), open=True),
-    Section("fields", "Material Maps", _of(sections, "draw_fields")),
-    Section("cuts", "Cuts", _of(sections, "draw_cuts")),
-    Section("nails", "Nails", _of(sections, "draw_nails")),
-    Section("pulls", "Pulls", _of(sections, "draw_pulls"), of=(BODY, CLOTH)),
+    Section("fibers", "Fibers", _of(painted, "draw_fibers")),
+    Section("maps", "Painted Maps", _of(painted, "draw_maps"), open=True),
+    Section("fields", "Material Maps", _of(painted, "draw_fields")),
+    Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
+    Section("nails", "Nails", _of(cuts, "draw_nails")),
+    Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH)),
     Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
     Section("contact", "Contact", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
     Section("volume", "Volume", _of(sections, "draw_volume")),

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import ConJacError
-from .. import identity, members
-from .. import settings as properties
+from .. import identity, members, timeline
 from ..bake import place
 from . import marks as drawn
 
@@ -27,7 +26,7 @@ _read: dict[tuple[str, int, int], tuple[Array, Array]] = {}
 def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] | None:
     """Places in the world, (k, 3), and ends of arrows, (2 k, 3), at the present frame; None where none is baked."""
     folder = place.of(obj).folder / "cache"
-    frame = properties.present_frame(scene)
+    frame = timeline.present_frame(scene)
     found = _at(obj, folder, frame)
     if found is None:
         return None

@@ -140,10 +140,10 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
     def fields():
         """Of the material maps."""
         log = []
-        sections.draw_fields(FakeLayout(log), Context(soft_cube))
+        painted.draw_fields(FakeLayout(log), Context(soft_cube))
         return {name for kind, name in log if kind == "prop"}
 
-    from conjac.conjac_addon.ui import sections
+    from conjac.conjac_addon.ui import painted
 
     assert fields() == {"carry", "poisson_ratio_group", "density_group"}  # and Stiffness is a button
     soft_cube.conjac.density_group = "Density"

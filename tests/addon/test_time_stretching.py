@@ -10,7 +10,7 @@ from matrix import some  # noqa: E402
 
 from conjac.conjac_addon import compat  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
-from conjac.conjac_addon.settings import frame_range, go_to, present_frame  # noqa: E402
+from conjac.conjac_addon.timeline import frame_range, go_to, present_frame  # noqa: E402
 
 SIDEWAYS = 0.3  #: how far the bone goes from frame 1 to LAST
 

@@ -1,0 +1,72 @@
+"""Sections of what happens to a body at frames of its own: what cuts it, what holds it, and what draws it along."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..text import hint, setting
+from ..timeline import frame_range
+
+
+def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What cuts the body, and when."""
+    settings = context.object.conjac
+    start, end = frame_range(settings, context.scene)
+    column = layout.column(align=True)
+    for index, cut in enumerate(settings.cuts):
+        row = column.row(align=True)
+        row.alert = cut.object is None or not start <= cut.frame < end
+        row.prop(cut, "frame", text="")
+        _subframe(row, context, cut, "subframe", "")
+        row.prop(cut, "object", text="")
+        row.operator("conjac.remove_cut", text="", icon="REMOVE").index = index
+    layout.operator("conjac.add_cut", icon="MOD_BOOLEAN")
+    if len(settings.cuts):
+        setting(layout, settings, "inside_material")
+        hint(layout, f"Plays on an object of its own: {context.object.name} Cut")
+
+
+def _subframe(layout: bpy.types.UILayout, context: bpy.types.Context, entry: bpy.types.PropertyGroup, name: str,
+              text: str) -> None:
+    """How far after its frame something happens, where Blender shows subframes or there is one."""
+    if context.scene.show_subframe or getattr(entry, name):
+        layout.prop(entry, name, text=text)
+
+
+def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What holds parts of the body, and when."""
+    settings = context.object.conjac
+    start, end = frame_range(settings, context.scene)
+    for index, nail in enumerate(settings.nails):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = nail.object is None or not start <= nail.frame < end
+        row.prop(nail, "object", text="")
+        row.operator("conjac.remove_nail", text="", icon="REMOVE").index = index
+        # a number beside another one would have no label
+        column.prop(nail, "frame")
+        _subframe(column, context, nail, "subframe", "Subframe")
+        column.prop(nail, "radius")
+        row = column.row(align=True)
+        row.prop(nail, "is_drawn")
+        held = row.row(align=True)
+        held.active = nail.is_drawn
+        held.alert = nail.is_drawn and nail.until + nail.until_subframe <= nail.frame + nail.subframe
+        held.prop(nail, "until")
+        if nail.is_drawn:
+            _subframe(column, context, nail, "until_subframe", "Until Subframe")
+    layout.operator("conjac.add_nail", icon="PINNED")
+
+
+def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What draws spots of the body along."""
+    for index, pull in enumerate(context.object.conjac.pulls):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = pull.object is None
+        row.prop(pull, "object", text="")
+        row.operator("conjac.remove_pull", text="", icon="REMOVE").index = index
+        column.prop(pull, "radius")
+        column.prop(pull, "stiffness")
+        column.prop(pull, "strength", slider=True)
+    layout.operator("conjac.add_pull", icon="EMPTY_ARROWS")

@@ -1,0 +1,129 @@
+"""Sections of what is painted: groups and spots of dynamic nodes, maps of the material's numbers, and fibers."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...solver import catalogue
+from ...solver.catalogue import Entry
+from .. import members
+from ..handles import counts
+from ..settings import default_group, fields_in_use, is_chosen, maps_in_use
+from ..text import hint, setting
+from . import advice
+from .sections import draw_params
+
+
+def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What fibers add to the material, and which way they run."""
+    settings = context.object.conjac
+    setting(layout, settings, "fiber_material")
+    if settings.fiber_material == "none":
+        return
+    draw_params(layout, settings, "fiber_material")
+    setting(layout, settings, "fiber_field")
+    draw_params(layout, settings, "fiber_field")
+    if settings.fiber_field == "combed":
+        setting(layout, settings, "fiber_curves_object")
+    layout.operator("conjac.preview_field", text="Show Fibers", icon="HIDE_OFF").field = "fibers"
+    if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
+        hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
+
+
+def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The paintable groups and the dynamic handles."""
+    obj, settings = context.object, context.object.conjac
+    follows = members.moves_dynamic_nodes(obj)
+    counted = {"dynamic": follows, "fibers": settings.fiber_material != "none", "friction": members.collides(obj)}
+    for entry in catalogue.maps().values():
+        if not entry.params:
+            column = layout.column()
+            column.active = counted.get(entry.key, True)  # grey where it means nothing with the present choices
+            draw_map(column, obj, entry)
+    handles = layout.column()
+    handles.active = follows
+    column = handles.column(align=True)
+    for index, handle in enumerate(settings.handles):
+        row = column.row(align=True)
+        row.active = counts(handle.object, bpy.context.view_layer)
+        row.prop(handle, "object", text="" if follows else "Handle")  # two fields that are read need the room
+        if follows:
+            row.prop(handle, "spot", text="")
+        row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
+    handles.operator("conjac.add_handle", icon="EMPTY_DATA")
+    row = handles.row(align=True)
+    row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
+    row.prop(settings, "suggestions", text="Nodes")
+    if follows:
+        handles.prop(settings, "suggest_spots")
+        setting(layout, settings, "spot")
+        if settings.spot != "none":
+            draw_params(layout, settings, "spot")
+        elif any(handle.spot not in ("body", "none") for handle in settings.handles):
+            layout.prop(settings, "spot_radius")
+    draw_spots(layout, obj, follows)
+    if advice.is_quasistatic(obj) and not settings.suggest_spots:
+        hint(layout, "No dynamic node: quasistatic, in balance, without swinging")
+    elif not follows and advice.has_dynamic_node(obj):
+        method = catalogue.find("method", settings.solver.method)
+        hint(layout, f"{method.label} moves every node: dynamic nodes count where the method is ConJac")
+
+
+def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool) -> None:
+    """Groups of painted spots that move in a way of their own. follows: whether dynamic nodes count."""
+    column = layout.column(align=True)
+    column.active = follows
+    for index, one in enumerate(obj.conjac.spots):
+        row = column.row(align=True)
+        field = row.row(align=True)
+        field.alert = not is_known(obj, one.group)
+        field.prop(one, "group", text="")
+        row.prop(one, "spot", text="")
+        row.operator("conjac.remove_spots", text="", icon="REMOVE").index = index
+    if follows:
+        column.operator("conjac.add_spots", icon="BRUSH_DATA")
+
+
+def is_known(obj: bpy.types.Object, name: str) -> bool:
+    """Whether a group or attribute is there, or may be: one of Geometry Nodes is known only after an evaluation."""
+    return name in obj.vertex_groups or name in obj.data.attributes or any(
+        modifier.type == "NODES" for modifier in obj.modifiers)
+
+
+def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
+    """One map: a button that begins it, and once there is something to choose its group."""
+    name = f"{entry.key}_group"
+    chosen = getattr(obj.conjac, name)
+    if default_group(entry) and not is_begun(obj, entry):
+        # a field with the name of a group that is still to be made would be red
+        layout.operator("conjac.add_group", text=f"Paint {entry.label}", icon="BRUSH_DATA").map = entry.key
+        return
+    row = layout.row(align=True)
+    field = row.row(align=True)
+    field.alert = bool(chosen) and not is_known(obj, chosen)
+    field.prop(obj.conjac, name, text=entry.label)
+    row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+
+
+def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
+    """Whether a map has something to read: its group is there, or the artist has named one."""
+    return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
+
+
+def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The maps of the material's own numbers: a group for each, and both ends once it is there."""
+    obj, settings = context.object, context.object.conjac
+    fields = fields_in_use(settings)
+    setting(layout, settings, "carry")
+    for entry in maps_in_use(settings).values():
+        blended = [param for param in entry.params if param.key in fields]
+        if not blended:
+            continue
+        draw_map(layout, obj, entry)
+        if is_begun(obj, entry):
+            for param in blended:
+                column = layout.column(align=True)
+                column.prop(settings, param.key, text="Unpainted")
+                column.prop(settings, f"{param.key}_high", text="Painted")
+                shown = layout.operator("conjac.preview_field", text=f"Show {param.label}", icon="HIDE_OFF")
+                shown.field = param.key
