@@ -221,7 +221,11 @@ def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
     root = root_of(obj, blend)
     library = obj.library.filepath if obj.library else ""
     readable = f"{safe_name(Path(blend).stem or 'untitled')}_{safe_name(obj.name)}"
-    yield root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"
+    first = root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"
+    override = obj.override_library
+    # Blender saves of an override only what reads otherwise than in the library, and //name may read alike there
+    if override is None or override.reference is None or override.reference.conjac.cache.folder != relative(first):
+        yield first
     for count in itertools.count(2):
         yield root / f"{readable}-{_digest(os.path.normpath(blend), library, obj.name)}-{count}"
 

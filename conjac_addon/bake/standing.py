@@ -77,12 +77,9 @@ def status(obj: bpy.types.Object) -> Status:
         player = seen if members.is_soft_body(obj) else obj
         if not playback.plays(player):
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
-        playing = playback.file_of(player)
-        if playing is not None and playing.parent != folder:
-            said = home.read(playing.parent)
-            whose = f'the bake of "{said.object}"' if said is not None else f"another bake, from {playing.parent.name}"
-            other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
-            return replace(found, state="stale", text=f"{other}; bake again to see its own frames")
+        other = _plays_otherwise(player, folder)
+        if other:
+            return replace(found, state="stale", text=other)
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
         said = home.read(folder)
         if not at.own and said is not None:
@@ -91,7 +88,27 @@ def status(obj: bpy.types.Object) -> Status:
             found = replace(found, text=f'{found.text}, of "{whose}": its first bake makes its own')
         if found.state == "complete":
             return replace(found, text=". ".join(filter(None, (found.text, found.wrong, NOT_COMPARED))))
+    elif found.state == "none":
+        other = _plays_otherwise(obj, folder)
+        if other:
+            return replace(found, state="stale", text=other)
     return found
+
+
+def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
+    """A sentence where an object plays a file of another folder than this, or one that is gone; "" where it does not.
+    """
+    playing = playback.file_of(obj)
+    if playing is None or playing.parent == folder and playing.exists():
+        return ""
+    said = home.read(playing.parent)
+    whose = f"another bake, from {playing.parent.name}"
+    if said is not None and said.uuid == identity.of(obj):
+        whose = "an earlier bake of its own"
+    elif said is not None:
+        whose = f'the bake of "{said.object}"' if said.object != obj.name else f'a bake of "{Path(said.blend).name}"'
+    other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
+    return f"{other}; bake again to see its own frames"
 
 
 def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:

@@ -27,7 +27,11 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     Raises BadInput, NoSuchThing where an attachment cannot hold anything.
     """
     obj = evaluation.object
-    used = [one for one in obj.conjac.attachments if one.object is not None]
+    used = list(obj.conjac.attachments)
+    for number, one in enumerate(used, 1):
+        if one.object is None:
+            raise BadInput(f"its attachment {number} has nothing to follow",
+                           "Choose an armature or another holder under Attach, or remove the attachment", obj.name)
     if not used:
         return
     _check(obj, used)
@@ -78,6 +82,10 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
                            "Attach it to one mechanism alone", obj.name)
         known = one.object.pose.bones if one.object.type == "ARMATURE" else (
             one.object.conjac.mechanism.collection.all_objects if one.object.conjac.mechanism.collection else ())
+        if not one.part:
+            kind = "bone" if one.object.type == "ARMATURE" else "object"
+            raise BadInput(f'its attachment to "{one.object.name}" names no {kind}', f"Choose the {kind} under Attach",
+                           obj.name)
         if one.part not in {each.name for each in known}:
             raise NoSuchThing(f'"{one.object.name}" has no {"bone" if one.object.type == "ARMATURE" else "object"} '
                               f'"{one.part}" to attach it to', "Choose another one under Attach", obj.name)

@@ -16,7 +16,7 @@ from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
-from .mesh import check_stack, surface
+from .mesh import check_left, check_stack, surface
 from .motion import Motion
 from .nails import Nails, nail_settings
 from .pulls import Pulls, pull_settings
@@ -111,6 +111,10 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     mesh = evaluation.mesh(all_layers=True)
     is_cloth = members.is_cloth(obj)
     thickened = is_cloth or body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
+    if not len(mesh.vertices):
+        evaluation.release()
+        check_left(evaluation)
+        mesh = evaluation.mesh(all_layers=True)
     vertices, triangles = surface(mesh, evaluation.to_world(), obj.name, flat=thickened)
     in_object = coordinates(mesh)
     check_stack(evaluation, len(vertices), settings.export)

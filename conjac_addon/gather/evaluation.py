@@ -156,5 +156,8 @@ def _view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.V
             layer.update()
         if obj in layer.objects.values():
             return layer
-    raise BadInput(f'it is not in the scene "{scene.name}", or its collection is excluded',
-                   "Link it to a collection of the scene", obj.name)
+    excluded = next((one.name for one in obj.users_collection if one in scene.collection.children_recursive), None)
+    if excluded is not None:
+        raise BadInput(f'its collection "{excluded}" is excluded from the view layer',
+                       "Tick the collection in the Outliner", obj.name)
+    raise BadInput(f'it is not in the scene "{scene.name}"', "Link it to a collection of the scene", obj.name)

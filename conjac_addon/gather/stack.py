@@ -34,7 +34,13 @@ def may_change_count(modifier: bpy.types.Modifier) -> bool:
 
 def count_at_mark(obj: bpy.types.Object) -> int | None:
     """How many vertices the simulation takes in, None where only an evaluation could tell."""
-    return None if any(may_change_count(modifier) for modifier in above(obj)) else len(obj.data.vertices)
+    if not any(may_change_count(modifier) for modifier in above(obj)):
+        return len(obj.data.vertices)
+    # as Blender shows it, where a PC2 file plays, if any, and nothing below makes others
+    if any(may_change_count(modifier) or modifier.type == "MESH_SEQUENCE_CACHE" for modifier in from_mark_on(obj)):
+        return None
+    shown = obj.evaluated_get(bpy.context.view_layer.depsgraph)
+    return len(shown.data.vertices) if shown.is_evaluated and obj.visible_get() and obj.mode != "EDIT" else None
 
 
 def renders_differently(modifier: bpy.types.Modifier) -> bool:

@@ -68,6 +68,10 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         old["obstacles"], now["obstacles"] = [], []
     if not wind.same(old, now):
         changed.add("wind")
+    if ("ground" in old) != ("ground" in now):
+        changed.add("ground")
+        old.pop("ground", None)
+        now.pop("ground", None)
     if "ground" in old and "ground" in now and obj.conjac.ground_object is None:
         # where an object says it, it takes an evaluation
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:

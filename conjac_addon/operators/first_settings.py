@@ -44,6 +44,7 @@ HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds 
 #: share of its height by which a block that is heavy all over sinks into the ground: what lands goes ten times as deep
 #: and more. Were it half of that bodies of 20 cm that fall from 1 m would turn by degrees, docs/ground.md
 SINK = 0.0003
+GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an elastic body where ν is 0.45
 NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
@@ -177,6 +178,14 @@ def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     diagonal = np.linalg.norm(at.max(axis=0) - at.min(axis=0))
     length = float(min(edge, diagonal / FOLDS)) * unit_scale(scene)
     return float(f"{obj.conjac.area_density * GRAVITY * length ** 3:.2g}")
+
+
+def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
+    """That of a pull [N/m] that a body follows: a ball of this radius [m], moved inside of a much larger body of the
+    same stiffness, is held back by about GIVES E r. What is pulled by it hangs down by a twentieth of its height."""
+    settings = obj.conjac
+    stiffness = settings.stretch_warp if members.is_cloth(obj) else GIVES * settings.youngs_modulus * radius
+    return float(f"{stiffness:.2g}")
 
 
 def _evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:

@@ -2,6 +2,8 @@
 
 import bpy
 
+from ..settings import unit_scale
+from . import first_settings
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
 from .setup import empty_beside, middle_of
@@ -15,6 +17,7 @@ class CONJAC_OT_add_pull(AddEntry, Behaviour):
         empty.location = middle_of(obj)
         pull = obj.conjac.pulls.add()
         pull.object, pull.radius = empty, 0.25 * size
+        pull.stiffness = first_settings.pull_stiffness(obj, pull.radius * unit_scale(context.scene))
         return {"FINISHED"}
 
 

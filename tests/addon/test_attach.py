@@ -82,6 +82,15 @@ def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
     first.part = "Nose"
     with pytest.raises(NoSuchThing, match='"Flesh": "Rig" has no bone "Nose"'):
         job_of(rig, tmp_path / "1")
+    first.part = ""
+    with pytest.raises(BadInput, match='"Flesh": its attachment to "Rig" names no bone. Choose the bone under Attach'):
+        job_of(rig, tmp_path / "0")
+    first.part = "B0"
+    nothing = flesh.conjac.attachments.add()
+    with pytest.raises(BadInput, match='"Flesh": its attachment 3 has nothing to follow. Choose an armature'):
+        job_of(rig, tmp_path / "8")
+    assert nothing.object is None
+    flesh.conjac.attachments.remove(2)
     first.part, first.group = "B0", "Gone"
     with pytest.raises(NoSuchThing, match='no vertex group "Gone" that says what of it follows "B0"'):
         job_of(rig, tmp_path / "2")

@@ -29,7 +29,7 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
     assert_plays(obj, (1, LAST))
 
 
-def test_other_vertices_make_it_stale_where_no_modifier_hides_their_number(scene):  # noqa: F811
+def test_other_vertices_make_it_stale(scene):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Smooth", "SUBSURF")  # below the ConJac modifier
     assert obj.conjac.bake() == 0
@@ -39,9 +39,25 @@ def test_other_vertices_make_it_stale_where_no_modifier_hides_their_number(scene
     status = addon_bake.status(obj)
     assert status.state == "stale" and "56 vertices, the mesh has 59 now" in status.text
     obj.modifiers.move(0, 1)  # what counts now is what comes out of Smooth
-    assert addon_bake.status(obj).state == "complete"
+    assert "the mesh has" in addon_bake.status(obj).text
     obj.modifiers.move(1, 0)
     obj.data = whole
+    assert addon_bake.status(obj).state == "complete"
+
+
+def test_other_vertices_of_a_modifier_that_is_simulated_are_seen_where_nothing_below_makes_any(scene):  # noqa: F811
+    obj = add_jelly()
+    subdivision = obj.modifiers.new("Subdivision", "SUBSURF")
+    subdivision.levels = subdivision.render_levels = 1
+    obj.conjac.property_unset("mesher")  # it is no box once it is subdivided
+    assert obj.conjac.bake() == 0 and addon_bake.status(obj).state == "complete"
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.conjac.simulate_after(after="Subdivision") == {"FINISHED"}
+    bpy.context.view_layer.update()
+    count = len(seen_at(obj, 1))
+    assert addon_bake.status(obj).text == f"Baked with 56 vertices, the mesh has {count} now; bake again"
+    assert obj.conjac.bake() == 0 and addon_bake.status(obj).state == "complete"
+    obj.hide_set(True)  # Blender evaluates it no more
     assert addon_bake.status(obj).state == "complete"
 
 
@@ -116,6 +132,16 @@ def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begin
     assert addon_bake.status(obj).text.startswith("Its one frame is baked")
     (place.job_folder(obj) / "scene.json").write_text("{")
     assert addon_bake.status(obj).text == "Baked before scene.json changed; bake again"
+
+
+def test_a_ground_that_came_or_went_is_all_that_is_told(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    obj.conjac.use_ground, obj.conjac.ground_height, obj.conjac.friction = True, -1.0, "coulomb"
+    assert addon_bake.status(obj).text == "Baked before Ground changed; bake again"
+    assert obj.conjac.bake() == 0
+    obj.conjac.use_ground = False
+    assert addon_bake.status(obj).text == "Baked before Ground changed; bake again"
 
 
 def test_of_many_changes_the_first_are_named(scene):  # noqa: F811

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,6 +266,29 @@ def test_appended_linked_and_overridden_objects_begin_without_a_bake_of_their_ow
     bpy.ops.wm.open_mainfile(filepath=library)
     assert frames_of(bpy.data.objects["Jelly"]) == before
     assert_plays(bpy.data.objects["Jelly"], (1, LAST))
+
+
+def test_an_override_in_a_file_of_the_librarys_name_keeps_its_own_bake_when_it_is_saved(scene, tmp_path):  # noqa: F811
+    baked_and_saved(tmp_path)
+    library = Path(bpy.data.filepath)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.frame_end = LAST
+    (tmp_path / "shot").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / library.name))
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.objects = ["Jelly"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    override = wanted.objects[0].override_create(remap_local_usages=True)
+    override.conjac.youngs_modulus = 8.0e3
+    assert override.conjac.bake() == 0
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    override = next(obj for obj in bpy.data.objects if obj.library is None)
+    # Blender saves of an override only what reads otherwise than in the library
+    status = addon_bake.status(override)
+    assert status.state == "complete", status.text
+    assert place.job_folder(override).is_relative_to(tmp_path / "shot")
+    assert_plays(override, (1, LAST))
 
 
 def test_closing_without_saving_after_save_as_and_a_bake_shows_no_tick_beside_the_other_files_motion(

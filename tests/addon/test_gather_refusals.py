@@ -42,6 +42,16 @@ def test_meshes_without_a_volume(addon, refused):
     assert text.startswith('"Sheet": the mesh is flat')
 
 
+def test_modifiers_that_leave_no_mesh_are_refused_by_name(soft_cube, refused):
+    soft_cube.vertex_groups.new(name="Nothing")
+    soft_cube.modifiers.new("Bend", "SIMPLE_DEFORM")
+    soft_cube.modifiers.new("Hidden", "MASK").vertex_group = "Nothing"
+    soft_cube.modifiers.new("Twist", "SIMPLE_DEFORM")
+    assert refused(soft_cube) == (
+        '"Cube", frame 1: its modifier "Hidden" leaves no vertices. Let it make a mesh (instances have none: add '
+        "Realize Instances), or choose one before it under Simulate After.")
+
+
 def test_coordinates_that_are_not_numbers(soft_cube, refused):
     soft_cube.data.vertices[3].co.y = float("nan")
     assert "the first is vertex 3" in refused(soft_cube)
@@ -81,6 +91,15 @@ def test_not_in_the_scene_or_not_shown(soft_cube, refused):
     assert 'not in the scene "Other"' in refused(soft_cube, scene=other)
     soft_cube.hide_viewport = True
     assert "Show it in the viewport" in refused(soft_cube)
+    soft_cube.hide_viewport = False
+    props = bpy.data.collections.new("Props")
+    bpy.context.scene.collection.children.link(props)
+    props.objects.link(soft_cube)
+    bpy.context.scene.collection.objects.unlink(soft_cube)
+    bpy.context.view_layer.layer_collection.children["Props"].exclude = True
+    bpy.context.view_layer.update()
+    assert 'its collection "Props" is excluded from the view layer. Tick the collection in the Outliner.' in refused(
+        soft_cube)
 
 
 def test_not_a_mesh_and_not_in_edit_mode(soft_cube, refused):

@@ -63,6 +63,22 @@ def test_what_is_pulled_follows_the_empty_and_is_let_go(scene):  # noqa: F811
     assert moved[2] < moved[1] - 0.005  # it swings back
 
 
+@pytest.mark.parametrize("size", (0.1, 1.0, 4.0))
+def test_a_pull_with_its_first_settings_takes_a_new_body_along(scene, size):  # noqa: F811
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=size / 2, location=(0.0, 0.0, size))
+    obj = bpy.context.object
+    assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    scene.frame_end = 36
+    assert bpy.ops.conjac.add_pull() == {"FINISHED"}
+    empty = obj.conjac.pulls[0].object
+    for frame, x in ((1, 0.0), (24, size)):
+        empty.location.x = x
+        empty.keyframe_insert("location", frame=frame)
+    assert obj.conjac.bake(wait=True) == 0
+    moved = seen_at(obj, 36).mean(axis=0) / size
+    assert 0.8 < moved[0] < 1.2 and abs(moved[2]) < 0.15
+
+
 def test_what_cannot_be_a_pull_is_told(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     pull = add_pull(obj)

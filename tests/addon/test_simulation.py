@@ -1,6 +1,7 @@
 """Soft bodies that touch each other are one simulation: one job, one bake, each with what plays it and its settings."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,8 @@ def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
 
     # one leaves: what it plays stays, and it is baked alone from now on
     high.conjac.contact.collides_with = "none"
-    assert bake.status(low).state == "stale" and bake.status(high).state == "none"
+    assert bake.status(low).state == "stale"
+    assert bake.status(high).text == 'It plays the bake of "Low"; bake again to see its own frames'
     assert np.abs(seen_at(high, LAST) - rest_of(high)).max() > 0.01
     high.conjac.contact.collides_with = "all"
     assert bake.status(high).state == bake.status(low).state == "complete"
@@ -262,6 +264,20 @@ def test_whose_bake_plays_is_told_by_its_name_where_the_other_body_is_gone(balls
         assert bake.bake_object(high) == 0
     bpy.data.objects.remove(low)
     assert bake.status(high).text == 'It plays the bake of "Low"; bake again to see its own frames'
+
+
+def test_a_body_that_never_had_a_bake_of_its_own_says_whose_it_plays(balls, scene):  # noqa: F811
+    low, high = balls
+    scene.frame_end = 2
+    assert bake.bake_object(low) == 0
+    folder = place.job_folder(low)
+    bpy.data.objects.remove(low)
+    status = bake.status(high)
+    assert (status.state, status.text) == ("stale", 'It plays the bake of "Low"; bake again to see its own frames')
+    shutil.rmtree(folder)
+    assert bake.status(high).text == "The file that it plays is gone; bake again to see its own frames"
+    assert bake.bake_object(high) == 0
+    assert bake.status(high).state == "complete"
 
 
 def test_undo_of_a_bake_loses_nothing(balls, scene):  # noqa: F811
