@@ -20,9 +20,19 @@ def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Objec
     """The objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without cloth."""
     if not any(members.is_cloth(one) for one in members.soft_bodies(of, scene)):
         return []
-    context = bpy.context
-    layer = context.view_layer if context.scene == scene else scene.view_layers[0]
-    return [one for one in layer.objects if one.field is not None and one.field.type == "WIND"
+    return [one for one in _shown(scene) if one.field.type == "WIND"]
+
+
+def unfelt(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Objects whose force fields Blender shows and a soft body or cloth does not feel."""
+    felt = "WIND" if members.is_cloth(obj) else "NONE"
+    return [one for one in _shown(scene) if one.field.type not in (felt, "GUIDE")]
+
+
+def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The force fields that Blender shows."""
+    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    return [one for one in layer.objects if one.field is not None and one.field.type != "NONE"
             and one.visible_get(view_layer=layer)]
 
 

@@ -27,6 +27,9 @@ RIGS = CACHES | frozenset({
 #: modifiers that belong to the rig above them where they follow it directly
 CORRECTIONS = frozenset({"CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH", "SMOOTH", "DISPLACE"})
 
+#: nodes at which a zone ends, that no link joins to where it begins
+_ENDS = frozenset({"GeometryNodeSimulationOutput", "GeometryNodeRepeatOutput", "GeometryNodeForeachGeometryElementOutput"})
+
 #: how much more area of a sheet looks to one side than to the other, as a share of all of it; 0 for a closed surface
 SHEET = 0.1
 
@@ -57,13 +60,14 @@ def chosen(obj: bpy.types.Object, modifiers: Modifiers) -> int | None:
 def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
     """The same where the artist has not chosen: after the last modifier that deforms, before those that make geometry.
 
-    After Geometry Nodes too where a map is named that only these can make, and after those that make a body of a half
-    or a sheet.
+    After Geometry Nodes too where a map is named that only these can make or where they make a mesh of their own, and
+    after those that make a body of a half or a sheet.
     """
     types = [modifier.type for modifier in modifiers]
     inputs = RIGS | {"NODES"} if needs_a_map(obj) else RIGS
     after = max((number + 1 for number, kind in enumerate(types)
-                 if kind in inputs and not modifiers[number].use_pin_to_last), default=0)
+                 if (kind in inputs or makes_its_own(modifiers[number])) and not modifiers[number].use_pin_to_last),
+                default=0)
     while 0 < after < len(types) and types[after] in CORRECTIONS:
         after += 1
     return max(after, _after_closing(obj, modifiers))
@@ -77,6 +81,26 @@ def needs_a_map(obj: bpy.types.Object) -> bool:
     named = (getattr(settings, f"{entry.key}_group") for entry in maps_in_use(settings).values()
              if is_chosen(settings, entry))
     return any(name not in obj.vertex_groups and name not in obj.data.attributes for name in named)
+
+
+def makes_its_own(modifier: bpy.types.Modifier) -> bool:
+    """Whether it is Geometry Nodes, shown, whose result hangs on nothing of the mesh that goes in: of a bake above
+    them nothing would be seen."""
+    tree = modifier.node_group if modifier.type == "NODES" and modifier.show_viewport else None
+    if tree is None:
+        return False
+    links = list(tree.links)
+    found = [link for link in links if link.to_node.bl_idname == "NodeGroupOutput" and link.to_socket.type == "GEOMETRY"]
+    seen = set()
+    for link in found:  # which grows
+        node = link.from_node
+        if node.bl_idname == "NodeGroupInput" and link.from_socket.type == "GEOMETRY" or hasattr(node, "paired_output") \
+                or node.bl_idname in _ENDS:
+            return False
+        if node.name not in seen:
+            seen.add(node.name)
+            found += [one for one in links if one.to_node == node]
+    return bool(found)
 
 
 def _after_closing(obj: bpy.types.Object, modifiers: Modifiers) -> int:

@@ -14,17 +14,20 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import contact, members
-from ..gather import count_at_mark, sources
+from ..gather import count_at_mark, sources, wind
 from ..gather.maps import PAINTED
 from ..gather.stack import above
 from ..handles import counts
 from ..operators.first_settings import has_floor
 from ..operators.remedies import unmet, unnoticed
 from ..redraw import redraw_panels
-from ..settings import is_chosen
+from ..settings import is_chosen, unit_scale
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
 FEW = 60
+
+#: gravity of a new scene, as Blender keeps it: in its own units, so it is in m/s² where one of these is a metre
+BLENDERS = 9.81
 
 #: seconds for which what was found is believed, and at least so many times what the look took
 FRESH, TIMES = 0.5, 20.0
@@ -89,7 +92,13 @@ def look() -> None:
 
 def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
+    if is_pulled(scene) and unit_scale(scene) != 1.0 and abs(scene.gravity.length - BLENDERS) < 0.01:
+        yield Advice("slow", f"At this scene's Unit Scale gravity is {BLENDERS * unit_scale(scene):.3g} m/s² and not "
+                     f"{BLENDERS}: see Motion")
     if members.is_soft_body(obj):
+        if unfelt := wind.unfelt(obj, scene):
+            yield Advice("unfelt", f'"{unfelt[0].name}" does not move it: of force fields, Wind alone blows, and at '
+                         "cloth alone")
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
             text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"

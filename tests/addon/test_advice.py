@@ -142,6 +142,29 @@ def test_subdivide_keeps_shape_keys_weights_and_uvs(soft_cube):
     assert "coarse" not in keys(soft_cube)
 
 
+def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_metre(soft_cube):
+    scene = bpy.context.scene
+    assert "slow" not in keys(soft_cube)
+    scene.unit_settings.scale_length = 0.01
+    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Motion" in told(soft_cube)
+    scene.gravity = (0.0, 0.0, -981.0)
+    assert "slow" not in keys(soft_cube)
+    scene.gravity, scene.use_gravity = (0.0, 0.0, -9.81), False
+    assert "slow" not in keys(soft_cube)
+
+
+def test_force_fields_that_do_not_move_it_are_told(soft_cube):
+    bpy.ops.object.effector_add(type="WIND")
+    bpy.context.object.name = "Fan"
+    assert '"Fan" does not move it: of force fields, Wind alone blows, and at cloth alone' in told(soft_cube)
+    soft_cube.conjac.kind = "cloth"
+    assert "unfelt" not in keys(soft_cube)
+    bpy.ops.object.effector_add(type="TURBULENCE")
+    assert '"Turbulence" does not move it' in told(soft_cube)
+    bpy.context.object.hide_set(True)
+    assert "unfelt" not in keys(soft_cube)
+
+
 def test_what_goes_through_others_is_told_and_mended_by_a_button(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add()
     ball = bpy.context.object

@@ -178,6 +178,74 @@ def test_what_makes_geometry_stands_below_by_default(scene):  # noqa: F811
     assert modifier.place(obj) == simulate_after.automatic(obj, list(obj.modifiers))
 
 
+def geometry_nodes(name, makes):
+    """A group whose output is what makes(nodes, links, socket of the mesh that goes in) gives."""
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Size", in_out="INPUT", socket_type="NodeSocketFloat")
+    into, out = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
+    made = makes(group.nodes, group.links, into)
+    if made is not None:
+        group.links.new(made, out.inputs[0])
+    return group
+
+
+def a_cube(nodes, links, into):
+    cube = nodes.new("GeometryNodeMeshCube")
+    links.new(into.outputs["Size"], cube.inputs["Size"])
+    move = nodes.new("GeometryNodeTransform")
+    links.new(cube.outputs["Mesh"], move.inputs["Geometry"])
+    return move.outputs[0]
+
+
+def the_mesh_beside_a_cube(nodes, links, into):
+    joined = nodes.new("GeometryNodeJoinGeometry")
+    links.new(a_cube(nodes, links, into), joined.inputs[0])
+    links.new(into.outputs["Geometry"], joined.inputs[0])
+    return joined.outputs[0]
+
+
+def a_simulation(nodes, links, into):
+    """Its zone is no link from its beginning to its end."""
+    first, last = nodes.new("GeometryNodeSimulationInput"), nodes.new("GeometryNodeSimulationOutput")
+    first.pair_with_output(last)
+    links.new(into.outputs["Geometry"], first.inputs["Geometry"])
+    return last.outputs["Geometry"]
+
+
+@pytest.mark.parametrize("makes, own", ((a_cube, True), (the_mesh_beside_a_cube, False), (a_simulation, False),
+                                        (lambda *_: None, False)))
+def test_nodes_that_make_a_mesh_of_their_own_are_what_is_simulated(scene, makes, own):  # noqa: F811
+    obj = add_jelly()
+    nodes = obj.modifiers.new("Maker", "NODES")
+    assert modifier.place(obj) == 0  # it has no nodes yet
+    nodes.node_group = geometry_nodes("Maker", makes)
+    obj.modifiers.new("Smooth", "SUBSURF")
+    assert modifier.place(obj) == (1 if own else 0)
+    nodes.show_viewport = False
+    assert modifier.place(obj) == 0
+
+
+def test_what_nodes_make_of_nothing_falls(scene):  # noqa: F811
+    mesh = bpy.data.meshes.new("Nothing")
+    mesh.from_pydata([(0, 0, 0)], [], [])
+    obj = bpy.data.objects.new("Made", mesh)
+    scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    nodes = obj.modifiers.new("Maker", "NODES")
+    nodes.node_group = geometry_nodes("Maker", a_cube)
+    nodes[nodes.node_group.interface.items_tree["Size"].identifier] = 0.2
+    obj.location.z = 1.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    obj.conjac.mesher, obj.conjac.edge_length = "grid", 0.1
+    assert obj.conjac.bake() == 0
+    assert len(seen_at(obj, 1)) == 8
+    assert (seen_at(obj, LAST) - seen_at(obj, 1))[:, 2].max() < -0.4
+
+
 def test_a_mark_that_was_dragged_stands_there_again_after_free_and_with_shape_keys(scene):  # noqa: F811
     obj = add_jelly()
     scene.frame_end = 3
