@@ -28,7 +28,7 @@ RIGS = CACHES | frozenset({
 CORRECTIONS = frozenset({"CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH", "SMOOTH", "DISPLACE"})
 
 #: nodes at which a zone ends, that no link joins to where it begins
-_ENDS = frozenset({"GeometryNodeSimulationOutput", "GeometryNodeRepeatOutput", "GeometryNodeForeachGeometryElementOutput"})
+_ENDS = frozenset(f"GeometryNode{zone}Output" for zone in ("Simulation", "Repeat", "ForeachGeometryElement"))
 
 #: how much more area of a sheet looks to one side than to the other, as a share of all of it; 0 for a closed surface
 SHEET = 0.1
@@ -90,12 +90,11 @@ def makes_its_own(modifier: bpy.types.Modifier) -> bool:
     if tree is None:
         return False
     links = list(tree.links)
-    found = [link for link in links if link.to_node.bl_idname == "NodeGroupOutput" and link.to_socket.type == "GEOMETRY"]
+    found = [one for one in links if one.to_node.bl_idname == "NodeGroupOutput" and one.to_socket.type == "GEOMETRY"]
     seen = set()
     for link in found:  # which grows
         node = link.from_node
-        if node.bl_idname == "NodeGroupInput" and link.from_socket.type == "GEOMETRY" or hasattr(node, "paired_output") \
-                or node.bl_idname in _ENDS:
+        if node.bl_idname in _ENDS or node.bl_idname == "NodeGroupInput" and link.from_socket.type == "GEOMETRY":
             return False
         if node.name not in seen:
             seen.add(node.name)
