@@ -7,10 +7,10 @@ The scenes of `examples_blend`, built in Blender and gathered by the extension, 
 the dissertation's table has them: most faces, largest share of vertices that slide, median and longest step in thread
 milliseconds, shares of collision detection, remeshing, filling of matrices and the program; what remains is mostly
 what keeps cloth out of itself, which the dissertation leaves to the program. Where a step is cut or halved, its parts
-count as one. NAILS and FRICTION are two cloths each, solved at once. TOWEL, on a bone that it moves, and CLOAK, on a running figure
-with a soft belly, step with all that is in their bakes, and so does TABLECLOTH where what stands on it moves; all of it
-is in their milliseconds. EDGE and WIRE in the other variants, without self-collision, are in `sharp_variants`, LO-RES
-in `sharp_cloth`.
+count as one. NAILS and FRICTION are two cloths each, solved at once. TOWEL, on a bone that it moves, and CLOAK, on a
+running figure with a soft belly, step with all that is in their bakes, and so does TABLECLOTH where what stands on it
+moves; all of it is in their milliseconds. EDGE and WIRE in the other variants, without self-collision, are in
+`sharp_variants`, LO-RES in `sharp_cloth`.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from .working import Working
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
 PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
 SAME = 1.0e-12  #: [m] and share: places in material space that are one
+TELLS = 2.0  #: of what its sizing wants: an edge that is no longer is not told
 NOTHING = -2  #: no corner of a face and no neighbour
 TURNS = 8  #: sweeps over all edges before turning is given up for this round
 
@@ -136,17 +137,17 @@ def _flip(working: Working) -> int:
 
 
 def _told(working: Working, sizing: Sizing, seen: Measurements) -> str | None:
-    """Which edge is longest for what it should be, None where none is too long."""
+    """Which edge is longest for what it should be, None where none is much too long."""
     measure(working, sizing, seen)
     edges, lengths = _edges(working, 1.0, np.inf)
-    if not len(edges):
+    if lengths.max(initial=0.0) <= TELLS:
         return None
     f, k = divmod(int(edges[lengths.argmax()]), 3)
     ends = [working.faces[f, (k + i) % 3] for i in (1, 2)]
     x, X = working.x[ends].mean(axis=0), working.material[ends].mean(axis=0)
-    return (f"{len(edges)} edges of the cloth are still longer than its sizing wants, most of all by "
-            f"{lengths.max():.3g} times near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) m, ({X[0]:.4g}, {X[1]:.4g}) m in "
-            "the material")
+    return (f"{len(edges)} edges of the cloth are still longer than its sizing wants, the longest "
+            f"{lengths.max():.3g} times as long near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) m, ({X[0]:.4g}, {X[1]:.4g}) "
+            "m in the material")
 
 
 def measure(working: Working, sizing: Sizing, seen: Measurements | None = None) -> None:

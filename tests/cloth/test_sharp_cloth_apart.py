@@ -20,7 +20,7 @@ from solver.frames.read import Cache
 from solver.job.load import load
 from solver.parts.eol.fabric import Breeze
 from solver.parts.eol.pushing import Pushing
-from solver.parts.eol.remeshing import Remeshing
+from solver.parts.eol.remeshing import STAY, Remeshing
 from solver.parts.eol.things import Thing, Things
 from solver.parts.eol.told import Told
 from solver.sheet.conform import conform
@@ -188,6 +188,21 @@ def test_what_remeshing_cannot_do_is_said_once():
         cloth = steps.step(cloth, k * 0.01, 0.01)
     assert len(cloth.mesh.faces) > len(faces)  # it tried
     assert len(steps.told.sentences) == 1 and "longer than its sizing wants" in steps.told.sentences[0]
+
+
+def test_vertices_on_an_edge_that_stay_apart_are_told_once_they_do():
+    rest, faces = grid(4, 4, 0.4, 0.4)
+    mesh = SheetMesh.at_rest(rest + [-0.2, -0.2, 0.0], rest[:, :2], faces)
+    things = Things([block((-1.0, -1.0, -1.0), (0.03, 1.0, 0.0))])
+    steps = steps_of(mesh, things, fabric())
+    found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
+    apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
+    for one in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
+        remeshing._tell(one)
+    assert not found.unjoined and not steps.told.sentences
+    for _ in range(2 * STAY):
+        remeshing._tell(apart)
+    assert len(steps.told.sentences) == 1 and "near (0.03," in steps.told.sentences[0]
 
 
 def test_air_drags_a_sheet_as_its_law_says():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...sheet.adapt import adapt
-from ...sheet.conform import conform
+from ...sheet.conform import Conformed, conform
 from ...sheet.limits import RemeshLimits
 from ...sheet.runs import Runs
 from ...sheet.sheet_mesh import SheetMesh
@@ -23,6 +23,7 @@ from .touching import Look
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 TRIES = 4  #: of triangles that fit better and do not lie in a thing
+STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is told
 CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
 
 
@@ -39,6 +40,7 @@ class Remeshing:
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
+        self._apart = 0  # steps in a row in which vertices on an edge could not be joined
 
     def remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> tuple[Cloth, Index]:
         """On what is sharp now, and as fine as it bends; and which vertex each was, −1 of new ones, (n,). Where another
@@ -46,24 +48,27 @@ class Remeshing:
         through what lies between."""
         spared = np.zeros(len(cloth.mesh.x), dtype=bool)
         for left in range(TRIES, -1, -1):
-            conformed, was = self._conformed(cloth, now, h, spared)
-            made, again = self._adapted(conformed, now, h)
+            conformed = self._conformed(cloth, now, h, spared)
+            made, again = self._adapted(cloth.moved(conformed.mesh, conformed.was), now, h)
             spoilt = None if self.pushing is None else self.pushing.spoilt(made.mesh, cloth.mesh, now)
             if spoilt is None or not left:
                 break
             spared = spared | _close(cloth.mesh, spoilt[None]) | (left == 1)
-        return made, np.where(again >= 0, was[again], -1)
+        self._tell(conformed)
+        return made, np.where(again >= 0, conformed.was[again], -1)
 
-    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> tuple[Cloth, Index]:
+    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> Conformed:
         """On what is sharp now, but at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
-        conformed = conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared,
-                            self._runs_of(now))
-        if conformed.unjoined:
+        return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
+
+    def _tell(self, conformed: Conformed) -> None:
+        """Say where vertices on one edge stay apart; for a step or two some do wherever cloth comes onto edges."""
+        self._apart = self._apart + 1 if conformed.unjoined else 0
+        if self._apart == STAY:
             place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
-            self.told.once("unjoined", f"{len(conformed.unjoined)} pairs of its vertices on one edge could not be "
-                           f"joined, the first near {place_of(place)}: it does not fold sharply there")
-        return cloth.moved(conformed.mesh, conformed.was), conformed.was
+            self.told.once("unjoined", f"{STAY} steps long some of its vertices on one edge could not be joined, the "
+                           f"first near {place_of(place)}: it does not fold sharply there")
 
     def _runs_of(self, now: ThingsInStep) -> Runs:
         """Of what is sharp now; made once while it stands still."""
