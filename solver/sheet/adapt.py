@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..state import Index, Vec
 from . import adapt_kernels as sweeps
-from .adapt_kernels import collapse_all
+from .collapse_kernels import collapse_all
 from .sheet_mesh import SheetMesh
 from .sizing import Sizing
 from .sizing_kernels import measure_sizing
@@ -66,7 +66,7 @@ class Measurements:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
 
     def tried(self) -> tuple[Index, Vec]:
-        """Faces and metric as collapses were tried last, for `sweeps.mark_stale`."""
+        """Faces and metric as collapses were tried last, for `mark_stale`."""
         self.room()
         return self._tried, self._metric
 

@@ -10,6 +10,7 @@ from sheets_eol import NO_ENDS, bent, border_polygon, eol, flat, rolled
 
 import solver.sheet.adapt as adapting
 import solver.sheet.adapt_kernels as sweeps
+import solver.sheet.collapse_kernels as collapses
 from solver.sheet.adapt import NOTHING, Measurements, _told, adapt, measure
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -301,7 +302,7 @@ def collapse_with_all_tried(mesh, usual, limits, straight, thinnest, known, metr
         short = sweeps.edges_between(mesh, 0.0, usual, edges, lengths)
         f, k = np.divmod(edges[:short][np.argsort(lengths[:short], kind="stable")], 3)
         ends = np.stack([faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]], axis=1).astype(np.int64)
-        done = sweeps.collapse_short(mesh, ends, usual, limits, straight, thinnest, np.ones(vertices, dtype=bool))
+        done = collapses.collapse_short(mesh, ends, usual, limits, straight, thinnest, np.ones(vertices, dtype=bool))
         if not done:
             break
         counts = [counts[0] + done, counts[1] + sweeps.flip_to_delaunay(mesh, thinnest, turns)]
@@ -317,7 +318,7 @@ def test_what_is_not_measured_and_tried_anew_would_end_the_same(seed, monkeypatc
         x = np.column_stack([mesh.material, bumps @ pick.normal(scale=0.1, size=3)])
         before, sizing = moved(mesh, x=x, v=np.sin(3.0 * x)), Sizing(0.02, pick.uniform(0.1, 0.25))
         made = []
-        for seen, collapse in ((Measurements, sweeps.collapse_all), (Forgetful, collapse_with_all_tried)):
+        for seen, collapse in ((Measurements, collapses.collapse_all), (Forgetful, collapse_with_all_tried)):
             monkeypatch.setattr(adapting, "Measurements", seen)
             monkeypatch.setattr(adapting, "collapse_all", collapse)
             one = adapt(before, sizing, points=0, ends=NO_ENDS)

@@ -1,0 +1,312 @@
+"""Sweeps over a sheet's edges that collapse what is too short in the metric, where that makes nothing too long."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import inlined, kernel
+from .adapt_kernels import TINY, edges_between, flip_to_delaunay, length2
+from .operations_kernels import (
+    DONE,
+    FACES,
+    MESH,
+    VERTICES,
+    WIDEST,
+    collapse,
+    corner_of,
+    feature_of,
+    may_collapse,
+    ring,
+    sharpness_of,
+)
+from .sizing_kernels import is_other, measure_vertex
+
+POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it
+HUGE = 2.0  #: an edge shorter than TINY may leave others as long as this, to be split again
+PULLED = 0.05  #: share by which an edge may be longer or shorter in the world beyond what those were that it stands for
+
+
+@inlined
+def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
+    """Whether a face of `gone` has both of them, so that their edge is there already."""
+    faces = mesh[7]
+    for f in around:
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if (p == into and q == other) or (p == other and q == into):
+            return True
+    return False
+
+
+@inlined
+def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
+    """The square of the longest that the edges of a face away from `gone` get, in the metric as it is and in what
+    `gone` asks for: what bends there stays."""
+    X, metric, faces = mesh[1], mesh[4], mesh[7]
+    k, longest = corner_of(faces, f, gone), 0.0
+    for i in range(1, 3):
+        p = faces[f, (k + i) % 3]
+        if p != into:
+            u0, u1 = X[p, 0] - X[into, 0], X[p, 1] - X[into, 1]
+            longest = max(longest, length2(mesh, into, p), u0 * u0 * metric[gone, 0]
+                          + 2.0 * u0 * u1 * metric[gone, 1] + u1 * u1 * metric[gone, 2])
+    return longest
+
+
+@kernel(f"f8({MESH}, i8, i8, f8)")
+def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
+    """The square of the longest new edge of a collapse, or of one that is longer than `enough` already."""
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    longest, f = 0.0, at[gone]
+    for _ in range(WIDEST):
+        longest = max(longest, spread(mesh, f, gone, into))
+        f = across[f, (corner_of(faces, f, gone) + 1) % 3]
+        if f < 0 or f == at[gone] or longest > enough:
+            break
+    if f >= 0:
+        return longest
+    f = at[gone]
+    for _ in range(WIDEST):
+        longest = max(longest, spread(mesh, f, gone, into))
+        f = across[f, (corner_of(faces, f, gone) + 2) % 3]
+        if f < 0 or longest > enough:
+            break
+    return longest
+
+
+@kernel(f"b1({MESH}, i8)")
+def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
+    """Whether a face at a vertex has too small an angle, seen from a side of the border alone where it is there."""
+    faces, across, at = mesh[7], mesh[8], mesh[9]
+    f = at[vertex]
+    for _ in range(WIDEST):
+        if sharpness_of(mesh, faces[f, 0], faces[f, 1], faces[f, 2]) < POOR:
+            return True
+        f = across[f, (corner_of(faces, f, vertex) + 1) % 3]
+        if f < 0 or f == at[vertex]:
+            break
+    return False
+
+
+@inlined
+def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
+    """By what share an edge is longer or shorter in the world than in the material."""
+    x, X = mesh[0], mesh[1]
+    there = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
+    return abs(there / np.sqrt((X[b, 0] - X[a, 0]) ** 2 + (X[b, 1] - X[a, 1]) ** 2) - 1.0)
+
+
+@kernel(f"f8({MESH}, i8, i8, f8)")
+def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
+    """The square of how long the new edges of a collapse may be, as a rule `longest`; 0 where one would be conformal,
+    where it would go straight through a pleat, or where a vertex on an edge feature has not a neighbour on it either
+    way."""
+    on, faces = mesh[5], mesh[7]
+    around = np.empty(WIDEST, np.int32)
+    signed = ring(mesh, gone, around)
+    count = abs(signed)
+    along, worst, least = 0, 1e300, 1e300
+    for i in range(count + (1 if signed < 0 else 0)):
+        f = around[min(i, count - 1)]
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if i < count:
+            worst = min(worst, sharpness_of(mesh, gone, p, q))
+            if p != into and q != into:
+                least = min(least, sharpness_of(mesh, into, p, q))
+        else:
+            p = q
+        if on[gone] >= 0 and feature_of(mesh, gone, p) >= 0:
+            along += 1
+        if p == into or beside(mesh, around[:count], gone, into, p):
+            continue
+        if on[gone] < 0 and feature_of(mesh, into, p) >= 0:
+            return 0.0
+        # so much of the cloth would be pressed or stretched all at once
+        if pulled(mesh, into, p) > PULLED + max(pulled(mesh, gone, p), pulled(mesh, gone, into)):
+            return 0.0
+    if on[gone] >= 0 and along < 2:
+        return 0.0
+    if length2(mesh, gone, into) < TINY * TINY:
+        return HUGE * HUGE
+    return 1.0 if worst < POOR and least > worst else longest * longest
+
+
+@kernel(f"f8({MESH}, i4[::1], i8)")
+def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
+    """The square of the longest edge at these vertices, or at `only` where that is one."""
+    faces = mesh[7]
+    around, longest = np.empty(WIDEST, np.int32), 0.0
+    for vertex in vertices:
+        if only >= 0 and vertex != only:
+            continue
+        for f in around[:abs(ring(mesh, vertex, around))]:
+            k = corner_of(faces, f, vertex)
+            longest = max(longest, length2(mesh, vertex, faces[f, (k + 1) % 3]),
+                          length2(mesh, vertex, faces[f, (k + 2) % 3]))
+    return longest
+
+
+@kernel(f"b1({MESH}, i8, i8, f8, f8[:,::1])")
+def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
+    """Collapse, measure anew, and take it back where edges of `into` are longer than the root of `limit` then, or
+    others near by too long where they were not. Whether it stands."""
+    metric, faces, across, at = mesh[4], mesh[7], mesh[8], mesh[9]
+    around, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
+    signed = ring(mesh, gone, around)
+    count = abs(signed)
+    # what a collapse writes to: the faces around, and those beyond the two that go
+    rows, many = np.empty(WIDEST + 2, np.int32), count
+    rows[:count] = around[:count]
+    neighbours = 0
+    for i in range(count + (1 if signed < 0 else 0)):
+        f = around[min(i, count - 1)]
+        k = corner_of(faces, f, gone)
+        p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        if i < count and (p == into or q == into) and across[f, k] >= 0:
+            rows[many] = across[f, k]
+            many += 1
+        near[neighbours] = p if i < count else q
+        neighbours += 1
+    kept_faces, kept_across = np.empty((many, 3), np.int32), np.empty((many, 3), np.int32)
+    kept_at, kept_metric = np.empty(neighbours, np.int32), np.empty((neighbours, 3))
+    for i in range(many):
+        for k in range(3):
+            kept_faces[i, k], kept_across[i, k] = faces[rows[i], k], across[rows[i], k]
+    for i in range(neighbours):
+        kept_at[i] = at[near[i]]
+        for k in range(3):
+            kept_metric[i, k] = metric[near[i], k]
+    of_gone, longest = at[gone], longest_of(mesh, near[:neighbours], -1)
+
+    collapse(mesh, gone, into)
+    for p in near[:neighbours]:
+        measure_vertex(mesh, p, limits, metric[p])
+    if (longest_of(mesh, near[:neighbours], into) < limit
+            and longest_of(mesh, near[:neighbours], -1) < max(1.0, limit, longest)):
+        return True
+    for i in range(many):
+        for k in range(3):
+            faces[rows[i], k], across[rows[i], k] = kept_faces[i, k], kept_across[i, k]
+    for i in range(neighbours):
+        at[near[i]] = kept_at[i]
+        for k in range(3):
+            metric[near[i], k] = kept_metric[i, k]
+    at[gone] = of_gone
+    return False
+
+
+@inlined
+def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
+    """Mark a vertex and those that share a face with it; around: room for faces, (WIDEST,)."""
+    faces = mesh[7]
+    marks[vertex] = True
+    for f in around[:abs(ring(mesh, vertex, around))]:
+        for k in range(3):
+            marks[faces[f, k]] = True
+
+
+@kernel(f"void({MESH}, b1[::1], b1[::1])")
+def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
+    """Mark besides all that share a face with a marked vertex, wider (n,)."""
+    faces, counts = mesh[7], mesh[10]
+    wider[:] = marks
+    for f in range(counts[FACES]):
+        if faces[f, 0] >= 0 and (marks[faces[f, 0]] or marks[faces[f, 1]] or marks[faces[f, 2]]):
+            wider[faces[f, 0]] = wider[faces[f, 1]] = wider[faces[f, 2]] = True
+
+
+@kernel(f"void({MESH}, i4[:,::1], f8[:,::1], b1[::1])")
+def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
+    """Mark vertices whose edges may do otherwise than they did: what a collapse asks about ends two edges away.
+
+    known: corners and neighbours of faces, (m, 6), and metric_then of vertices, (n, 3), as they were then; written to
+    be what they are. stale: (n,).
+    """
+    metric, faces, across, at, counts = mesh[4], mesh[7], mesh[8], mesh[9], mesh[10]
+    n = counts[VERTICES]
+    marks = np.zeros(n, np.bool_)
+    for f in range(counts[FACES]):
+        if is_other(faces, across, f, known):
+            for k in range(3):
+                if known[f, k] >= 0:
+                    marks[known[f, k]] = True
+                if faces[f, k] >= 0:
+                    marks[faces[f, k]] = True
+                known[f, k], known[f, 3 + k] = faces[f, k], across[f, k]
+    for i in range(n):
+        for k in range(3):
+            if at[i] >= 0 and metric[i, k] != metric_then[i, k]:
+                marks[i] = True
+            metric_then[i, k] = metric[i, k]
+    widen(mesh, marks, stale)
+    marks[:] = stale
+    widen(mesh, marks, stale)
+
+
+@kernel(f"i8({MESH}, i8[:,::1], f8, f8[:,::1], f8, f8, b1[::1])")
+def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # type: ignore[no-untyped-def]
+    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`,
+    or a little longer for one that is shorter than a half, by the metric as it was and as it is then; how many were.
+    limits: as `measure_sizing` takes them. stale: vertices that may go now where they might not when that was asked
+    last, (n,)."""
+    faces, at, done = mesh[7], mesh[9], 0
+    partly = not stale[: mesh[10][VERTICES]].all()
+    around, beyond, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32), np.empty(2 * WIDEST, np.int32)
+    for e in range(ends.shape[0]):
+        for side in range(2):
+            gone, into = ends[e, side], ends[e, 1 - side]
+            if at[gone] < 0 or at[into] < 0:
+                break
+            if not stale[gone]:
+                continue
+            now = length2(mesh, gone, into)
+            # half an edge that was split is no shorter than a half
+            wanted = usual if now > 0.25 else 0.75 + 0.25 * usual
+            enough = HUGE * HUGE if now < TINY * TINY else 1.0
+            longest = longest_after(mesh, gone, into, enough)
+            if longest > enough or (enough == 1.0 and longest > wanted * wanted and not is_thin(mesh, gone)):
+                continue
+            if may_collapse(mesh, gone, into, straight, thinnest) != DONE:
+                continue
+            limit = limit_after(mesh, gone, into, wanted)
+            if longest >= limit:
+                continue
+            count = 0
+            for f in around[:abs(ring(mesh, gone, around))]:
+                k = corner_of(faces, f, gone)
+                near[count], near[count + 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                count += 2
+            if not try_collapse(mesh, gone, into, limit, limits):
+                continue
+            done += 1
+            if partly:
+                for p in near[:count]:
+                    for f in around[:abs(ring(mesh, p, around))]:
+                        for k in range(3):
+                            mark_around(mesh, faces[f, k], stale, beyond)
+            break
+    return done
+
+
+@kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[:,::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
+def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):  # type: ignore[no-untyped-def]
+    """Passes of `collapse_short` over all edges that are shorter than `usual`, each followed by flips, until one does
+    nothing; how many collapses and flips. known, metric_then: of `mark_stale`. turns: sweeps of flips."""
+    faces, counts = mesh[7], mesh[10]
+    edges, lengths = np.empty(3 * counts[FACES], np.int64), np.empty(3 * counts[FACES])
+    collapses, flips, stale = 0, 0, np.empty(counts[VERTICES], np.bool_)
+    for _ in range(passes):
+        count = edges_between(mesh, 0.0, usual, edges, lengths)
+        ends = np.empty((count, 2), np.int64)
+        order = np.argsort(lengths[:count], kind="mergesort")
+        for e in range(count):
+            f, k = edges[order[e]] // 3, edges[order[e]] % 3
+            ends[e, 0], ends[e, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+        mark_stale(mesh, known, metric_then, stale)
+        done = collapse_short(mesh, ends, usual, limits, straight, thinnest, stale)
+        if done == 0:
+            break
+        collapses += done
+        flips += flip_to_delaunay(mesh, thinnest, turns)
+    return collapses, flips
