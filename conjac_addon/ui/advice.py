@@ -16,10 +16,11 @@ from ...solver.errors import BadInput
 from .. import contact, members
 from ..gather import count_at_mark, sources, wind
 from ..gather.maps import PAINTED
+from ..gather.placed import may_move
 from ..gather.stack import above
 from ..handles import counts
 from ..operators.first_settings import has_floor
-from ..operators.remedies import unmet, unnoticed
+from ..operators.remedies import lowest, unmet, unnoticed
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
 
@@ -110,6 +111,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                 and not has_floor(obj, scene) and (floor := unnoticed(obj, scene)):
             yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
                          "Make It a Collider")
+        if is_pulled(scene) and lies(obj, scene):
+            yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         if unpinned := renamed_pin(obj):
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
                          f'"{obj.conjac.pin_group}", which is not there')
@@ -172,6 +175,19 @@ def is_held(obj: bpy.types.Object) -> bool | None:
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
     return is_painted(obj, "pin")
+
+
+def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether a body begins on its ground, and nothing else is there that would move it."""
+    settings, shared = obj.conjac, members.shared_settings(obj)
+    if not shared.use_ground or shared.ground_object is not None or len(members.members(obj, scene)) > 1:
+        return False
+    moved = (settings.pulls, settings.nails, settings.cuts, settings.attachments, above(obj), wind.fields(obj, scene))
+    if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
+        return False
+    if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
+        return False
+    return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(obj.dimensions)
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:

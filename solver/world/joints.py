@@ -120,8 +120,9 @@ class Joints(Part):
         share = 1.0 - math.exp(-self._taken / self._brought) if self._brought > 0.0 else 0.0
         if share > TELLING:
             percent = float(f"{100.0 * share:.2g}")
+            others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
             said.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
-                        "moved: shorter steps, Semi-Implicit Leapfrog, BDF2 or SDIRK2 take less")
+                        f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
         return said
 
     @property

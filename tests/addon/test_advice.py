@@ -153,6 +153,29 @@ def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_met
     assert "slow" not in keys(soft_cube)
 
 
+def test_what_lies_on_its_ground_from_the_start_is_told(addon):
+    bpy.ops.mesh.primitive_cube_add()  # as a new file has it: half of it below height 0
+    cube = bpy.context.object
+    assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    assert "It lies on the ground already: raise it to see it fall" in told(cube)
+    group = cube.vertex_groups.new(name="Pin")
+    group.add([0], 1.0, "REPLACE")
+    assert "lies" not in keys(cube)
+    cube.vertex_groups.remove(group)
+    cube.location.z = 0.5
+    bpy.context.view_layer.update()
+    assert "lies" not in keys(cube)
+    cube.location.z = 0.0
+    cube.keyframe_insert("location", frame=1)
+    bpy.context.view_layer.update()
+    assert "lies" not in keys(cube)
+    cube.animation_data_clear()
+    assert "lies" in keys(cube)
+    bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 3.0))  # which falls on it
+    assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
+    assert "lies" not in keys(cube)
+
+
 def test_force_fields_that_do_not_move_it_are_told(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"

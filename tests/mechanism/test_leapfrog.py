@@ -127,6 +127,15 @@ def test_the_log_says_what_share_of_the_motion_steps_took(tmp_path):
             assert "Semi-Implicit Leapfrog" in world.summary[0] and told == pytest.approx(lost, abs=3.0) and lost > 20
 
 
+def test_the_log_does_not_advise_what_is_chosen(tmp_path):
+    world = mechanism_world(tmp_path, *chain(10, "spherical"), integrator="leapfrog")
+    state = world.initial_state()
+    for _ in range(100):
+        state = world.step(state, 1 / 60)
+    said, = world.summary
+    assert said.endswith("jointed bodies moved: shorter steps, BDF2 or SDIRK2 take less")
+
+
 def test_where_springs_hold_a_weight_nothing_moves(tmp_path):
     """From the first step on."""
     body = {"name": "Ball", "mass": 2.0, "shape": {"kind": "sphere"}}
