@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...solver.errors import StaleCache
+
 Message = Mapping[str, Any]
 
 #: a stage of the solver → what it is to an artist, short enough for one line of the sidebar
@@ -78,6 +80,8 @@ def _error(progress: Progress, message: Message) -> Progress:
 def _end(progress: Progress, message: Message) -> Progress:
     done: dict[str, Any] = {"fraction": 1.0} if message["code"] == 0 else {}
     text = PLACE.sub("", message["text"]).rstrip(".")
+    if progress.error_code == StaleCache.code:  # its remedy is the command line's; here it begins anew, or asks
+        text = "Comparing with the last bake"
     return replace(progress, exit_code=message["code"], text=text, left_s=None, **done)
 
 

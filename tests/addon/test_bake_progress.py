@@ -67,6 +67,12 @@ def test_the_end_says_how_it_ended():
     assert failed.fraction == pytest.approx(0.3)
 
 
+def test_a_remedy_of_the_command_line_is_not_shown_where_the_bake_goes_on_by_itself():
+    text = "The cache was baked before these changed: step. Bake again without resuming to replace it."
+    said = told({"event": "error", "code": "stale_cache", "text": text}, {"event": "end", "code": 2, "text": text})
+    assert (said.text, said.error) == ("Comparing with the last bake", text)
+
+
 def test_notes_are_kept_and_unknown_events_change_nothing():
     progress = told({"event": "log", "text": "a"}, {"event": "log", "text": "b"})
     assert progress.notes == ("a", "b")
