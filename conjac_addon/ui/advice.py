@@ -187,7 +187,7 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
         return False
     if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
-    return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(obj.dimensions)
+    return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:
