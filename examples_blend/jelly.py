@@ -96,11 +96,11 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     if isinstance(law, Embedded):
         raise ValueError("what touches is the mesh of some body, and the skin of the tetrahedra of others")
     start, corners, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
-    for body in soft.parts:
+    for body in soft.bodies_in_world:
         skin = law.surfaces.nodes
         nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
         corners[body.name] = on_faces(body.name, start[nodes[body.name]])
-    riders = riding(job, soft.parts[-1].nodes.stop)
+    riders = riding(job, soft.bodies_in_world[-1].nodes.stop)
     nearest = float(np.max(law.reach))
     for frame in frames:
         x = soft.coordinates.place(state.q, (frame - scene.frame_start) / stage.FPS, state.led)

@@ -118,7 +118,7 @@ class Around:
 
     def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
         """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""
-        return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.parts
+        return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.bodies_in_world
                     if body.name == name)
 
     def _skin(self, other: Prepared, friction: float) -> SeenSurface:

@@ -62,7 +62,8 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
 
     first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `RiderCoordinates`.
     """
-    place = {key: k for k, key in enumerate((part.name, body) for part in rigid.parts for body in part.bodies)}
+    place = {key: k for k, key in enumerate(
+        (one.name, body) for one in rigid.mechanisms_in_world for body in one.bodies)}
     state = rigid.initial_state()
     E = rigid.tree.posture(state.q, state.u, state.memory).E
     nodes: list[Index] = [np.zeros(0, dtype=np.int32)]

@@ -46,7 +46,7 @@ class Islands:
     def __init__(self, soft: SoftBodies, whole: Whole) -> None:
         self._soft, self._whole = soft, whole
         self._body: Index = np.full(len(soft.mass), -1)
-        for number, body in enumerate(soft.parts):
+        for number, body in enumerate(soft.bodies_in_world):
             self._body[body.nodes] = number
         self._systems: dict[tuple[int, ...], StageMatrix] = {}
 
@@ -62,7 +62,7 @@ class Islands:
         held_up = self._body[far > SAME * min(law.edge for law in self._soft.contacts)]
         links, touched = self._links(plain, (begun, x))
         groups = self._joined(links, np.union1d(held_up[held_up >= 0], touched))
-        flying = sorted(set(range(len(self._soft.parts))).difference(*groups))
+        flying = sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
         alone = np.isin(self._body[plain.order], flying)
         if np.mean(alone) <= 1.0 - MOST:  # groups of a heap are one in the end, mostly
             return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
@@ -129,14 +129,14 @@ class Islands:
         first, second = np.concatenate([NONE, *pairs]).T
         # in most both are one body; those that are not come often, which takes less than to sort them
         are_two = (first >= 0) & (second >= 0) & (first != second)
-        touches = np.zeros(len(self._soft.parts) + 1, dtype=bool)  # the last one of what is no body
+        touches = np.zeros(len(self._soft.bodies_in_world) + 1, dtype=bool)  # the last one of what is no body
         for bodies in touching:
             touches[bodies] = True
         return np.column_stack([first[are_two], second[are_two]]), np.flatnonzero(touches[:-1])
 
     def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
         """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
-        count = len(self._soft.parts)
+        count = len(self._soft.bodies_in_world)
         graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), shape=(count, count))
         labels = connected_components(graph, directed=False)[1]
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels[wanted])]

@@ -48,7 +48,7 @@ TELLING = 0.01  #: of the energy of motion a second: what is told
 class Joints(Part):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
-    parts: Sequence[MechanismInWorld]
+    mechanisms_in_world: Sequence[MechanismInWorld]
     shown: OwnFrames
     tree: Tree
     condensation: Jointed
@@ -129,9 +129,9 @@ class Joints(Part):
     def mechanisms(self) -> list[dict[str, object]]:
         """What the manifest says of each."""
         told, first = [], 0
-        for part in self.parts:
-            told.append(part.plain(first))
-            first += len(part.bodies)
+        for one in self.mechanisms_in_world:
+            told.append(one.plain(first))
+            first += len(one.bodies)
         return told
 
     @property

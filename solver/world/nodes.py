@@ -49,7 +49,7 @@ SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
 class Nodes(SoftBodies, Part):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
-    parts: Sequence[BodyInWorld]
+    bodies_in_world: Sequence[BodyInWorld]
     elastic: Sequence[BodyElements]
     coordinates: FreeNodes
     condensation: Condensation
@@ -114,7 +114,8 @@ class Nodes(SoftBodies, Part):
             except StepFailed as failure:
                 raise Diverged(f"the start has no balance: {failure}",
                                "Switch off Start at Rest or raise the stiffness",
-                               self.parts[0].name if len(self.parts) == 1 else None, self.start_frame) from failure
+                               self.bodies_in_world[0].name if len(self.bodies_in_world) == 1 else None,
+                               self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
         return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), led)
@@ -340,7 +341,7 @@ class Nodes(SoftBodies, Part):
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
         wrong = np.linalg.norm(self.coordinates.spread(self._told_by.error(before, after, h), None), axis=1)
-        return max(float(wrong[body.nodes].max()) / body.size for body in self.parts)
+        return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
 
     @property
     def _told_by(self) -> Adaptive:
@@ -354,7 +355,7 @@ class Nodes(SoftBodies, Part):
         if sleep is None:
             return None
         level, up = sleep.told(state.memory)
-        owner = np.searchsorted([body.nodes.stop for body in self.parts], sleep.nodes, side="right")
+        owner = np.searchsorted([body.nodes.stop for body in self.bodies_in_world], sleep.nodes, side="right")
         told: Vec = np.stack([owner.astype(float), level, up])
         return told
 

@@ -125,7 +125,8 @@ class InFull:
         if held is not None:
             guess = held.meet(guess)
         if soft.contacts:
-            apart = self._islands if held is None and len(soft.parts) > 1 and len(coordinates.free) > WORTH else None
+            are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > WORTH
+            apart = self._islands if held is None and are_many else None
             problem, unknowns = in_contact.solved(soft, problem.of, coordinates.place(start.q, start.time), guess,
                                                   solver, apart=None if apart is None else apart.solved)
         else:

@@ -42,7 +42,7 @@ BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 class SoftBodies:
     """Bodies, forces on their nodes, and what prescribes some of these. Who steps them has the fields."""
 
-    parts: Sequence[BodyInWorld]
+    bodies_in_world: Sequence[BodyInWorld]
     coordinates: FreeNodes
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
@@ -63,13 +63,13 @@ class SoftBodies:
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""
-        return any(body.name == name for body in self.parts)
+        return any(body.name == name for body in self.bodies_in_world)
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """(name, first vertex, number of vertices) of each body's output."""
         out, first = [], 0
-        for body in self.parts:
+        for body in self.bodies_in_world:
             out.append((body.name, first, body.vertices))
             first += body.vertices
         return out
@@ -201,10 +201,10 @@ class SoftBodies:
     @cached_property
     def _each_body(self) -> Index:
         """Of each node the number of its body, (n,), of those that are prescribed the same one."""
-        own = np.full(len(self.rest), len(self.parts), dtype=np.int32)
-        for number, body in enumerate(self.parts):
+        own = np.full(len(self.rest), len(self.bodies_in_world), dtype=np.int32)
+        for number, body in enumerate(self.bodies_in_world):
             own[body.nodes] = number
-        own[self.coordinates.prescribed] = len(self.parts)
+        own[self.coordinates.prescribed] = len(self.bodies_in_world)
         return own
 
     def velocity(self, state: State) -> Vec:
@@ -250,7 +250,7 @@ class SoftBodies:
     @property
     def extent(self) -> float:
         """Of the largest body [m]."""
-        return max(body.size for body in self.parts)
+        return max(body.size for body in self.bodies_in_world)
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
@@ -283,7 +283,7 @@ class SoftBodies:
 
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time, state.led)
-        for body in self.parts:
+        for body in self.bodies_in_world:
             nodes = x[body.nodes]
             extent = float(np.abs(nodes - nodes[0]).max())
             if not np.isfinite(extent):
@@ -293,15 +293,15 @@ class SoftBodies:
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
-        return next((body.name for body in self.parts if body.nodes.start <= node < body.nodes.stop), None)
+        return next((body.name for body in self.bodies_in_world if body.nodes.start <= node < body.nodes.stop), None)
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None:
             x = self.coordinates.place(state.q, state.time, state.led)
-            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.parts]
-            name = self.parts[int(np.argmax(growth))].name
+            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.bodies_in_world]
+            name = self.bodies_in_world[int(np.argmax(growth))].name
         remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
@@ -311,7 +311,7 @@ class SoftBodies:
 
     def show(self, embeddings: Sequence[Embedding | None]) -> None:
         """From now on the bodies' meshes hang on the same nodes in this way."""
-        self.parts = [replace(body, embedding=one) for body, one in zip(self.parts, embeddings)]
+        self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
 
     def carried_over(self, before: SoftBodies, state: State, source: Index, x: Vec) -> State:
         """The state of the same bodies before nodes were parted, held or let go, on those that they have now: each was
@@ -329,7 +329,7 @@ class SoftBodies:
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""
         x = self.coordinates.place(state.q, state.time, state.led)
-        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.parts])
+        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.bodies_in_world])
 
     def longest(self, state: State) -> Vec:
         """The longest edge of each body over its length at rest, (b,)."""

@@ -57,7 +57,7 @@ def test_balls_that_hit_each_other_take_few_iterations(tmp_path):
     state, factors = followed(part, state, 8)
     v = part.velocity(state)
     # they met and part again
-    one = part.parts[0].nodes
+    one = part.bodies_in_world[0].nodes
     assert float((part.mass[one] @ v[one])[0]) < -0.5 * float(part.mass[one].sum())
     assert np.abs(part.mass @ v - before).max() <= 0.01 * float(part.mass.sum())
     assert max(factors) <= 16 and np.mean(factors) <= 8
@@ -142,7 +142,7 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
     for _ in range(contact.STEPS["ducks"]):
         state = balls.step(state, H)
     x = balls.coordinates.place(state.q, state.time)
-    owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.parts), 4])
+    owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.bodies_in_world), 4])
     pairs = np.unique(np.sort(owner[balls.contacts[0].touching(x).nodes[:, [0, 3]]], axis=1), axis=0)
     # the lower layer and the floor, both layers, and neighbours
     assert len(pairs) > 20

@@ -48,7 +48,7 @@ def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver
     world = made(rigid_on_jelly(tmp_path / "job", integrator={"kind": integrator}, stage_solver={"kind": solver},
                                 step=h))
     state = world.initial_state()
-    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].parts[0].nodes
+    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].bodies_in_world[0].nodes
     pressed, top = np.inf, np.inf
     for _ in range(round(0.4 / h)):
         state = world.step(state, h)
@@ -113,7 +113,7 @@ def test_a_rigid_box_bounces_on_jelly_that_follows_dynamic_nodes(tmp_path):
                          stage_solver={"kind": "quick"}, step=1 / 48)
     world = made(job)
     state = world.initial_state()
-    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].parts[0].nodes
+    riders, jelly = world.parts[0].coordinates.attached.nodes, world.parts[0].bodies_in_world[0].nodes
     last, heights = energy(world, state), []
     start, mass = last, float(world.parts[0].mass.sum())
     for _ in range(20):
@@ -225,7 +225,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
         mine = world.parted(state)[0]
         x = soft_part.coordinates.place(mine.q, mine.time, mine.led)
         assert soft_part.contacts[0].surfaces.crossing(x) is None
-    assert x[soft_part.parts[0].nodes, 0].mean() > 0.05
+    assert x[soft_part.bodies_in_world[0].nodes, 0].mean() > 0.05
 
 
 def test_what_moves_far_away_pulls_at_nothing(tmp_path):

@@ -17,7 +17,7 @@ def speeds(part, steps):
         state = part.step(state, H)
     v = part.velocity(state)
     return [float(np.linalg.norm(part.mass[one.nodes] @ v[one.nodes] / part.mass[one.nodes].sum()))
-            for one in part.parts]
+            for one in part.bodies_in_world]
 
 
 def near_blocks(folder, gap, cells, **scene):

@@ -80,7 +80,7 @@ def test_work_buys_precision(key, finest, once):
     for tolerance in (100 * finest, 10 * finest, finest):
         world = bar(key)
         tried = watched(world)
-        errors.append(np.abs(frames(world, line(tolerance)).q - exact).max() / world.parts[0].size)
+        errors.append(np.abs(frames(world, line(tolerance)).q - exact).max() / world.bodies_in_world[0].size)
         work.append(len(tried))
     assert errors[0] > 1.5 * errors[1] > 3.0 * errors[2]
     assert work[0] < work[1] < work[2] <= 300

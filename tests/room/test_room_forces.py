@@ -78,7 +78,7 @@ def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
     change(job, "bodies.2.pin", {})
     [part, *_] = world_of(load(job)).parts
     state = part.initial_state()
-    lamp = next(body.nodes for body in part.parts if body.name == "Lamp")
+    lamp = next(body.nodes for body in part.bodies_in_world if body.name == "Lamp")
     u = np.zeros((len(part.rest), 3))
     u[lamp] = [0.05, 0.0, -0.3]
     state = State(0.0, state.q, u[part.coordinates.free].ravel())
@@ -108,7 +108,7 @@ def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, 
     change(job, "forces.0.law.params", {"pull": 40.0, "drag": 1.5})
     [part, *_] = world_of(load(job)).parts
     state = part.initial_state()
-    lamp, ear = (next(body.nodes for body in part.parts if body.name == name) for name in ("Lamp", "Ear"))
+    lamp, ear = (next(body.nodes for body in part.bodies_in_world if body.name == name) for name in ("Lamp", "Ear"))
     u = np.zeros((len(part.rest), 3))
     u[lamp, 2] = -0.02
     state = State(0.0, state.q, u[part.coordinates.free].ravel())
