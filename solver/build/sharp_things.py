@@ -90,11 +90,13 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     assert one.triangles is not None
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
-    found = sharp_surface(x, triangles, feels.angle, marked)
-    closed = is_closed(triangles)
-    swollen: OverTime = Swollen(motion, triangles, feels.thickness) if closed else motion
-    apart = 0.0 if closed else feels.thickness
-    if bends_softly(x, triangles, feels.angle):
+    closed, is_round = is_closed(triangles), bends_softly(x, triangles, feels.angle)
+    # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders
+    found = sharp_surface(x, triangles, feels.angle, marked, borders=closed or not is_round)
+    has_sides = closed or is_round
+    swollen: OverTime = Swollen(motion, triangles, feels.thickness) if has_sides else motion
+    apart = 0.0 if has_sides else feels.thickness
+    if is_round:
         # rows over several vertices, one a pair, would be hundreds there
         return Thing(one.name, swollen, NO_FACES, closed, found, *friction, apart, Round(motion, triangles, its))
     return Thing(one.name, swollen, triangles, closed, found, *friction, apart)

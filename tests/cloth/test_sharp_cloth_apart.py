@@ -27,7 +27,7 @@ from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
-from solver.simulate import bake
+from solver.simulate import advance, bake
 
 NEAR = 2e-3
 PLEATS = Path(__file__).parent.parent / "data" / "pleats_on_a_tooth.npz"
@@ -268,6 +268,33 @@ def test_cloth_that_starts_through_a_ball_is_refused(tmp_path):
         obstacle("Ball", x, faces, arrays)])
     with pytest.raises(BadScene, match='crosses "Ball" at the start'):
         build(load(folder), lambda *_: None)
+
+
+def test_cloth_sits_on_the_sharp_edges_of_what_is_open_below_and_round(tmp_path):
+    """The rim of a lid without a bottom, its thickness away from it as where the lid is closed."""
+    arrays, count, radius, tall = {}, 20, 0.15, 0.1
+    turn = 2.0 * np.pi * np.arange(count) / count
+    ring = radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(count)])
+    after = (np.arange(count) + 1) % count
+    top = np.column_stack([np.full(count, 2 * count), np.arange(count), after])
+    sides = [np.column_stack([np.arange(count), np.arange(count) + count, after]),
+             np.column_stack([after, np.arange(count) + count, after + count])]
+    x = np.concatenate([ring, ring - [0.0, 0.0, tall], np.zeros((1, 3))])
+    vertices, triangles = grid(8, 8, 0.5, 0.5)
+    body = cloth_body("Cloth", vertices + [-0.25, -0.25, 0.004], triangles, arrays, eulerian={}, thickness=2e-3)
+    lid = obstacle("Lid", x, np.concatenate([top, *sides]), arrays)
+    world = build(load(cloth_job(tmp_path / "job", [body], arrays, contact={}, obstacles=[lid])), lambda *_: None)[0]
+    state, part = world.initial_state(), world.parts[0]
+    for _ in range(32):
+        state = advance(world, state, 1 / 96, 1)
+    cloth, now = part.cloth(world.parted(state)[0]), part.steps.things.at(state.time, 1 / 96)
+    mesh, on = cloth.mesh, cloth.mesh.x[(cloth.mesh.on >= 0) & ~cloth.free]
+    assert len(on) > count and part.steps.pushing.crossing(mesh, now) is None
+    # the lowest point of the corners of a regular polygon, and those themselves
+    outside = (np.linalg.norm(on[:, :2], axis=1) - 2e-3) / radius
+    assert np.abs(on[:, 2] - 2e-3).max() < 1e-9 and outside.min() > np.cos(np.pi / count) and outside.max() < 1.001
+    # its lower border is none of its sharp edges
+    assert len(now.features.edges) == count
 
 
 @pytest.mark.parametrize(("own", "its", "both"), [(0.9, 0.4, 0.6), (None, 0.4, np.sqrt(0.4 * 0.5)), (0.0, 1.0, 0.0)])

@@ -70,9 +70,10 @@ class Sharp:
         return normals
 
 
-def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None) -> Sharp:
-    """What is sharp of a surface: convex edges whose faces' normals stand further apart than an angle [rad], borders,
-    and marked edges, (k, 2), unless they are flat or hollow.
+def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None,
+                  borders: bool = True) -> Sharp:
+    """What is sharp of a surface: convex edges whose faces' normals stand further apart than an angle [rad], borders
+    if they are to be, and marked edges, (k, 2), unless they are flat or hollow.
 
     x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is turned. Corners stand
     where other than two of them meet, or where an edge turns by more than the angle. Edges with more than two faces, or
@@ -89,9 +90,9 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     along = x[ends[:, 1]] - x[ends[:, 0]]
     convex = np.einsum("ij,ij->i", np.cross(first, second), along) > 0.0
     # two faces back to back, as of a blade, have no side to which they bend
-    convex |= bend > np.pi - FLAT
+    convex = (convex | (bend > np.pi - FLAT)) & ~is_border
     flat = (area[faces[:, 0]] == 0.0) | (area[faces[:, 1]] == 0.0)
-    sharp = is_border | (convex & ~flat & (bend > angle))
+    sharp = (is_border & borders) | (convex & ~flat & (bend > angle))
     if marked is not None and len(marked):
         many = len(x)
         keys = np.sort(np.asarray(marked, dtype=np.int64), axis=1) @ [many, 1]
