@@ -26,7 +26,7 @@ THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in 
 
 #: what is worked out once, and of which arrays; and these
 MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", "on", "kept")},
-           **dict.fromkeys(("tables", "_edges", "border_edges", "border"), {"faces"}),
+           **dict.fromkeys(("tables", "edges", "border_edges", "border"), {"faces"}),
            **dict.fromkeys(("areas", "border_tangents"), {"faces", "material"}),
            **dict.fromkeys(("gradients", "mean_gradients"), {"faces", "material", "x"})}
 
@@ -85,27 +85,11 @@ class SheetMesh:
         build_tables(len(self.x), len(self.faces), np.ascontiguousarray(self.faces), beyond, at)
         return beyond, at
 
-    @property
+    @cached_property
     def edges(self) -> Index:
         """Ends of each edge once, (e, 2), as the first face that has it goes round."""
-        return self._edges[0]
-
-    @property
-    def edge_faces(self) -> Index:
-        """The faces of each edge, (e, 2), the second -1 at the border."""
-        return self._edges[1]
-
-    @property
-    def edge_corners(self) -> Index:
-        """Which corner of its first face stands opposite to each edge, (e,)."""
-        return self._edges[2]
-
-    @cached_property
-    def _edges(self) -> tuple[Index, Index, Index]:
-        room = self.faces.size
-        ends, beside, corner = np.empty((room, 2), np.int32), np.empty((room, 2), np.int32), np.empty(room, np.int32)
-        count = edges_of(np.ascontiguousarray(self.faces), self.across, ends, beside, corner)
-        return ends[:count], beside[:count], corner[:count]
+        ends = np.empty((self.faces.size, 2), np.int32)
+        return ends[:edges_of(np.ascontiguousarray(self.faces), self.across, ends)]
 
     @cached_property
     def border_edges(self) -> Index:

@@ -48,17 +48,14 @@ def mean_around(faces, areas, of_faces, out):  # type: ignore[no-untyped-def]
                 out[v, i, j] /= max(whole[v], 1e-300)
 
 
-@kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1], i4[:,::1], i4[::1])")
-def edges_of(faces, across, ends, beside, corner):  # type: ignore[no-untyped-def]
-    """Each edge once, as the first face that has it goes round: ends (e, 2), its faces (e, 2), −1 beyond the border,
-    and the corner of the first one that is opposite, (e,); how many there are."""
+@kernel("i8(i4[:,::1], i4[:,::1], i4[:,::1])")
+def edges_of(faces, across, ends):  # type: ignore[no-untyped-def]
+    """Each edge once, as the first face that has it goes round, (e, 2); how many there are."""
     count = 0
     for f in range(faces.shape[0]):
         for k in range(3):
             if across[f, k] < 0 or f < across[f, k]:
                 ends[count, 0], ends[count, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-                beside[count, 0], beside[count, 1] = f, across[f, k]
-                corner[count] = k
                 count += 1
     return count
 
