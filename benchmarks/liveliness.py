@@ -19,9 +19,9 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.report import claim, emit
+from benchmarks.scenes.five_tets import box_five_tets
 from benchmarks.vanilla import vanilla
 from solver.errors import StepFailed
-from solver.meshing.grid import box_five_tets
 from solver.nonlinear.equilibrium import equilibrium
 from solver.world.nodes import Nodes
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.scenes.five_tets import box_five_tets
 from solver.errors import BadMesh
-from solver.meshing.grid import box_five_tets, box_tets
+from solver.meshing.grid import box_tets
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import (
     boundary_faces,
