@@ -280,9 +280,10 @@ class Jointed:
     def braked(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
         """What a linearised step of h seconds takes of the bodies' energy of motion by projecting what they bring onto
         what joints allow, and that energy [J]."""
-        tree, flown = self.tree, flown_since(lin.memory, h)
+        tree, flown, fallen = self.tree, flown_since(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
-            flown = 0.5 * h
+            # what joints took of half a step's weight where it starts goes with the other half's
+            flown = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
             bring = started(lin.posture, np.zeros(3)) if bring is None else bring
             q = lin.q + flown * ahead_of(lin.v, lin.memory, h)
@@ -290,7 +291,7 @@ class Jointed:
         else:
             earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._earlier)
             bring, E = earlier.twist, earlier.E
-        free_flight(lin.posture.E, E, bring, tree.inertia, self.gravity, flown, 0.0, self.wrench)
+        free_flight(lin.posture.E, E, bring, tree.inertia, self.gravity, flown, fallen, self.wrench)
         right = tree.gather(lin.posture, self.wrench, None, self._gathered)
         motion = 0.5 * float(np.einsum("na,nab,nb->", self.wrench, self.light, self.wrench))
         return motion - 0.5 * float(right @ self.by_inertia(lin, 0.0)(right)), motion
