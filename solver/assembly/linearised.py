@@ -69,6 +69,7 @@ class Near:
             return self
         if self._others is None or not np.array_equal(self._others[0], lin.others):
             touching = np.flatnonzero(self._few[lin.others].any(axis=1))
+            self._others = None  # the copy would hold the last one, and that the one before
             whole = copy.copy(self)
             whole._take(np.concatenate([self.elements, self._first + touching]),
                         np.concatenate([self._around, lin.others[touching]]))

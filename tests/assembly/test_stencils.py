@@ -1,5 +1,7 @@
 """Elements besides tetrahedra come and go: patterns, factors and products are as if they had always been there."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -217,6 +219,18 @@ def test_products_know_them_too(scene, few):
         rows = whole.reshape(count, 3, 2)[wanted_nodes]
         assert np.abs(product[met.place[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
     assert near.of(plain) is near
+
+
+def test_only_the_last_ones_met_are_kept(scene):
+    nodes, tets, count, _, blocks, others = scene
+    near, met = Near(tets, np.arange(count, dtype=np.int32), count), []
+    still = np.zeros((count, 3))
+    for seed in range(4):
+        table, more = others(seed)
+        met.append(weakref.ref(near.of(Linearised(still, still, np.ones(count), still, np.concatenate([blocks, more]),
+                                                  np.zeros((count, 3, 3)), others=table))))
+    gc.collect()
+    assert [kept() is not None for kept in met] == [False, False, False, True]
 
 
 def test_one_column_over_triangles_and_hinges_is_as_over_elements_one_by_one():
