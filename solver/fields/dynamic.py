@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from ..state import Index, Vec
 
 PAINTED = 0.5
+SAME = 1.0e-9  #: of two distances: rounding
 
 
 def patches(weights: Vec, triangles: Index) -> list[NDArray[np.int64]]:
@@ -75,11 +76,14 @@ def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nod
 def around_points(points: Vec, radius: Vec, nodes: Vec, part_of_node: Index, single: list[int],
                   taken: NDArray[np.bool_]) -> list[Index]:
     """For each point the free nodes within its `radius`, (p,) [m], those of the part of its single node to which no
-    other point is nearer; that node at least. single: (p,), one for each point, -1 where none is left, which gets
+    other point is as near; that node at least. single: (p,), one for each point, -1 where none is left, which gets
     nothing."""
-    tree = cKDTree(points)
-    away, nearest = tree.query(nodes)
-    nearest = np.where(away <= radius[nearest] * (1.0 + 1.0e-9), nearest, -1)
+    away, near = cKDTree(points).query(nodes, k=[1, 2])
+    nearest = near[:, 0]
+    # in the middle of two of them it belongs to neither, as a mirror between them has it
+    shared = away[:, 1] <= away[:, 0] * (1.0 + SAME)
+    shared &= np.linalg.norm(points[nearest] - points[np.where(shared, near[:, 1], nearest)], axis=1) > SAME
+    nearest = np.where((away[:, 0] <= radius[nearest] * (1.0 + SAME)) & ~shared, nearest, -1)
     found = []
     for k, node in enumerate(single):
         near = (nearest == k) & ~taken & (part_of_node == part_of_node[node]) if node >= 0 else taken[:0]

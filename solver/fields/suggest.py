@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from ..errors import BadInput
 from ..meshing.edge_graph import edge_graph
 from ..meshing.volume import boundary_faces, tet_volumes
 from ..state import Index, Mask, Vec
+from .mirrored import images, whole_sets
 
 SPACING = 0.5  #: smallest distance of two nodes, as a share of the side of the cube that each has for itself
 EDGES = 2.0  #: the same, in mean edge lengths
 FREE = 1.0e-6  #: of the stiffest mode: what is softer moves without being deformed
 ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in their order
+STRAIGHT = 0.8  #: of that along a body, where two nodes of a set are told apart in a straight line
+SHARED = 1.0, 0.5, 0.0  #: powers of how many a set has that what it takes along is divided by: the best one counts
+AS_GOOD = 1.25  #: times what is left to swing: sets that mirror each other may leave so much more
 SOFT = 1.0e-2 / 3.0  #: how much a held node gives way, as a share of the largest swing, both squared
 
 
@@ -25,44 +32,91 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
     picked; chosen: dynamic already. A node that is held takes its three rows out of all others' (the body then moves in
     the modes that leave it at rest), so each is as far from what those before it tell as can be, by the swing of the
     whole body and not by its own: a thin tip swings most and takes nothing along. Nodes inside are picked, as by
-    handles, those of the boundary where none is inside. Raises BadInput where no node is left that is not too close to
-    another, along the body, and fewer than `least` are found, `count` where it is left out.
+    handles, those of the boundary where none is inside. What mirrors itself gets as many in sets that do so too where
+    these leave no more to swing but for a little: what lands would be turned by others. Raises BadInput where no node
+    is left that is not too close to another, along the body, and fewer than `least` are found, `count` where it is left
+    out.
     """
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
     graph = edge_graph(nodes, tets)
-    room = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen)))
-    spacing = max(SPACING * room, EDGES * float(graph.data.mean()))
+    room, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
+    start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * swings)
+    start = start.held(chosen)
 
-    left = np.sqrt(mass)[:, None, None] * swings
-    found: list[int] = []
-    taken = [int(node) for node in chosen]
-    while True:
-        for node in taken:
-            left = _held(left, mass, node)
-            usable &= dijkstra(graph, directed=False, indices=node, limit=spacing) >= spacing
-        if len(found) == count:
-            return np.array(found, dtype=np.int32)
-        candidates = np.flatnonzero(usable)
-        if not len(candidates) and len(found) >= (count if least is None else least):
-            return np.array(found, dtype=np.int32)
-        if not len(candidates):
+    at, found = start, np.zeros(0, dtype=np.int32)
+    while len(found) < count:
+        node = at.best(np.flatnonzero(at.usable)[:, None])
+        if not len(node) and len(found) >= (count if least is None else least):
+            break
+        if not len(node):
             raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
-        taking = _taken_along(left, mass, candidates)
+        at, found = at.held(node), np.concatenate([found, node])
+    if len(chosen) or len(found) == 1:  # the middle of what flies alone mirrors itself, and tells little
+        return found
+    for twins in images(nodes, mass, swings, edge):
+        sets = [_in_sets(start, nodes, twins, len(found), shared) for shared in SHARED if len(twins) > 1]
+        rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, found))
+        if rest <= AS_GOOD * at.rest:
+            return mirrored
+    return found
+
+
+def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
+    """What is left to swing when `count` nodes in sets that mirror each other are held, and these, (count,); without
+    end where there are none. twins: images of each node, (g, k). shared: as in `_Swing.best`."""
+    at, found = start, np.zeros(0, dtype=np.int32)
+    while len(found) < count:
+        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(found)), shared)
+        if not len(node):
+            return np.inf, found
+        at, found = at.held(node), np.concatenate([found, node])
+    return at.rest, found
+
+
+@dataclass(frozen=True)
+class _Swing:
+    """What a body does that no node tells yet."""
+
+    graph: csr_matrix  #: lengths of edges [m], (k, k)
+    mass: Vec  #: (k,) [kg]
+    spacing: float  #: of nodes that tell, along the body [m]
+    usable: Mask  #: (k,)
+    left: Vec  #: what nodes do in each mode by the root of their mass, (k, 3, s)
+
+    @property
+    def rest(self) -> float:
+        """How much of it there is."""
+        return float(np.einsum("kcs,kcs->", self.left, self.left))
+
+    def best(self, sets: Index, shared: float = 0.0) -> Index:
+        """The nodes of the set, of (c, m), that takes most along, (n,), none where there is no set. shared: 0 counts a
+        set as a whole, 1 by its nodes."""
+        if not len(sets):
+            return np.zeros(0, dtype=np.int32)
+        taking = self._taken_along(sets) / (1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)) ** shared
         # equal but for rounding, as on both sides of a symmetric body: the first one, whatever the machine
-        node = int(candidates[np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]])
-        found.append(node)
-        taken = [node]
+        first = np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]
+        found: Index = np.unique(sets[first]).astype(np.int32)
+        return found
 
+    def held(self, nodes: Index) -> _Swing:
+        """What is left when these are held."""
+        left, usable = self.left, self.usable.copy()
+        for node in nodes.tolist():
+            left = _held(left, self.mass, node)
+            usable &= dijkstra(self.graph, directed=False, indices=node, limit=self.spacing) >= self.spacing
+        return replace(self, left=left, usable=usable)
 
-def _taken_along(left: Vec, mass: Vec, candidates: Index) -> Vec:
-    """How much of all swing goes when one node is held, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its three rows R, W = Σ RᵀR."""
-    rows = left[candidates] / np.sqrt(mass[candidates])[:, None, None]
-    whole = np.einsum("kcs,kct->st", left, left)
-    own = rows @ rows.transpose(0, 2, 1) + _give(left, mass) * np.eye(3)
-    taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
-    return taken
+    def _taken_along(self, sets: Index) -> Vec:
+        """How much of all swing goes when a set is held, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its rows R, W = Σ RᵀR."""
+        rows = self.left[sets] / np.sqrt(self.mass[sets])[:, :, None, None]
+        rows = rows.reshape(len(sets), -1, rows.shape[-1])
+        whole = np.einsum("kcs,kct->st", self.left, self.left)
+        own = rows @ rows.transpose(0, 2, 1) + _give(self.left, self.mass) * np.eye(rows.shape[1])
+        taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
+        return taken
 
 
 def _held(left: Vec, mass: Vec, node: int) -> Vec:

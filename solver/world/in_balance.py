@@ -16,7 +16,7 @@ from ..contact.laws.gripping import Gripping, anchors_from
 from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
-from ..integrators.spin import free_parts
+from ..integrators.spin import free_parts, keep_spin
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.following import FollowingProblem
@@ -30,7 +30,7 @@ from ..nonlinear.swinging import Swings
 from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, StagePasses
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage, Stage
-from ..state import Index, State, Vec
+from ..state import Index, Mask, State, Vec
 from . import in_contact
 from .in_flight import ASTRAY, flown, flying_at
 from .soft_bodies import SoftBodies
@@ -68,6 +68,13 @@ class InBalance:
 
         return taken
 
+    def begin_step(self) -> None:
+        """Nothing is kept of its stages."""
+
+    def end_step(self, before: State, after: State, h: float) -> State:
+        """As it is."""
+        return after
+
     def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
         """None: each body would need modes of its own."""
         return None
@@ -104,11 +111,34 @@ class AtOnce(InBalance):
         super().__init__(soft, reduced)
         self._reduced, self._passes = reduced, passes
         self.kept = KeptStage()
+        self._pushed: Mask | None = None  #: what something outside acted on in a stage of this step, (n,)
         self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
         """The same root, however it is found. What the ground's friction holds is part of it, and in the memory."""
+        after = self._reached(solver, stage, start, damped)
+        if stage.inertia:
+            if self._pushed is None:
+                self._pushed = np.zeros(len(self._soft.mass), dtype=bool)
+            self._pushed[self._soft.touching(after)] = True
+            if damped is not None:
+                self._pushed |= damped.drag > 0.0
+        return after
+
+    def begin_step(self) -> None:
+        self._pushed = None
+
+    def end_step(self, before: State, after: State, h: float) -> State:
+        """With the angular momentum that each part had which nothing outside acted on in any stage: a balance moves
+        nodes besides their velocities, and what moves at v is given the moment m v × c by a move c."""
+        if self._pushed is None:
+            return after
+        flew = [part for part in self._flying if not self._pushed[part].any()]
+        return keep_spin(self._soft, flew, before, after, h, None)
+
+    def _reached(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+        """The same by one way or another."""
         if not self._grips or not stage.inertia:
             return self._not_held(solver, stage, start, damped)
         if not solver.limits.accepts and not self._lands(start, stage):
@@ -262,6 +292,7 @@ class AtOnce(InBalance):
 
     def forget_past(self) -> None:
         """Drop the factor, and the order of one of all nodes."""
+        self._pushed = None
         self.kept.forget()
         self._swings.forget()
         if "_whole" in vars(self):

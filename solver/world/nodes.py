@@ -280,11 +280,13 @@ class Nodes(SoftBodies, Part):
 
     def attempt(self, state: State, h: float) -> State:
         """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
+        self.root.begin_step()
         try:
-            return self.integrator.step(self, state, h)
+            return self.root.end_step(state, self.integrator.step(self, state, h), h)
         except GaveUp:
             pass
-        after = self._calmer(state, h)
+        self.root.begin_step()
+        after = self.root.end_step(state, self._calmer(state, h), h)
         self._calmed += 1
         return self._without_past(after)
 

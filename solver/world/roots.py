@@ -48,6 +48,12 @@ class Root(Protocol):
         damped: D through the whole stage. held: directions in which velocities are given.
         """
 
+    def begin_step(self) -> None:
+        """The stages that follow are those of a new step."""
+
+    def end_step(self, before: State, after: State, h: float) -> State:
+        """The state at the end of a step of h seconds, whose stages were reached since it began."""
+
     def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
         """The end of a step, or of its first part, in which dynamic unknowns swing by their own modes; None where there
         are none such, or something touches. Raises StepFailed."""
@@ -152,6 +158,13 @@ class InFull:
         if not np.isin(lin.contacts.nodes, known.nodes).all():
             return None
         return self._whole.posed(lin, stage)
+
+    def begin_step(self) -> None:
+        """Nothing is kept of its stages."""
+
+    def end_step(self, before: State, after: State, h: float) -> State:
+        """As it is: nodes go where their velocities bring them."""
+        return after
 
     def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
         """None: each node swings by itself."""

@@ -18,6 +18,7 @@ def test_what_lands_looks_right(name, made):
     print(row)
     assert row["stretch"] <= 2.0 and row["turned"] <= 1.0 and 0.0 < row["sink"] <= 0.02
     assert row["longest edge, ours"] > 1.1  # it was hit
+    assert row["turned, ConJac"] <= 1.0
 
 
 def test_a_turned_body_is_seen_to_be_turned():

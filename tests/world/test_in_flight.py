@@ -6,6 +6,7 @@ from bodies import box, make, nearest, positions
 from scipy.spatial.transform import Rotation
 
 from solver.nonlinear.quick import Quick
+from solver.parts.stage import Stage
 from solver.state import State
 from solver.world import in_balance
 from solver.world.in_flight import angle_between
@@ -32,7 +33,56 @@ def test_a_stage_that_turns_what_flies_too_far_is_solved_so_that_it_does_not(mon
         monkeypatch.setattr(in_balance, "ASTRAY", astray)
         world = make(nodes, tets, young=3e4, dynamic=corners, integrator="backward_euler")
         world.stage_solver = Quick({"strain_left": 0.01, "tries": 60})
-        after = world.step(State(0.0, x.ravel(), np.zeros(x.size)), 1 / 60)
+        still = np.zeros(x.size)
+        after = world.reach(Stage(1 / 60, 1.0, 1.0, 1 / 60, None, still), State(0.0, x.ravel(), still))
         ahead = x + world.velocity(after) / 60
         turned.append(angle_between(ahead, positions(world, after), world.mass / world.mass.sum()))
     assert turned[0] >= np.radians(0.5) and turned[1] <= 0.02 * turned[0]
+
+
+@pytest.mark.parametrize("integrator", ["sdirk2", "backward_euler", "bdf2"])
+@pytest.mark.parametrize("stage_solver", [Quick({"strain_left": 0.03, "tries": 32}), None])
+def test_what_flies_keeps_its_angular_momentum_however_it_bends(integrator, stage_solver):
+    """A balance moves nodes besides their velocities, and what moves has another moment there."""
+    nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
+    corners = [nearest(nodes, at) for at in [(0, 0, 0.3), (0.4, 0, 0.3), (0.4, 0.3, 0), (0, 0.15, 0)]]
+    world = make(nodes, tets, young=3e4, dynamic=corners, integrator=integrator)
+    if stage_solver is not None:
+        world.stage_solver = stage_solver
+    arms = nodes - world.mass @ nodes / world.mass.sum()
+    v = np.cross([1.0, -2.0, 3.0], arms) + 4.0 * arms * [1.0, -1.0, 0.5] + [0.3, 0.0, 2.0]
+    state = State(0.0, nodes.ravel(), v.ravel())
+    begun, moved = momenta(world, state), 0.0
+    for k in range(1, 13):
+        before, state = state, world.step(state, 1 / 48)
+        along = (positions(world, state) - positions(world, before)) - world.velocity(state) / 48
+        moved = max(moved, float(np.abs(along).max()))
+        straight, turning = momenta(world, state)
+        assert turning == pytest.approx(begun[1], abs=1e-9 * np.linalg.norm(begun[1]))
+        wanted = begun[0] - [0.0, 0.0, 9.81 * k / 48 * world.mass.sum()]
+        assert straight == pytest.approx(wanted, abs=1e-6 * np.linalg.norm(begun[0]))
+    assert moved > 0.001  # the balance did move it
+
+
+def test_what_the_ground_pushes_is_turned_by_it():
+    """A block that comes down on an edge spins as it leaves the ground, and not before."""
+    nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
+    tilted = Rotation.from_euler("y", 0.3).apply(nodes)
+    tilted[:, 2] += 0.1 - tilted[:, 2].min()
+    corners = [nearest(nodes, at) for at in [(0, 0, 0), (0.4, 0, 0.3), (0.4, 0.3, 0), (0, 0.3, 0.3)]]
+    world = make(tilted, tets, dynamic=corners, integrator="sdirk2", ground=(0.0, 3000.0))
+    world.stage_solver = Quick({"strain_left": 0.03, "tries": 32})
+    state, turning = world.initial_state(), []
+    for _ in range(16):
+        state = world.step(state, 1 / 48)
+        turning.append((len(world.touching(state)), abs(momenta(world, state)[1][1])))
+    touched = next(k for k, (count, _) in enumerate(turning) if count)
+    assert all(spin < 1e-9 for _, spin in turning[:touched])
+    assert max(spin for _, spin in turning[touched:]) > 0.1
+
+
+def momenta(world, state):
+    """Its momentum [kg m/s] and its angular momentum about its centre [kg m²/s]."""
+    x, v = positions(world, state), world.velocity(state)
+    arms = x - world.mass @ x / world.mass.sum()
+    return world.mass @ v, np.cross(arms, world.mass[:, None] * v).sum(axis=0)

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from small_jobs import box_job, box_tets, change, write_job
 
+from benchmarks import impacts
 from solver.build.fields import prepare
 from solver.build.suggest import suggest, vibration
 from solver.build.volumes import volumes_of
 from solver.build.world import build
 from solver.errors import BadInput
+from solver.fields import suggest as fields_suggest
 from solver.fields.suggest import farthest_nodes, swings
 from solver.job.load import load
 
@@ -70,7 +73,8 @@ def test_nodes_keep_their_distance_and_are_inside_and_free(tmp_path, count):
         np.testing.assert_array_equal(points, suggest(job, prepared, count))
 
 
-def test_those_there_already_count(tmp_path):
+def test_those_there_already_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(fields_suggest, "AS_GOOD", 0.0)  # one by one
     job, prepared = bar(tmp_path / "one", at_left)
     first, second = suggest(job, prepared, 2)
     there = int(np.argmin(np.linalg.norm(prepared.volume.nodes - first, axis=1)))
@@ -173,3 +177,51 @@ def test_a_job_may_leave_its_spots_to_be_found(tmp_path):
     assert 2 <= len(many.patches) < 12
     change(job, "method", {"kind": "vanilla", "params": {}})
     assert not build(load(job), silent)[1][0].fields.patches
+
+
+def mirrors_itself(points, axis, middle, near=1e-9):
+    """Whether each point has another one, or itself, on the other side of a plane across an axis."""
+    image = points.copy()
+    image[:, axis] = 2 * middle - image[:, axis]
+    return np.linalg.norm(points[:, None] - image[None], axis=-1).min(axis=0).max() <= near
+
+
+def block(folder, held=lambda nodes: nodes[:, 0] < -1.0):
+    """Of 0.4 × 0.3 × 0.25 m, one corner at the origin."""
+    return bar(folder, held, cells=(8, 6, 5))
+
+
+@pytest.mark.parametrize("count", [2, 4, 7, 8])
+def test_what_mirrors_itself_gets_places_that_do(tmp_path, count):
+    free = suggest(*block(tmp_path / "free"), count)
+    assert mirrors_itself(free, 0, 0.2) and mirrors_itself(free, 1, 0.15)
+    held = suggest(*block(tmp_path / "held", at_left), count)
+    assert mirrors_itself(held, 1, 0.15) and not mirrors_itself(held, 0, 0.2)
+
+
+def test_a_body_that_is_turned_is_mirrored_by_its_own_axes(tmp_path):
+    job, prepared = block(tmp_path, at_left)
+    shapes, stiffness, mass = vibration(job, prepared, 30)
+    turn = Rotation.from_euler("zx", [0.4, 0.7]).as_matrix()
+    swing = np.einsum("ij,kjs->kis", turn, swings(shapes, stiffness))
+    nodes, tets = prepared.volume.nodes, prepared.volume.tets
+    picked = farthest_nodes(nodes @ turn.T, tets, mass, swing, 6, prepared.fields.pinned, NONE)
+    assert mirrors_itself(nodes[picked], 1, 0.15)
+
+
+def test_a_head_has_places_left_and_right(tmp_path):
+    """Whose two halves are meshed in different ways."""
+    shape = impacts.suzanne()
+    job = impacts.built(tmp_path, shape.nodes, shape.tets, impacts.QUICK)
+    prepared = prepare(job, job.scene.bodies[0], volumes_of(job, silent)[0], silent)
+    points = suggest(job, prepared, 6)
+    assert mirrors_itself(points, 0, 0.0, near=0.05)
+    assert np.ptp(points[:, 0]) > 0.5  # its ears
+
+
+def test_places_that_mirror_each_other_are_left_where_they_tell_much_less():
+    """One node at an end of a bar, not in its middle, which stands still as it turns."""
+    nodes, tets = box_tets((8, 4, 4), (0.8, 0.4, 0.4))
+    swing = ((nodes[:, :1] - 0.4)[:, :, None]) * np.ones((3, 1))
+    node, = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 1, NONE, NONE)
+    assert abs(nodes[node, 0] - 0.4) == pytest.approx(0.3)

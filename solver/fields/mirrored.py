@@ -1,0 +1,68 @@
+"""Places in sets that mirror each other, where a body and what it does are alike on both sides of planes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..state import Index, Mask, Vec
+
+NEAR = 1.5  #: edges between a node and the image of another, where two halves are meshed in different ways
+ALIKE = 0.1  #: of all swing: how much less or more may go on where a plane mirrors it
+APART = 0.02  #: of the larger: moments that differ by more have axes of their own
+SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
+
+
+def images(nodes: Vec, mass: Vec, swings: Vec, edge: float) -> list[Index]:
+    """Of each node the nearest ones to where some mirrors at right angles bring it, alone and together, (g, k): by as
+    many of them as there are, then by fewer, by none at last.
+
+    nodes: (k, 3) [m]; mass: (k,) [kg]; swings: what nodes do in each mode, (k, 3, s); edge: a usual one [m]. Mirrors go
+    through the centre, across the axes of inertia or those of the world, where nodes have images and swing as much as
+    these.
+    """
+    tree, share = cKDTree(nodes), mass / mass.sum()
+    arms = nodes - share @ nodes
+    much = np.sqrt(np.einsum("kcs,kcs->k", swings, swings))
+    mirrors = []
+    for axis in _axes(arms, share):
+        away, twin = tree.query(nodes - 2.0 * np.outer(arms @ axis, axis))
+        if away.max() <= NEAR * edge and share @ (much - much[twin]) ** 2 <= ALIKE**2 * (share @ much**2):
+            mirrors.append((round(float(away.mean()) / edge, 6), axis, twin))
+
+    taken: list[tuple[Vec, Index]] = []
+    for _, axis, twin in sorted(mirrors, key=lambda mirror: mirror[0]):  # the clearest first
+        if all(abs(float(axis @ other)) <= SQUARE for other, _ in taken):
+            taken.append((axis, twin))
+    out = []
+    for count in range(len(taken), -1, -1):
+        for some in combinations(taken, count):
+            found = np.arange(len(nodes))[None]
+            for _, twin in some:
+                found = np.concatenate([found, found[:, twin]])
+            out.append(found)
+    return out
+
+
+def _axes(arms: Vec, share: Vec) -> Vec:
+    """Axes of the world, then those of inertia that are told apart, (a, 3)."""
+    moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", share, arms, arms))
+    apart = np.diff(moments) > APART * moments[1:]
+    own = np.concatenate([[True], apart]) & np.concatenate([apart, [True]])
+    return np.concatenate([np.eye(3), axes.T[own]])
+
+
+def whole_sets(nodes: Vec, found: Index, usable: Mask, spacing: float, most: int) -> Index:
+    """Sets of usable nodes that mirror each other, (c, g), no more than `most` different ones in each, none of them
+    nearer to another than `spacing` [m]. Those that are their own images stand there more than once.
+
+    found: images of each node, (g, k).
+    """
+    own = np.unique(np.sort(found.T[usable & usable[found].all(axis=0)], axis=1), axis=0)
+    away = np.linalg.norm(nodes[own][:, :, None] - nodes[own][:, None], axis=3)
+    same = own[:, :, None] == own[:, None]
+    different = 1 + (np.diff(own, axis=1) > 0).sum(axis=1)
+    sets: Index = own[((away >= spacing) | same).all(axis=(1, 2)) & (different <= most)]
+    return sets
