@@ -278,7 +278,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Thi
         made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)), loads)
         return made
 
-    names = [*(one.body.name for one in sheets), *(one.name for one in things.parts if one.round is not None)]
+    names = [*(one.body.name for one in sheets), *(one.name for one in things.each if one.round is not None)]
     return Pushing(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
 
 

@@ -306,5 +306,5 @@ def test_two_rub_with_the_geometric_mean_of_what_both_say(tmp_path, own, its, bo
     box = obstacle("Box", BOX[0], BOX[1], arrays, friction=its)
     contact = {"law": {"kind": "barrier", "params": {"friction_coefficient": 0.5}}}
     folder = cloth_job(tmp_path / "job", [body], arrays, end=2, contact=contact, obstacles=[box])
-    thing = build(load(folder), lambda *_: None)[0].parts[0].steps.things.parts[0]
+    thing = build(load(folder), lambda *_: None)[0].parts[0].steps.things.each[0]
     assert thing.friction == pytest.approx(both) and thing.sharp_friction == pytest.approx(both)

@@ -126,7 +126,7 @@ def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
     things = part.steps.things
     usual = things.friction[0, 0]
     np.testing.assert_allclose(things.friction, np.tile([usual, np.sqrt(0.8 * usual)], (len(things.triangles), 1)))
-    np.testing.assert_allclose(things.parts[0].sharp_friction, [usual, 0.4])
+    np.testing.assert_allclose(things.each[0].sharp_friction, [usual, 0.4])
     assert [one.friction is None for one in part.steps.fabrics] == [True, False]
     assert part.steps.limits.thickness == 2.0 * THICK and part.steps.pushing is not None
     said = " ".join(world.notes)

@@ -56,13 +56,13 @@ class ThingsInStep:
 class Things:
     """All of a scene's."""
 
-    parts: Sequence[Thing]
+    each: Sequence[Thing]
     _first: Index = field(init=False)
     _still: ThingsInStep | None = field(default=None, init=False)
     _sharp: ThingsInStep | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
 
     def __post_init__(self) -> None:
-        counts = [len(one.motion.at(0.0)) for one in self.parts]
+        counts = [len(one.motion.at(0.0)) for one in self.each]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
     @property
@@ -78,13 +78,13 @@ class Things:
             round_x, round_velocity = self._round(time, h)
             return replace(self._sharp, round_x=round_x, round_velocity=round_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
-        for k, one in enumerate(self.parts):
+        for k, one in enumerate(self.each):
             start, way = _through(one.motion, time, h)
             x.append(start)
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
         now = ThingsInStep(np.concatenate(x), np.concatenate(velocity), joined(features), *self._round(time, h))
-        if not any(one.motion.moves for one in self.parts):
+        if not any(one.motion.moves for one in self.each):
             self._sharp = now
             if not any(one.motion.moves for one in self.rounds):
                 self._still = now
@@ -98,8 +98,8 @@ class Things:
 
     @cached_property
     def rounds(self) -> list[Round]:
-        """What is round, in the order of the parts."""
-        return [one.round for one in self.parts if one.round is not None]
+        """What is round, in the order of the things."""
+        return [one.round for one in self.each if one.round is not None]
 
     @cached_property
     def round_triangles(self) -> tuple[Index, Index]:
@@ -113,43 +113,43 @@ class Things:
     def triangles(self) -> Index:
         """(t, 3), numbers among all vertices."""
         whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + first for one, first in zip(
-            self.parts, self._first))]).astype(np.int32)
+            self.each, self._first))]).astype(np.int32)
         return whole
 
     @cached_property
     def of_triangle(self) -> Index:
         """Which part each is of, (t,)."""
-        return np.repeat(np.arange(len(self.parts)), [len(one.triangles) for one in self.parts]).astype(np.int32)
+        return np.repeat(np.arange(len(self.each)), [len(one.triangles) for one in self.each]).astype(np.int32)
 
     @cached_property
     def of_vertex(self) -> Index:
         """Which part each vertex is of, (n,)."""
-        return np.repeat(np.arange(len(self.parts)), np.diff(self._first)).astype(np.int32)
+        return np.repeat(np.arange(len(self.each)), np.diff(self._first)).astype(np.int32)
 
     @cached_property
     def is_closed(self) -> Mask:
         """Of each part whether it has an inside that can be told, (p,): that of the ground has no end."""
-        return np.array([one.is_closed and is_closed(one.triangles) for one in self.parts], dtype=bool)
+        return np.array([one.is_closed and is_closed(one.triangles) for one in self.each], dtype=bool)
 
     @cached_property
     def closed(self) -> Mask:
         """Of each triangle, (t,)."""
-        return np.array([one.is_closed for one in self.parts], dtype=bool)[self.of_triangle]
+        return np.array([one.is_closed for one in self.each], dtype=bool)[self.of_triangle]
 
     @cached_property
     def thickness(self) -> Vec:
         """Of each triangle [m], (t,)."""
-        return np.array([one.thickness for one in self.parts], dtype=float)[self.of_triangle]
+        return np.array([one.thickness for one in self.each], dtype=float)[self.of_triangle]
 
     @cached_property
     def friction(self) -> Vec:
         """Of each triangle, and sheet if they differ, (t, s)."""
-        return _by_sheet([one.friction for one in self.parts])[self.of_triangle]
+        return _by_sheet([one.friction for one in self.each])[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
         """Of what vertices sit on, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
         owner = np.concatenate([features.point_object, features.edge_object])
-        found: Vec = _by_sheet([one.sharp_friction for one in self.parts])[owner[on]]
+        found: Vec = _by_sheet([one.sharp_friction for one in self.each])[owner[on]]
         return found
 
     @cached_property
@@ -160,7 +160,7 @@ class Things:
         order = np.argsort(keys, kind="stable")
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         first, second = order[same], order[same + 1]
-        x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.parts)])
+        x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.each)])
         normal = unit_normals(x, self.triangles)
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
         return first.astype(np.int32), second.astype(np.int32), bends
@@ -184,7 +184,7 @@ class Things:
     @cached_property
     def feature_of_edge(self) -> Index:
         """Which edge of all features each of `edges` is, −1 where it is not sharp, (e,)."""
-        vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.parts, self._first)]
+        vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.each, self._first)]
         ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
         keys = ends[:, 0] << 32 | ends[:, 1]
         own = self.edges[0].astype(np.int64)
@@ -199,7 +199,7 @@ class Things:
     def corners(self) -> Index:
         """The vertex of each point of features, −1 of those without faces, (P,)."""
         numbers = np.concatenate([np.zeros(0, np.int32), *(one.sharp.vertices + first for one, first in zip(
-            self.parts, self._first))]).astype(np.int32)
+            self.each, self._first))]).astype(np.int32)
         has = np.zeros(self.count, dtype=bool)
         has[self.triangles] = True
         return np.where(has[numbers], numbers, -1).astype(np.int32)
@@ -208,7 +208,7 @@ class Things:
     def sharp(self) -> Mask:
         """Whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
         marked = [np.zeros(0, np.int64)]
-        for one, first in zip(self.parts, self._first):
+        for one, first in zip(self.each, self._first):
             vertices = one.sharp.vertices[one.sharp.edges].astype(np.int64) + first
             pairs = np.sort(vertices, axis=1)
             marked.append(pairs[:, 0] << 32 | pairs[:, 1])
@@ -220,7 +220,7 @@ class Things:
         """Vertices of faces that are no points of features, (b,): cloth is kept off them as off faces."""
         asked = np.zeros(self.count, dtype=bool)
         asked[self.triangles] = True
-        for one, first in zip(self.parts, self._first):
+        for one, first in zip(self.each, self._first):
             asked[one.sharp.vertices + first] = False
         return np.flatnonzero(asked).astype(np.int32)
 
@@ -232,7 +232,7 @@ def of_sheets(table: Vec, sheet: Index) -> Vec:
 
 
 def _by_sheet(said: Sequence[ArrayLike]) -> Vec:
-    """What parts say, (p, s)."""
+    """What things say, (p, s)."""
     if not said:
         return np.zeros((0, 1))
     table: Vec = np.array(np.broadcast_arrays(*said), dtype=float).reshape(len(said), -1)
