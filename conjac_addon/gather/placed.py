@@ -106,4 +106,4 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
 def _list_of(what: str) -> str:
     """What an artist calls the list that an entry is in."""
     word = what.partition(" ")[0]
-    return "Soft Bodies" if word == "Body" else word
+    return {"Body": "Soft Bodies", "Collection": "Rigid Bodies"}.get(word, word)

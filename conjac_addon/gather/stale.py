@@ -51,7 +51,7 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             was.update(one)
             continue
         if _bodies(was, one) != _bodies(one, was):
-            changed.add("bones")
+            changed.add("bones" if obj.type == "ARMATURE" else "rigid_bodies")
             old["mechanisms"], now["mechanisms"] = [], []
             break
     if ("contact" in old) != ("contact" in now):
@@ -197,7 +197,8 @@ _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance":
                "touches_by_mesh": "Collide by Mesh"}
 
 #: the same for what a mechanism says
-_WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "until": "Let Go at",
+_WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "child": "Joints",
+          "parent": "Joints", "until": "Let Go at",
           "loops": "Joints",
           "radius": "Bearing Radius", "length": "Bearing Length", "points": "Bearing Points", "mode": "Motor",
           "damping": "Damping", "stiffness": "Stiffness", "implicit": "Implicit", "limit": "Largest Effort"}

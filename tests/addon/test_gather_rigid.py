@@ -125,6 +125,25 @@ def turn_of(joint):
     return np.array(Quaternion(joint["rotation"]).to_matrix())
 
 
+def test_what_came_went_and_moved_is_told_in_words_of_rigid_bodies(scene, tmp_path):  # noqa: F811
+    bpy.ops.rigidbody.world_add()
+    wall, arm = add_box("Wall", (0, 0, 2), active=False), add_box("Arm", (0.3, 0, 2))
+    hinge = join("HINGE", wall, arm, (0.15, 0, 2), rotation=(np.pi / 2, 0, 0))
+    owner = mechanism()
+    job_of(owner, tmp_path)
+    assert gather.changed_settings(owner, scene, tmp_path) == [] == gather.moved(owner, scene, tmp_path)
+    hinge.rigid_body_constraint.object1 = None
+    assert gather.changed_settings(owner, scene, tmp_path) == ["Joints"]
+    bpy.data.objects.remove(hinge)
+    assert gather.changed_settings(owner, scene, tmp_path) == ["Joints"]
+    assert gather.moved(owner, scene, tmp_path) == ["Rigid Bodies"]
+    bpy.context.view_layer.objects.active = arm
+    arm.rigid_body.type = "PASSIVE"
+    more = add_box("More", (1, 0, 2))
+    owner.conjac.mechanism.collection.objects.link(more)
+    assert gather.changed_settings(owner, scene, tmp_path) == ["Rigid Bodies"]
+
+
 def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
     boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
     join("HINGE", boxes[0], boxes[1], (0.5, 0, 1))
