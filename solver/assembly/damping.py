@@ -86,16 +86,22 @@ class Damped:
     def multiply(self, columns: Vec) -> Vec:
         """The blocks times columns, both (n, 3, c)."""
         out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
-        if self.blocks is not None and columns.shape[2] == 1:
-            multiply_one(self.blocks, self._tets, columns[:, :, 0], out[:, :, 0])
-        elif self.blocks is not None:
-            multiply(self.blocks, self._elements, self._tets, columns, out)
+        if self.blocks is not None:
+            self._add(self.blocks, self._elements, self._tets, columns, out)
         if self.between is not None:
             others, blocks = self.between
-            multiply(blocks, np.arange(len(others), dtype=np.int32), others, columns, out)
+            self._add(blocks, np.arange(len(others), dtype=np.int32), others, columns, out)
         if self.node_blocks is not None:
             out += self.node_blocks @ columns
         return out
+
+    @staticmethod
+    def _add(blocks: Vec, elements: Index, corners: Index, columns: Vec, out: Vec) -> None:
+        """Blocks (e, 6, 9) of all these elements (e, 4) times columns (n, 3, c) to out."""
+        if columns.shape[2] == 1:
+            multiply_one(blocks, corners, columns[:, :, 0], out[:, :, 0])
+        else:
+            multiply(blocks, elements, corners, columns, out)
 
     def force(self, v: Vec) -> Vec:
         """(blocks − drag) v, (n, 3) [N], for velocities v (n, 3); D v where there is no share of K."""

@@ -210,11 +210,13 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
-    """The same with one column, (n, 3), over all elements, the last corner again where there are three, which have no
-    other blocks: the same additions in the same order, nearly four times as fast."""
+    """The same with one column, (n, 3), over all elements, the last corner again where there are fewer than four, which
+    have no other blocks: the same additions in the same order, nearly four times as fast."""
     at, sums = np.empty((4, 3)), np.empty((4, 3))
     for k in range(corners.shape[0]):
-        many = 3 if corners[k, 2] == corners[k, 3] else 4
+        many = 4
+        while many > 2 and corners[k, many - 1] == corners[k, many - 2]:
+            many -= 1
         for a in range(many):
             i = corners[k, a]
             for r in range(3):

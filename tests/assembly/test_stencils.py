@@ -233,11 +233,12 @@ def test_only_the_last_ones_met_are_kept(scene):
     assert [kept() is not None for kept in met] == [False, False, False, True]
 
 
-def test_one_column_over_triangles_and_hinges_is_as_over_elements_one_by_one():
+def test_one_column_over_springs_triangles_and_hinges_is_as_over_elements_one_by_one():
     rng, nodes = np.random.default_rng(5), 12
     corners = np.array([rng.permutation(nodes)[:4] for _ in range(9)], np.int32)
     blocks = definite_blocks(rng, len(corners))
     corners[::2, 3], blocks[::2, 3:] = corners[::2, 2], 0.0
+    corners[::4, 2:], blocks[::4, 1:] = corners[::4, 1:2], 0.0
     column, one, many = rng.normal(size=(nodes, 3)), np.zeros((nodes, 3)), np.zeros((nodes, 3, 1))
     multiply_one(blocks, corners, column, one)
     multiply(blocks, np.arange(len(corners), dtype=np.int32), corners, column[:, :, None].copy(), many)
