@@ -30,10 +30,10 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
     An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
-    it knows nothing of what touches since. Where cloth buckles projected stiffness is too stiff by far, a little way
-    at a time leads down, and a new factor leads no farther than the last: that one serves for more. Friction follows
-    the loads from whole step to whole step, which are those of `begun` before; a step that is cut would take the loads
-    of surfaces that have just not met.
+    it knows nothing of what touches since, and once it has served for one iteration it hardly ever serves for another.
+    Where cloth buckles projected stiffness is too stiff by far, a little way at a time leads down, and a new factor
+    leads no farther than the last: that one serves for more. Friction follows the loads from whole step to whole step,
+    which are those of `begun` before; a step that is cut would take the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
@@ -41,13 +41,16 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     whether that share alone says that it is settled, where positions balance and directions are no exact ones.
     """
     problem = problem_at(begun)
-    at, last, is_slow, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, False, 0, 0
+    at, last, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, 0, 0
+    is_slow = is_fresh = False
     direction = np.zeros_like(guess)
     for count in range(MOST * tries):
         try:
             kept = None
-            if not by_strain and last > 0.0:
-                kept = _slowly(problem, at, last) if is_slow and served < SERVES else _nearer(problem, at, last)
+            if not by_strain and last > 0.0 and is_slow and served < SERVES:
+                kept = _slowly(problem, at, last)
+            elif not by_strain and last > 0.0 and is_fresh:
+                kept = _nearer(problem, at, last)
             is_fresh = kept is None
             if kept is None:
                 if factors == tries:
