@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import getrefcount
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,6 +84,26 @@ class _Sources:
         return cls(key[by_block], np.concatenate(sources)[by_block].astype(np.int32))
 
 
+ROOMS = 4  #: arrays of past patterns whose memory is kept
+
+
+class _Indices:
+    """Arrays in the memory of earlier ones that nobody holds any more: a solver knows a pattern by its arrays, for as
+    long as it likes, and memory that is touched for the first time takes longer than to fill it."""
+
+    def __init__(self) -> None:
+        self._rooms: list[Index] = []
+
+    def take(self, count: int) -> Index:
+        """So many indices, which say nothing yet."""
+        for k in range(len(self._rooms)):
+            # held by this list, and by the call alone
+            if len(self._rooms[k]) >= count and getrefcount(self._rooms[k]) == 2:
+                return self._rooms[k][:count]
+        self._rooms = [*self._rooms[1 - ROOMS :], np.empty(count + count // 8, np.int32)]
+        return self._rooms[-1][:count]
+
+
 class Pattern:
     """Lower triangle, in compressed columns, of a matrix of 3 x 3 blocks over some of the nodes, in a chosen order.
 
@@ -101,6 +122,7 @@ class Pattern:
         self.tets = tets
         self._others = NO_ELEMENTS  #: behind the tets
 
+        self._indices = _Indices()
         size = len(order)
         has_rows = np.flatnonzero((position[tets] >= 0).any(axis=1))
         sources = _Sources.of(tets[has_rows], position, size, has_rows)
@@ -119,6 +141,7 @@ class Pattern:
         self._rooms: list[tuple[Index, Index, Index]] = [(nothing,) * 3, (nothing,) * 3]
 
         self._weighed: Vec = np.zeros((0, 6, 9))
+        self._values: Vec = np.zeros(0)  #: memory of data, once elements came
         self.data: Vec = np.zeros(len(self.indices))
         self._matrix = sp.csc_matrix((self.data, self.indices, self.indptr), shape=(self.size, self.size))
         self._matrix.has_sorted_indices = True
@@ -135,7 +158,7 @@ class Pattern:
         self.column_start: Index = np.empty(size + 1, dtype=np.int32)
         self.indptr: Index = np.empty(self.size + 1, dtype=np.int32)
         begin_columns(block, self.border, self.column_start, self.indptr)
-        self.indices: Index = np.empty(self.indptr[-1], dtype=np.int32)
+        self.indices: Index = self._indices.take(int(self.indptr[-1]))
         lay_out(block, self.column_start, self.border, self.indptr, self.indices)
 
     def meet(self, others: Index | None) -> None:
@@ -161,7 +184,11 @@ class Pattern:
             self._block = block  # what stands is never what is written next
             return
         self._take_blocks(block)
-        self.data = np.zeros(len(self.indices))
+        if len(self._values) < len(self.indices):
+            self._values = np.empty(len(self.indices) + len(self.indices) // 8)
+        self.data = self._values[: len(self.indices)]
+        if self.border:
+            self.data[:] = 0.0  # of which `gather` writes nothing
         matrix = self._matrix
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
 

@@ -6,6 +6,7 @@ Fortran takes addresses alone. They travel as 64 bit integers, which every 64 bi
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ LETTERS = np.frombuffer(b"LRTN", dtype=np.uint8).copy()
 SIGNS = {"s": np.array([-1.0, 1.0], dtype=np.float32), "d": np.array([-1.0, 1.0])}
 
 
+@cache
 def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
     """Of ROUTINES, then of the letters L, R, T, N and of −1 and 1, (10,); None where scipy's are not as expected.
 
