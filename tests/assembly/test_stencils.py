@@ -103,6 +103,19 @@ def test_what_was_there_before_leaves_no_trace(scene):
     assert np.array_equal(filled(scene, pattern, others(2))[0].data, filled(scene, anew, others(2))[0].data)
 
 
+def test_arrays_that_somebody_holds_are_not_written_again(scene):
+    """A solver knows by them what it has analysed, however many patterns came since."""
+    _, tets, count, free, _, others = scene
+    pattern, held, places = Pattern(tets, free, count), [], []
+    for seed in range(12):
+        filled(scene, pattern, others(seed))
+        places.append(pattern.indices.ctypes.data)
+        if seed in (0, 1, 5):
+            held.append((pattern.indices, pattern.indices.copy()))
+    assert len(held) == 3 and all(np.array_equal(now, then) for now, then in held)
+    assert set(places[-4:]) <= set(places[:-4])  # the memory of all others is used again
+
+
 def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
     """Only where the graph of pairs changes is there anything to analyse."""
     _, tets, count, free, _, others = scene
