@@ -107,13 +107,13 @@ def test_arrays_that_somebody_holds_are_not_written_again(scene):
     """A solver knows by them what it has analysed, however many patterns came since."""
     _, tets, count, free, _, others = scene
     pattern, held, places = Pattern(tets, free, count), [], []
-    for seed in range(12):
+    for seed in (0, 1, 5, *6 * (2, 3)):
         filled(scene, pattern, others(seed))
         places.append(pattern.indices.ctypes.data)
         if seed in (0, 1, 5):
             held.append((pattern.indices, pattern.indices.copy()))
-    assert len(held) == 3 and all(np.array_equal(now, then) for now, then in held)
-    assert set(places[-4:]) <= set(places[:-4])  # the memory of all others is used again
+    assert all(np.array_equal(now, then) for now, then in held)
+    assert len(set(places[-8:])) == 2  # the memory of what nobody holds is used again, by turns
 
 
 def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
