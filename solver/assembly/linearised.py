@@ -50,7 +50,7 @@ class Near:
 
     def _take(self, elements: Index, corners: Index) -> None:
         self.elements: Index = elements.astype(np.int32)
-        self._around = corners  #: nodes of the elements, (k, 4)
+        self.around = corners  #: nodes of the elements, (k, 4)
         count = len(self._few)
         near = self._few.copy()  # also those that no element has, as of obstacles
         near[corners] = True
@@ -72,7 +72,7 @@ class Near:
             self._others = None  # the copy would hold the last one, and that the one before
             whole = copy.copy(self)
             whole._take(np.concatenate([self.elements, self._first + touching]),
-                        np.concatenate([self._around, lin.others[touching]]))
+                        np.concatenate([self.around, lin.others[touching]]))
             self._others = (lin.others, whole)
         return self._others[1]
 

@@ -24,7 +24,6 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
     assert carry is not None
     mesh, order = owner.mesh, owner.pattern.order
     prescribed, count = mesh.coordinates.prescribed, carried.shape[2]
-    onto = carried.reshape(-1, count)
 
     # S (F; J_a) and S (follow; w), on the rows and on the prescribed nodes
     moved = np.zeros((len(lin.x), 3, count + 1))
@@ -39,11 +38,12 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
     rows -= stage.stiffness_and_share(lin) * left
     if lin.damped is not None and lin.damped.has_blocks:
         rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
-    on_prescribed = owner.loads.on_prescribed(lin, stage, moved).reshape(len(onto), count + 1)
+    felt = owner.loads.felt(lin, stage)
+    on_prescribed = owner.loads.on_prescribed(lin, stage, moved, felt).reshape(-1, count + 1)
 
-    whole = carry.rows.T @ rows + onto.T @ on_prescribed
-    momentum = owner.loads.momentum(lin, stage)
-    impulse = (carry.rows.T @ momentum[order].ravel() + onto.T @ momentum[prescribed].ravel() - whole[:, count])
+    whole = carry.rows.T @ rows + carried[felt].reshape(-1, count).T @ on_prescribed
+    momentum, onto = owner.loads.momentum(lin, stage), carried.reshape(-1, count)
+    impulse = carry.rows.T @ momentum[order].ravel() + onto.T @ momentum[prescribed].ravel() - whole[:, count]
     matrix, response = whole[:, :count], carry.rows
     if len(posed.reduced):
         coupling = posed.onto_basis(rows[:, :count])

@@ -164,10 +164,10 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
     columns = np.zeros((len(lin.x), 3, count))
     columns[coordinates.prescribed] = carried
-    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)
+    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)[free]
     if lin.damped is not None and lin.damped.has_blocks:
-        pulled += stage.a * stage.h * lin.damped.multiply(columns)
-    response = posed.respond(pulled[free].reshape(-1, count))
+        pulled += stage.a * stage.h * lin.damped.multiply(columns)[free]
+    response = posed.respond(pulled.reshape(-1, count))
     columns[free] = response.reshape(-1, 3, count)
 
     alone = np.zeros((len(lin.x), 3, 1))
@@ -176,11 +176,11 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
         alone[coordinates.prescribed, :, 0] = stage.w
 
     # G and g stand in the rows of the nodes that joints carry: in the others' nothing is left
-    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2))
-    onto = carried.reshape(-1, count)
-    rows = onto.T @ rows.reshape(len(onto), count + 1)
+    felt = owner.loads.felt(lin, stage)
+    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), felt)
+    rows = carried[felt].reshape(-1, count).T @ rows.reshape(-1, count + 1)
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
-    impulse = onto.T @ momentum.ravel() - rows[:, count]
+    impulse = carried.reshape(-1, count).T @ momentum.ravel() - rows[:, count]
 
     def moving(u: Vec, led: Led) -> tuple[PosedFull, NodeStage]:
         known = stage.moving(carried @ u, led)
