@@ -10,6 +10,8 @@ from solver.build.rigid_skins import BY_SIZE
 from solver.build.world import build
 from solver.errors import BadScene, StepFailed
 from solver.job.load import load
+from solver.parts.loads import Loads
+from solver.parts.stage import NodeStage
 from solver.state import State
 
 RIGID = {"name": "Box", "position": [0.02, 0.01, 0.29], "rotation": [0.99, 0.05, 0.1, 0.0], "density": 1000.0,
@@ -186,6 +188,28 @@ def test_forces_on_both_sides_cancel(tmp_path):
     assert np.abs(forces.sum(axis=1)).max() <= 1e-12 * size
     assert np.abs(np.cross(x[found.nodes], forces).sum(axis=1)).max() <= 1e-12 * size
     assert size > 0.0 and rides.any()
+
+
+def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
+    """Rows of the stage's matrix in them are empty, so joint rates are eliminated over the others alone."""
+    world = made(rigid_on_jelly(tmp_path / "job", integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}))
+    state, part = world.initial_state(), world.parts[0]
+    prescribed = part.coordinates.prescribed
+    loads = Loads(part.condensation.mesh)
+    stage = NodeStage(1.0, 0.01, 1.0, 0.0, None, np.zeros((len(part.mass), 3)), None)
+    columns = np.random.default_rng(1).normal(size=(len(part.mass), 3, 4))
+    counts = []
+    for _ in range(24):
+        state = world.step(state, 1 / 96)
+        mine = world.parted(state)[0]
+        x = part.coordinates.place(mine.q, mine.time, mine.led)
+        lin = part.linearise_at(x, np.zeros_like(x), mine.time)
+        felt = loads.felt(lin, stage)
+        every = loads.on_prescribed(lin, stage, columns, np.arange(len(prescribed)))
+        assert np.array_equal(loads.on_prescribed(lin, stage, columns, felt), every[felt])
+        assert not np.delete(every, felt, axis=0).any()
+        counts.append(len(felt))
+    assert min(counts) == 0 < max(counts) < len(prescribed)
 
 
 def test_a_hinged_rod_falls_on_jelly_and_stays_above_it(tmp_path):
