@@ -150,9 +150,9 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
-        row = layout.row(align=True)
+        row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
         own = context.object.conjac
-        row.operator("conjac.set_wobble", text="Set Stiffness", icon="FORCE_HARMONIC").hertz = own.wobble_hertz
+        row.operator("conjac.set_wobble", text="Set Stiffness").hertz = own.wobble_hertz
         row.prop(own, "wobble_hertz", text="Hz")
     elif not is_body and integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
