@@ -73,13 +73,22 @@ def in_module(version: str, path: Path, folder: Path) -> str:
     return ran.stdout + ran.stderr
 
 
-def in_program(suite: str, path: Path, folder: Path) -> str:
-    """The same in the whole Blender of a Debian. Raises NotHere where no chroot can be made or entered."""
+def make_chroot(suite: str) -> None:
+    """The whole Blender of a Debian, kept where it is there: one process makes it while others wait. Raises NotHere."""
     if not CHROOT.exists() or os.geteuid() != 0:
         raise NotHere("../shared/tools/blender-chroot and root are needed")
-    made = subprocess.run([str(CHROOT), "make", suite], capture_output=True, text=True)
+    import fcntl  # there is none on Windows, and no chroot
+
+    with open(Path(tempfile.gettempdir()) / f"blender-chroot-{suite}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run([str(CHROOT), "make", suite], capture_output=True, text=True)
     if made.returncode:
         raise NotHere(f"no chroot could be made: {made.stderr.strip().splitlines()[-1:]}")
+
+
+def in_program(suite: str, path: Path, folder: Path) -> str:
+    """The same in the whole Blender of a Debian. Raises NotHere where no chroot can be made or entered."""
+    make_chroot(suite)
     shutil.copy(ROOT / "scripts" / "install_here.py", folder)
     shutil.copy(path, folder)
     ran = subprocess.run([str(CHROOT), "run", suite, str(folder), "blender", "-b", "--python-exit-code", "3", "-P",

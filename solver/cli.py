@@ -30,7 +30,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .build.fields import Prepared
     from .job.folder import Job
     from .job.schema import Body
 
@@ -269,7 +270,8 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     return "The fields can be looked at"
 
 
-def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
+    """The job, with each of its bodies that tetrahedra fill, ready to be solved for."""
     from .build.fields import prepare
     from .build.volumes import volumes_of
     from .job import load
@@ -278,10 +280,15 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
     job = load.load(arguments.job)
     volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
     lines.stage("world", None, None, "Loading the solver")
-    from .build.suggest import suggest
-
     for body in _with_inside(job, lines):
-        prepared = prepare(job, body, volumes[body.name], lines.stage)
+        yield job, prepare(job, body, volumes[body.name], lines.stage)
+
+
+def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    for job, prepared in _prepared(arguments, lines, read_stdin):
+        from .build.suggest import suggest  # which takes a while, as is said by now
+
+        body = prepared.body
         lines.stage("suggest", body.name, None, "Finding its slowest wobbles")
         points = suggest(job, prepared, arguments.count).tolist()
         places = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)
@@ -290,18 +297,10 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 
 def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.fields import prepare
-    from .build.volumes import volumes_of
-    from .job import load
+    for job, prepared in _prepared(arguments, lines, read_stdin):
+        from .build.stiffness import stiffened  # likewise
 
-    _listen(read_stdin)
-    job = load.load(arguments.job)
-    volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
-    lines.stage("world", None, None, "Loading the solver")
-    from .build.stiffness import stiffened
-
-    for body in _with_inside(job, lines):
-        prepared = prepare(job, body, volumes[body.name], lines.stage)
+        body = prepared.body
         lines.stage("wobble", body.name, None, "Finding its slowest wobble")
         hertz, times = stiffened(job, prepared, arguments.hertz)
         lines.say(f"{body.name}: its slowest wobble has {hertz:.3g} Hz; {arguments.hertz:g} Hz with {times:.3g} times "

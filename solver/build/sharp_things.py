@@ -49,20 +49,20 @@ class Feels:
 
 def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels, surfaces: Sequence[SeenSurface] = ()) -> Things:
     """What a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
-    scene, parts, touches = job.scene, list[Thing](), bodies[0].touches
+    scene, things, touches = job.scene, list[Thing](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         own = np.array([usual if one.friction is None else one.friction for one in bodies])
         for one in scene.obstacles:
             if touches is None or one.name in touches:
-                parts += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
+                things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
     if scene.ground is not None:
-        parts.append(_ground(job, scene.ground, feels.thickness))
+        things.append(_ground(job, scene.ground, feels.thickness))
     for met in surfaces:
         nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
-        parts.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+        things.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
                            Round(met.motion, met.triangles, met.friction)))
-    return Things(parts)
+    return Things(things)
 
 
 def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Thing]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import build_extension
+from scripts import build_extension, installs
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT.parent / "shared" / "tools" / "blender-chroot"
@@ -63,9 +63,10 @@ blender -b /project/cube.blend -c conjac bake --object Nobody; echo "EXIT nobody
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
     """Everything that Blender printed."""
-    made = subprocess.run([str(TOOL), "make", SUITE], capture_output=True, text=True)
-    if made.returncode:
-        pytest.skip(f"no chroot could be made here: {made.stderr.strip().splitlines()[-1:]}")
+    try:
+        installs.make_chroot(SUITE)
+    except installs.NotHere as reason:
+        pytest.skip(str(reason))
     project = tmp_path_factory.mktemp("project")
     shutil.copyfile(build_extension.build(project / "dist", PYTHON, "linux-x64"), project / "conjac.zip")
     shutil.rmtree(project / "dist")

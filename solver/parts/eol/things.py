@@ -118,17 +118,17 @@ class Things:
 
     @cached_property
     def of_triangle(self) -> Index:
-        """Which part each is of, (t,)."""
+        """Which thing each is of, (t,)."""
         return np.repeat(np.arange(len(self.each)), [len(one.triangles) for one in self.each]).astype(np.int32)
 
     @cached_property
     def of_vertex(self) -> Index:
-        """Which part each vertex is of, (n,)."""
+        """Which thing each vertex is of, (n,)."""
         return np.repeat(np.arange(len(self.each)), np.diff(self._first)).astype(np.int32)
 
     @cached_property
     def is_closed(self) -> Mask:
-        """Of each part whether it has an inside that can be told, (p,): that of the ground has no end."""
+        """Of each thing whether it has an inside that can be told, (p,): that of the ground has no end."""
         return np.array([one.is_closed and is_closed(one.triangles) for one in self.each], dtype=bool)
 
     @cached_property
