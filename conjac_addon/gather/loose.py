@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from .evaluation import coordinates
 from .mesh import triangles as triangles_of
 
-Box = tuple[NDArray[np.float64], NDArray[np.float64]]  #: its lowest and its highest corner
-
 MANY = 64  #: loose parts of one mesh, above which nobody looks whether they are apart: hair cards, scales, gravel
 
 
@@ -36,27 +34,42 @@ def loose_parts(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
 
 
 def any_apart(mesh: bpy.types.Mesh) -> bool:
-    """Whether two of a mesh's loose parts neither cross each other nor hold each other, as letters of a word: what is
-    filled with tetrahedra is in pieces then, which may fall onto each other."""
+    """Whether two of a mesh's loose parts neither cross each other nor hold each other inside, as letters of a word or
+    a ball in the hole of a ring: what is filled with tetrahedra is in pieces then, which may fall onto each other."""
     label, triangles = loose_parts(mesh), triangles_of(mesh)
     used = np.unique(label[triangles[:, 0]])
     if not 2 <= len(used) <= MANY:
         return False
     x = coordinates(mesh)
     tree: dict[int, BVHTree] = {}
-    box: dict[int, Box] = {}
+    faces: dict[int, NDArray[np.int32]] = {}
     for part in used:
         own = np.flatnonzero(label == part)
         new = np.empty(len(x), dtype=np.int32)
         new[own] = np.arange(len(own))
-        tree[part] = BVHTree.FromPolygons(x[own].tolist(), new[triangles[label[triangles[:, 0]] == part]].tolist())
-        box[part] = x[own].min(axis=0), x[own].max(axis=0)
+        faces[part] = triangles[label[triangles[:, 0]] == part]
+        tree[part] = BVHTree.FromPolygons(x[own].tolist(), new[faces[part]].tolist())
+    # the first vertex of each part, from which the others are seen: around[a, b] is how often a goes around b
+    first = x[used]
+    around = np.array([[0.0 if a == b else _winding(point, x[faces[a]]) for b, point in zip(used, first)]
+                       for a in used])
+    filled = np.abs(around.sum(axis=0)) > 0.5  # what lies in a hollow, between two shells, is held by neither
     joined = {part: part for part in used}
-    for a, b in combinations(used, 2):
-        if _holds(box[a], box[b]) or _holds(box[b], box[a]) or tree[a].overlap(tree[b]):
+    for (k, a), (m, b) in combinations(enumerate(used), 2):
+        holds = filled[m] and abs(around[k, m]) > 0.5 or filled[k] and abs(around[m, k]) > 0.5
+        if holds or tree[a].overlap(tree[b]):
             joined = {part: joined[a] if group == joined[b] else group for part, group in joined.items()}
     return len(set(joined.values())) > 1
 
 
-def _holds(outer: Box, inner: Box) -> bool:
-    return bool((outer[0] <= inner[0]).all() and (inner[1] <= outer[1]).all())
+def _winding(point: NDArray[np.float64], corners: NDArray[np.float64]) -> float:
+    """How often triangles, corners (m, 3, 3), go around a point: the solid angles they are seen under, over 4π."""
+    if (point < corners.min(axis=(0, 1))).any() or (point > corners.max(axis=(0, 1))).any():
+        return 0.0
+    to = corners - point
+    away = np.linalg.norm(to, axis=2)
+    a, b, c = to[:, 0], to[:, 1], to[:, 2]
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+    below = (away.prod(axis=1) + np.einsum("ij,ij->i", a, b) * away[:, 2] + np.einsum("ij,ij->i", b, c) * away[:, 0]
+             + np.einsum("ij,ij->i", c, a) * away[:, 1])
+    return float(np.arctan2(volume, below).sum() / (2.0 * np.pi))

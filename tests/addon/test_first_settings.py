@@ -95,6 +95,32 @@ def test_pieces_of_one_mesh_touch_each_other(addon, places, apart):
     assert word.conjac.contact.itself == apart
 
 
+def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
+    """Inside of another's bounding box, and yet in the open: a ball in a ring, a pip in a shell that is hollow."""
+    bpy.ops.mesh.primitive_torus_add(location=(0, 0, 2))
+    ring = bpy.context.object
+    mesh = bmesh.new()
+    mesh.from_mesh(ring.data)
+    bmesh.ops.create_icosphere(mesh, subdivisions=2, radius=0.2)
+    mesh.to_mesh(ring.data)
+    bpy.ops.conjac.add_soft_body()
+    assert ring.conjac.contact.itself
+
+    for pip in (False, True):
+        bpy.ops.mesh.primitive_ico_sphere_add(location=(0, 0, 2))
+        shell = bpy.context.object
+        mesh.clear()
+        mesh.from_mesh(shell.data)
+        hollow = bmesh.ops.create_icosphere(mesh, subdivisions=2, radius=0.8)["verts"]
+        bmesh.ops.reverse_faces(mesh, faces=list({face for vert in hollow for face in vert.link_faces}))
+        if pip:
+            bmesh.ops.create_icosphere(mesh, subdivisions=1, radius=0.2)
+        mesh.to_mesh(shell.data)
+        bpy.ops.conjac.add_soft_body()
+        assert shell.conjac.contact.itself == pip
+    mesh.free()
+
+
 @pytest.mark.parametrize("at,turned,ground", [
     ((0, 0, -2), 0.4, False), ((0, 0, 0), 0.0, False), ((9, 0, -2), 0.0, True)])
 def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon, at, turned, ground):
