@@ -31,7 +31,8 @@ class Collider:
 
     def __init__(self, obj: bpy.types.Object, evaluation: Evaluation, job: JobFolder | JobPart, samples: int) -> None:
         """samples: how many there will be. Raises BadInput where it cannot be bumped into."""
-        evaluation.check_enabled(obj, f'it is a collider of "{evaluation.object.name}"')
+        evaluation.check_enabled(obj, f'it is a collider of "{evaluation.object.name}"',
+                                 "remove ConJac from it")
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
         bodies = [one for one in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(one, obj)]

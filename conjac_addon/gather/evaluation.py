@@ -99,15 +99,18 @@ class Evaluation:
         matrix[:3] *= self.scale
         return matrix
 
-    def check_enabled(self, obj: bpy.types.Object, doing: str) -> None:
+    def check_enabled(self, obj: bpy.types.Object, doing: str, instead: str = "") -> None:
         """Raises BadInput for an object that Blender leaves where it was, whatever its animation says.
 
-        doing: what it is there for, such as 'it cuts "Ear"'.
+        doing: what it is there for, such as 'it cuts "Ear"'; instead: what else an artist may want, such as "free it".
         """
         # it is in Blender's graph, as the settings point at it, and yet it is not moved
-        if obj.hide_viewport or obj not in self.view_layer.objects.values():
-            raise BadInput(f"{doing} and is disabled in viewports or not in the scene, so it stands still",
-                           "Enable it; the eye in the Outliner may hide it", obj.name)
+        off = _off(obj, self.scene, self.view_layer)
+        if off is None:
+            return
+        why, remedy = off
+        raise BadInput(f"{doing}, but {why}, so it stands still",
+                       f"{remedy}, or {instead}" if instead else remedy, obj.name)
 
     def origin(self, obj: bpy.types.Object) -> Array:
         """World position of an object's origin [m], (3,)."""
@@ -156,8 +159,30 @@ def _view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.V
             layer.update()
         if obj in layer.objects.values():
             return layer
-    excluded = next((one.name for one in obj.users_collection if one in scene.collection.children_recursive), None)
-    if excluded is not None:
-        raise BadInput(f'its collection "{excluded}" is excluded from the view layer',
-                       "Tick the collection in the Outliner", obj.name)
-    raise BadInput(f'it is not in the scene "{scene.name}"', "Link it to a collection of the scene", obj.name)
+    raise BadInput(*(_off(obj, scene, scene.view_layers[0]) or _nowhere(scene)), obj.name)
+
+
+def _off(obj: bpy.types.Object, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> tuple[str, str] | None:
+    """Why Blender does not evaluate an object of a view layer, and what to do; None where it does."""
+    if obj.hide_viewport:
+        return "it is disabled in viewports", "Enable it (the eye in the Outliner may hide it)"
+    found = _nowhere(scene)
+    within = [(view_layer.layer_collection, "")]
+    while within:
+        layer, above = within.pop()
+        disabled = above or (layer.collection.name if layer.collection.hide_viewport else "")
+        if obj in layer.collection.objects.values():
+            if layer.exclude:
+                found = (f'its collection "{layer.collection.name}" is excluded from the view layer',
+                         "Tick the collection in the Outliner")
+            elif disabled:
+                found = (f'its collection "{disabled}" is disabled in viewports',
+                         "Enable the collection in the Outliner (its eye may hide it)")
+            else:
+                return None
+        within += [(child, disabled) for child in layer.children]
+    return found
+
+
+def _nowhere(scene: bpy.types.Scene) -> tuple[str, str]:
+    return f'it is not in the scene "{scene.name}"', "Link it to a collection of the scene"

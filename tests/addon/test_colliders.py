@@ -82,9 +82,23 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
     low, _ = balls
     box = add_collider("Box", 0.1, (1, 0, 0))
     box.hide_viewport = True
-    with pytest.raises(BadInput, match='"Box": it is a collider of "Low" and is disabled in viewports'):
+    with pytest.raises(BadInput, match='"Box": it is a collider of "Low", but it is disabled in viewports'):
         gather.write_job(low, scene, tmp_path)
     box.hide_viewport = False
+    # Blender leaves what is in such a collection where it was, and what is in another one too goes on moving
+    kept = bpy.data.collections.new("Set")
+    scene.collection.children.link(kept)
+    kept.objects.link(box)
+    shown = bpy.context.view_layer.layer_collection.children["Set"]
+    for switch, why in (("exclude", "excluded from the view layer, so it stands still. Tick the collection in the "
+                         "Outliner, or remove ConJac from it"), ("hide_viewport", "disabled in viewports")):
+        setattr(shown if switch == "exclude" else kept, switch, True)
+        gather.write_job(low, scene, tmp_path)
+        scene.collection.objects.unlink(box)
+        with pytest.raises(BadInput, match=f'"Box": it is a collider of "Low", but its collection "Set" is {why}'):
+            gather.write_job(low, scene, tmp_path)
+        scene.collection.objects.link(box)
+        setattr(shown if switch == "exclude" else kept, switch, False)
     box.data.clear_geometry()
     with pytest.raises(BadInput, match='"Box": the mesh has no vertices'):
         gather.write_job(low, scene, tmp_path)

@@ -223,7 +223,7 @@ def test_fibers_of_curves_that_stand_still_unseen(soft_cube, refused):
     combed_by(soft_cube, comb)
     comb.hide_viewport = True
     comb.location.x = 5.0  # which Blender does not look at while it is disabled
-    assert refused(soft_cube).startswith('"Comb": it gives the fibers of "Cube" their direction and is disabled')
+    assert refused(soft_cube).startswith('"Comb": it gives the fibers of "Cube" their direction, but it is disabled')
     comb.hide_viewport = False
     bpy.context.scene.collection.objects.unlink(comb)
     assert "not in the scene" in refused(soft_cube)
@@ -251,4 +251,4 @@ def test_a_ground_that_is_disabled_and_would_stay_where_it_was(soft_cube, refuse
     ground = linked("Floor", None)
     soft_cube.conjac.use_ground, soft_cube.conjac.ground_object = True, ground
     ground.hide_viewport = True
-    assert '"Floor": it is the ground of "Cube" and is disabled in viewports' in refused(soft_cube)
+    assert '"Floor": it is the ground of "Cube", but it is disabled in viewports' in refused(soft_cube)

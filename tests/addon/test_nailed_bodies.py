@@ -77,7 +77,7 @@ def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
         job_of(obj, tmp_path / "late")
     nail.frame = 5
     nail.object.hide_viewport = True
-    with pytest.raises(BadInput, match='it is a nail of "Jelly" and is disabled in viewports or not in the scene'):
+    with pytest.raises(BadInput, match='it is a nail of "Jelly", but it is disabled in viewports'):
         job_of(obj, tmp_path / "disabled")
     nail.object.hide_viewport = False
     nail.is_drawn, nail.until = True, 5

@@ -336,7 +336,7 @@ def test_cloth_joins_what_it_falls_on(balls, scene, tmp_path):  # noqa: F811
 
 def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F811
     balls[1].hide_viewport = True
-    with pytest.raises(BadInput, match='"High": it is baked together with "Low" and is disabled in viewports'):
+    with pytest.raises(BadInput, match='"High": it is baked together with "Low", but it is disabled in viewports'):
         gather.write_job(balls[0], scene, tmp_path)
 
 
