@@ -12,7 +12,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from ...solver.frames.compared import nameless
+from ...solver.frames.compared import nameless, read
 from ...solver.job.files import open_regular
 from .. import members
 from .. import settings as properties
@@ -76,7 +76,9 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
         # where an object says it, it takes an evaluation
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
             changed.add("ground.height")
-    before, after = _flat(nameless(old)), _flat(nameless(now))
+    for was, one in zip(old.get("bodies", []), now["bodies"]):
+        one["painted"] = was.get("painted", {})  # not compared, and says whether what is painted goes inside
+    before, after = _flat(read(nameless(old))), _flat(read(nameless(now)))
     before = _defaults(after) | before  # what an older ConJac did not know was as it is by default
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):

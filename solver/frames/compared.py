@@ -82,7 +82,7 @@ def different(old: Any, new: Any) -> list[str]:
     Not the last frame: a longer or shorter scene goes on with the same frames. Not how things are called.
     """
     if isinstance(old, dict) and isinstance(new, dict):
-        old, new = nameless(old), nameless(new)
+        old, new = read(nameless(old)), read(nameless(new))
     return _different(old, new, "")
 
 
@@ -145,6 +145,20 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
             {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
             if isinstance(one.get("bodies"), list) else {}))
     return found
+
+
+def read(scene: dict[str, Any]) -> dict[str, Any]:
+    """scene.json without what nothing reads of its bodies: how spots move where nothing follows them, how paint goes
+    inside where nothing is painted."""
+    method = scene.get("method")
+
+    def body(one: dict[str, Any]) -> dict[str, Any]:
+        own = one.get("method", method)
+        known = catalogue.family("method").get(own.get("kind", "")) if isinstance(own, dict) else None
+        unread = {*(() if known is None or known.follows else ("spot",)), *(() if one.get("painted") else ("carry",))}
+        return {key: value for key, value in one.items() if key not in unread}
+
+    return scene | ({"bodies": _each(scene["bodies"], body)} if "bodies" in scene else {})
 
 
 def _without_names(mechanism: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from .. import catalogue
 from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
@@ -47,6 +48,7 @@ MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
 
 OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of a body that is cloth
+OF_FOLLOWED = ("spot.",)  #: what is not read of a body in which nothing follows dynamic nodes
 
 Flat = dict[str, Any]
 
@@ -117,6 +119,7 @@ def settings(job: Job) -> Settings:
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
                   *(OF_VOLUMES if body.cloth else ()), *(() if body.fiber_material else ("fiber",)),
+                  *_unfollowed(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
@@ -124,6 +127,10 @@ def settings(job: Job) -> Settings:
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
     mechanisms = {one.name: dict(_flat(job, one, "", digests, so_far)) for one in job.scene.mechanisms}
     return Settings(scene, bodies, digests, mechanisms, so_far)
+
+
+def _unfollowed(method: str) -> tuple[str, ...]:
+    return () if catalogue.find("method", method).follows else OF_FOLLOWED
 
 
 def recorded(manifest: Mapping[str, Any]) -> Settings:
@@ -283,10 +290,19 @@ def means_the_same(manifest: Mapping[str, Any]) -> bool:
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
     """What a cache was baked from and what a job says, both up to the last frame that both have."""
-    old, until = recorded(manifest), min(manifest["end"], read.scene["time.end"])
+    old, until = _as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
     if not old.so_far:  # older manifests tell arrays as a whole, or none tells of time
         read = replace(read, so_far={})
     return old.until(until), read.until(until)
+
+
+def _as_read(old: Settings) -> Settings:
+    """What an older cache was baked from, without what it tells of and nothing read."""
+    def body(flat: Flat) -> Flat:
+        unread = _unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
+        return {key: value for key, value in flat.items() if not key.startswith(unread)}
+
+    return replace(old, bodies={name: body(flat) for name, flat in old.bodies.items()})
 
 
 def _named_solve(read: Settings) -> str:

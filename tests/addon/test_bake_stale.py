@@ -29,6 +29,26 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
     assert_plays(obj, (1, LAST))
 
 
+def test_what_does_nothing_for_a_body_makes_no_bake_of_it_stale(scene):  # noqa: F811
+    """How spots move where every node swings, how paint goes inside where nothing is painted."""
+    obj = add_jelly()
+    obj.conjac.solver.method = "vanilla"
+    assert obj.conjac.bake() == 0
+    before = frames_of(obj)
+    obj.conjac.spot, obj.conjac.carry, obj.conjac.spot_radius = "mean", "straight", 0.3
+    status = addon_bake.status(obj)
+    assert status.state == "complete", status.text
+    assert obj.conjac.bake() == 0 and addon_bake.status(obj).state == "complete"
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    assert obj.conjac.bake() == 0 and frames_of(obj) == before
+    obj.conjac.solver.method = "conjac"
+    assert "Method" in addon_bake.status(obj).text
+    assert obj.conjac.bake() == 0
+    obj.conjac.spot = "turn"
+    assert addon_bake.status(obj).text == "Baked before Spots Move changed; bake again"
+
+
 def test_other_vertices_make_it_stale(scene):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Smooth", "SUBSURF")  # below the ConJac modifier

@@ -1,6 +1,7 @@
 """Each stage's hash depends on what that stage reads and on nothing else, and a change is told in plain names."""
 
 import time
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -9,7 +10,7 @@ from small_jobs import box_job, change, surface_job
 
 from solver.job import schema
 from solver.job.changes import changed
-from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, hashes, reader, settings
+from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, hashes, reader, same_solve, settings
 from solver.job.load import load
 
 
@@ -123,6 +124,28 @@ def test_what_is_not_read_is_not_hashed(tmp_path):
     assert stages_changed(before, of(job)) == []
     change(job, "bodies.0.carry", {"kind": "straight"})
     assert stages_changed(before, of(job)) != []
+
+
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_how_spots_move_is_read_where_others_follow_them(tmp_path, method):
+    job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
+    change(job, "method", {"kind": method, "params": {}})
+    before = of(job)
+    change(job, "bodies.0.spot", {"kind": "mean", "params": {"spot_radius": 0.2}})
+    assert bool(stages_changed(before, of(job))) == (method == "conjac")
+
+
+def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tmp_path):
+    """Versions until 0.1 took them in."""
+    job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
+    change(job, "method", {"kind": "vanilla", "params": {}})
+    read = settings(load(job))
+    old = replace(read, bodies={"Ear": {**read.bodies["Ear"], "spot.kind": "mean"}})
+    manifest = {"settings": old.plain(), "hashes": hashes(old).plain(), "end": read.scene["time.end"],
+                "sources": {name: {"digest": one} for name, one in read.digests.items()}}
+    assert hashes(old).solve != hashes(read).solve and same_solve(manifest, read)
+    change(job, "bodies.0.density", 900.0)
+    assert not same_solve(manifest, settings(load(job)))
 
 
 def test_bodies_that_come_and_go_are_named(tmp_path):
