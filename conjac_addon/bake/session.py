@@ -318,8 +318,12 @@ class Bake:
         key = self.key if self.progress.exit_code == EXIT_COMPLETE else "pc2"
         # a bake that failed before its first new frame leaves what plays as it is
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
-            for note in show(obj, self.scene(), self.folder, cache, key):
-                self.note(note)
+            try:
+                for note in show(obj, self.scene(), self.folder, cache, key):
+                    self.note(note)
+            except ConJacError:
+                if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
+                    raise
 
     def _written(self) -> str:
         """What is written when all frames are there."""

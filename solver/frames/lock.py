@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import CacheBusy, CacheUnwritable
-from ..job.files import CAREFUL, NotRegular, create, is_link, make_folder, open_regular, unwritable
+from ..job.files import BRING_BACK, CAREFUL, NotRegular, create, is_link, make_folder, open_regular, unwritable
 
 LOCK, FRESH, TURN = "lock", "lock.new", "lock.turn"
 SETTLE = 10.0  # s: an empty lock file younger than this is one that an older ConJac is writing
@@ -147,8 +147,7 @@ class HeldLock:
         if holder(self._folder) == self._me:
             return
         if not self._folder.is_dir():
-            raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into",
-                                  "Bring its disk back and resume; the frames written so far are kept there")
+            raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into", BRING_BACK)
         now = told(self._folder)
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
                         "Resume once nobody else bakes into it")

@@ -197,6 +197,10 @@ def replace(source: Path, target: Path) -> None:
             time.sleep(0.01 * 2**attempt)
 
 
+#: what to do about a folder that has gone
+BRING_BACK = "Bring it back, or its disk, and go on: the frames written so far are in it. Without it, bake again"
+
+
 def unwritable(path: Path, error: OSError) -> CacheUnwritable:
     """The error for the user when `path` could not be written."""
     if error.errno in FULL:
@@ -209,8 +213,7 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
         return CacheUnwritable(f"{path} cannot be written: its disk can only be read",
                                "Choose a folder on another disk, or make that one writable and resume")
     if error.errno in GONE and not path.parent.is_dir():
-        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone",
-                               "Bring its disk back and resume; the frames written so far are kept there")
+        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone", BRING_BACK)
     return CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
                            "Choose a folder that you may write to")
 

@@ -103,6 +103,23 @@ def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: 
     assert addon_bake.status(obj).state == "complete"
 
 
+@pytest.mark.parametrize("gone", [".", "cache", "cache/frames"])
+def test_a_folder_that_is_deleted_in_mid_bake_is_told_and_goes_on_when_it_is_back(scene, tmp_path, gone):  # noqa: F811
+    obj = add_jelly(step=1 / 480)
+    scene.frame_end = 60
+    bake = session.Bake(obj, scene)
+    run_until(bake, lambda: (bake.progress.frame or 0) >= 6)
+    trash = tmp_path / "trash"
+    (bake.folder / gone).rename(trash)
+    assert bake.wait() == 4
+    assert "has gone" in bake.progress.error and ". Bring it back, or its disk, and go on" in bake.progress.error
+    trash.rename(bake.folder / gone)
+    kept = frames_of(obj)
+    assert len(kept) >= 6 and addon_bake.status(obj).state == "partial"
+    scene.frame_end = len(kept) + 4
+    assert obj.conjac.bake() == 0 and kept.items() <= frames_of(obj).items()
+
+
 def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 200
