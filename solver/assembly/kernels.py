@@ -170,17 +170,20 @@ def lay_out(block, column_start, border, indptr, indices):  # type: ignore[no-un
     """Rows of the lower triangle's entries, (nnz,), column by column; the arrays of Pattern."""
     count = column_start.shape[0] - 1
     for j in range(count):
-        for c in range(3):
-            at = indptr[3 * j + c]
-            for r in range(c, 3):
-                indices[at] = 3 * j + r
-                at += 1
-            for b in range(column_start[j] + 1, column_start[j + 1]):
-                row = 3 * (block[b] - j * count)
-                indices[at], indices[at + 1], indices[at + 2] = row, row + 1, row + 2
-                at += 3
-            for k in range(border):
-                indices[at + k] = 3 * count + k
+        one, two, three = (indices[indptr[3 * j] : indptr[3 * j + 1]], indices[indptr[3 * j + 1] : indptr[3 * j + 2]],
+                           indices[indptr[3 * j + 2] : indptr[3 * j + 3]])
+        at = 0
+        for key in block[column_start[j] : column_start[j + 1]]:
+            row = 3 * (key - j * count)
+            one[at], one[at + 1], one[at + 2] = row, row + 1, row + 2
+            at += 3
+        for k in range(border):
+            one[at + k] = 3 * count + k
+        # of a node's second and third column the same without what stands above their diagonal
+        for k in range(two.shape[0]):
+            two[k] = one[1:][k]
+        for k in range(three.shape[0]):
+            three[k] = one[2:][k]
     for k in range(border):
         for r in range(k, border):
             indices[indptr[3 * count + k] + r - k] = 3 * count + r

@@ -63,13 +63,17 @@ def merge(alone, start, sources, key, given, count, block, new_start, new_source
         begin, following = b, key[taken] >> 1 if taken < count else np.int64(-1)
         while b < alone.shape[0] and (taken == count or alone[b] < following):
             b += 1
+        # (slices, whose indices LLVM knows to rise from nothing: these loops are vectors then)
         moved = at - start[2 * begin]
-        for k in range(begin, b):
-            block[made + k - begin] = alone[k]
-        for k in range(2 * begin, 2 * b):
-            new_start[2 * (made - begin) + k] = start[k] + moved
-        for k in range(start[2 * begin], start[2 * b]):
-            new_sources[k + moved] = sources[k]
+        was, now = alone[begin:b], block[made : made + b - begin]
+        for k in range(was.shape[0]):
+            now[k] = was[k]
+        begins, begin_now = start[2 * begin : 2 * b], new_start[2 * made : 2 * (made + b - begin)]
+        for k in range(begins.shape[0]):
+            begin_now[k] = begins[k] + moved
+        given_before, given_now = sources[start[2 * begin] : start[2 * b]], new_sources[at : start[2 * b] + moved]
+        for k in range(given_before.shape[0]):
+            given_now[k] = given_before[k]
         made, at = made + b - begin, start[2 * b] + moved
         if taken == count:
             break

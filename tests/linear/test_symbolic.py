@@ -1,5 +1,8 @@
 """Our own symbolic factorization has the rows that elimination fills, and a factor on it is Cholesky's."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -133,6 +136,22 @@ def test_what_followed_before_stands_no_more():
     after = following.follow(second)
     after.factor(second)
     assert after.stands and not before.stands
+
+
+def test_what_followed_before_leaves_its_memory_at_once():
+    """Without a collector of garbage: the next pattern is laid out where one before the last stood."""
+    first, second = over_nodes(1, 40, 90, 0)[0], over_nodes(2, 40, 90, 0)[0]
+    following = LaterPatterns(over_nodes(0, 40, 60, 0)[0], 0, lambda graph, lasts: np.arange(40, dtype=np.int32))
+    gc.disable()
+    try:
+        before = following.follow(first)
+        before.factor(first)
+        gone = weakref.ref(before)
+        del before
+        following.follow(second).factor(second)
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):

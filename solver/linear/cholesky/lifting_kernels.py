@@ -13,7 +13,7 @@ import numpy as np
 from ...threads import kernel
 
 
-@kernel("i8(i4[::1], i4[::1], i4[::1], i4[::1], i8, i4[::1])")
+@kernel("i8(i4[::1], i4[::1], i4[::1], u4[::1], i8, i4[::1])")
 def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
     """How many nodes were placed anew; new_order (nodes,): the nodes as they are eliminated.
 

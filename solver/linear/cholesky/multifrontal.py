@@ -67,7 +67,8 @@ class Multifrontal:
                  places: Index | None = None) -> None:
         """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
         most: values that fronts may say of those above them. places: memory for two of each entry of lower."""
-        self._inside, self._blas, self._most = inside, blas, most
+        # arrays of what is inside, not itself: who holds both goes, with all memory, once nobody holds it any more
+        self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
         self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
         first, rows_start, parent, relative = inside.first, inside.rows_start, inside.parent, inside.relative
         count = len(parent)
@@ -88,18 +89,18 @@ class Multifrontal:
     @property
     def fits(self) -> bool:
         """Whether it takes little more room than L itself; if not it must not be used."""
-        return self.room <= max(min(MOST_UPDATES * float(self._inside.values_start[-1]), self._most), ALWAYS_ROOM)
+        return self.room <= max(min(MOST_UPDATES * float(self._plan[2][-1]), self._most), ALWAYS_ROOM)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
         """Write L of scale × the matrix, whose lower triangle is `data`; False where it is not definite.
 
         values: as those of Supernodes, of its own precision.
         """
-        inside, failed = self._inside, self._failed
+        failed = self._failed
         failed[:] = 0
         plan = (values, self._updates, *self._plan)
-        share(factor_trees, len(inside.trees) // 2, inside.trees, self._blas, self._ints, failed, data, scale, *plan)
-        for s in inside.top.tolist():
+        share(factor_trees, len(self._trees) // 2, self._trees, self._blas, self._ints, failed, data, scale, *plan)
+        for s in self._top.tolist():
             if failed.any():
                 break
             self._factor_top(s, data, scale, values)
@@ -107,10 +108,10 @@ class Multifrontal:
 
     def _factor_top(self, s: int, data: Vec, scale: float, values: Single | Vec) -> None:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
-        inside, blas, ints, failed = self._inside, self._blas, self._ints, self._failed
-        block = (values, inside.rows_start, inside.values_start)
-        columns = int(inside.first[s + 1] - inside.first[s])
-        length = int(inside.rows_start[s + 1] - inside.rows_start[s])
+        blas, ints, failed = self._blas, self._ints, self._failed
+        first, rows_start, values_start = self._plan[:3]
+        block = (values, rows_start, values_start)
+        columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
         share(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, self._updates, *self._plan)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
@@ -121,7 +122,7 @@ class Multifrontal:
                 return
             share(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
         tiles = -(-(length - columns) // TILE)
-        share(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, inside.first,
+        share(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, first,
               *block[1:], self._updates_start)
 
 
@@ -151,8 +152,10 @@ def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> 
     places = np.empty(2 * count, dtype=np.int32) if places is None else places
     source, in_front = places[:count], places[count : 2 * count]
     if inside.nodes:
-        place_node_entries(lower.indptr, lower.indices, inside.nodes, inside.permutation, place, inside.first,
-                           inside.rows_start, inside.rows, starts, source, in_front)
+        unsigned = (array.view(np.uint32) for array in (lower.indices, inside.permutation, place, inside.rows))
+        indices, permutation, row_of, rows = unsigned
+        place_node_entries(lower.indptr, indices, inside.nodes, permutation, row_of, inside.first, inside.rows_start,
+                           rows, starts, source, in_front)
     else:
         place_entries(lower.indptr, lower.indices, place, inside.first, inside.rows_start, inside.rows, within, starts,
                       source, in_front)

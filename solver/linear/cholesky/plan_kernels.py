@@ -7,26 +7,35 @@ import numpy as np
 from ...threads import kernel
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
-def find_parents(first, rows_start, rows, owner, parent, relative):  # type: ignore[no-untyped-def]
+@kernel("void(i4[::1], i4[::1], u4[::1], i8, i4[::1], i4[::1])")
+def find_parents(first, rows_start, rows, columns, parent, relative):  # type: ignore[no-untyped-def]
     """The supernode that owns the first row below each one, -1 for roots; of each row its place among the parent's.
 
-    owner: of each column, for work.
+    columns: how many there are.
     """
     count = parent.shape[0]
+    owner, within = np.empty(columns, np.int32), np.empty(columns, np.int32)
     for s in range(count):
-        for j in range(first[s], first[s + 1]):
-            owner[j] = s
+        owner[first[s] : first[s + 1]] = s
+    head, following = np.full(count, -1, np.int32), np.empty(count, np.int32)
     for s in range(count):
         below = rows_start[s] + first[s + 1] - first[s]
         parent[s] = owner[rows[below]] if below < rows_start[s + 1] else -1
-        if parent[s] < 0:
-            continue
-        at = rows_start[parent[s]]
-        for e in range(below, rows_start[s + 1]):
-            while rows[at] != rows[e]:  # both rise
-                at += 1
-            relative[e] = at - rows_start[parent[s]]
+        if parent[s] != -1:
+            following[s] = head[parent[s]]
+            head[parent[s]] = s
+    for s in range(count):
+        child = head[s]
+        if child != -1:
+            own = rows[rows_start[s] : rows_start[s + 1]]
+            for k in range(own.shape[0]):
+                within[own[k]] = k
+        while child != -1:
+            below = rows_start[child] + first[child + 1] - first[child]
+            theirs, places = rows[below : rows_start[child + 1]], relative[below : rows_start[child + 1]]
+            for k in range(theirs.shape[0]):
+                places[k] = within[theirs[k]]
+            child = following[child]
 
 
 @kernel("void(i4[::1], i8[::1], i8[::1], i4[::1])")
@@ -107,7 +116,7 @@ def place_entries(  # type: ignore[no-untyped-def]
             row_of[e] = within[row_of[e]]
 
 
-@kernel("void(i4[::1], i4[::1], i8, i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+@kernel("void(i4[::1], u4[::1], i8, u4[::1], u4[::1], i4[::1], i4[::1], u4[::1], i4[::1], i4[::1], i4[::1])")
 def place_node_entries(  # type: ignore[no-untyped-def]
     indptr, indices, nodes, permutation, place, first, rows_start, rows, column_start, source, row_of,
 ):
@@ -118,8 +127,7 @@ def place_node_entries(  # type: ignore[no-untyped-def]
     size = column_start.shape[0] - 1
     fill = np.zeros(nodes + 1, np.int32)
     for j in range(nodes):
-        for e in range(indptr[3 * j] + 3, indptr[3 * j + 1], 3):
-            i = indices[e]
+        for i in indices[indptr[3 * j] + 3 : indptr[3 * j + 1] : 3]:
             if i >= 3 * nodes:
                 break
             fill[(j if place[3 * j] < place[i] else i // 3) + 1] += 1
@@ -127,20 +135,22 @@ def place_node_entries(  # type: ignore[no-untyped-def]
         fill[j + 1] += fill[j]
     begins = fill.copy()
     # of the blocks in a node's columns of L: the node in whose column of A they stand, and where in its first column
-    whose, where = np.empty(begins[nodes], np.int32), np.empty(begins[nodes], np.int32)
+    whose, where = np.empty(begins[nodes], np.uint32), np.empty(begins[nodes], np.int32)
     for j in range(nodes):
-        for e in range(indptr[3 * j] + 3, indptr[3 * j + 1], 3):
-            i = indices[e]
+        at = 3
+        for i in indices[indptr[3 * j] + 3 : indptr[3 * j + 1] : 3]:
             if i >= 3 * nodes:
                 break
-            k = j if place[3 * j] < place[i] else i // 3
-            whose[fill[k]], where[fill[k]] = j, e - indptr[3 * j]
-            fill[k] += 1
+            earlier = np.uint32(j if place[3 * j] < place[i] else i // 3)
+            whose[fill[earlier]], where[fill[earlier]] = j, at
+            fill[earlier] += 1
+            at += 3
     within = np.empty(size, np.int32)
     at = 0
     for s in range(first.shape[0] - 1):
-        for e in range(rows_start[s], rows_start[s + 1]):
-            within[rows[e]] = e - rows_start[s]
+        own = rows[rows_start[s] : rows_start[s + 1]]
+        for k in range(own.shape[0]):
+            within[own[k]] = k
         column = first[s]
         while column < first[s + 1]:
             u = permutation[column]
@@ -156,34 +166,36 @@ def place_node_entries(  # type: ignore[no-untyped-def]
             while indices[indptr[u + 1] - 1 - singles] >= 3 * nodes:
                 singles += 1
             length = 3 * (begins[j + 1] - begins[j]) + singles
-            one, two, three = at, at + 3 + length, at + 5 + 2 * length
-            column_start[column], column_start[column + 1], column_start[column + 2] = one, two, three
-            own = within[place[u]]
-            for r in range(3):
-                source[one + r], row_of[one + r] = indptr[u] + r, own + r
-            for r in range(1, 3):
-                source[two + r - 1], row_of[two + r - 1] = indptr[u + 1] + r - 1, own + r
-            source[three], row_of[three] = indptr[u + 2], own + 2
-            one, two, three = one + 3, two + 2, three + 1
+            starts = at, at + 3 + length, at + 5 + 2 * length
+            ends = starts[1], starts[2], starts[2] + 1 + length
+            for c in range(3):
+                column_start[column + c] = starts[c]
+                for r in range(c, 3):
+                    source[starts[c] + r - c], row_of[starts[c] + r - c] = indptr[u + c] + r - c, within[place[u]] + r
+            one, two, three = (source[starts[0] + 3 : ends[0]], source[starts[1] + 2 : ends[1]],
+                               source[starts[2] + 1 : ends[2]])
+            row_one, row_two, row_three = (row_of[starts[0] + 3 : ends[0]], row_of[starts[1] + 2 : ends[1]],
+                                           row_of[starts[2] + 1 : ends[2]])
+            at = 0
             for k in range(begins[j], begins[j + 1]):
                 v = 3 * whose[k]
                 a, b, c = indptr[v] + where[k], indptr[v + 1] + where[k] - 1, indptr[v + 2] + where[k] - 2
                 if v == u:
                     other = within[place[indices[a]]]
                     for r in range(3):
-                        source[one + r], source[two + r], source[three + r] = a + r, b + r, c + r
+                        one[at + r], two[at + r], three[at + r] = a + r, b + r, c + r
                 else:  # it stands there as its transpose
                     other = within[place[v]]
-                    source[one], source[one + 1], source[one + 2] = a, b, c
-                    source[two], source[two + 1], source[two + 2] = a + 1, b + 1, c + 1
-                    source[three], source[three + 1], source[three + 2] = a + 2, b + 2, c + 2
+                    one[at], one[at + 1], one[at + 2] = a, b, c
+                    two[at], two[at + 1], two[at + 2] = a + 1, b + 1, c + 1
+                    three[at], three[at + 1], three[at + 2] = a + 2, b + 2, c + 2
                 for r in range(3):
-                    row_of[one + r] = row_of[two + r] = row_of[three + r] = other + r
-                one, two, three = one + 3, two + 3, three + 3
+                    row_one[at + r] = row_two[at + r] = row_three[at + r] = other + r
+                at += 3
             for t in range(singles):
                 other = within[place[indices[indptr[u + 1] - 1 - t]]]
-                source[one + t], row_of[one + t] = indptr[u + 1] - 1 - t, other
-                source[two + t], row_of[two + t] = indptr[u + 2] - 1 - t, other
-                source[three + t], row_of[three + t] = indptr[u + 3] - 1 - t, other
-            at, column = three + singles, column + 3
+                one[at + t], row_one[at + t] = indptr[u + 1] - 1 - t, other
+                two[at + t], row_two[at + t] = indptr[u + 2] - 1 - t, other
+                three[at + t], row_three[at + t] = indptr[u + 3] - 1 - t, other
+            at, column = ends[2], column + 3
     column_start[size] = at

@@ -52,7 +52,7 @@ class Supernodes(ABC):
         self.rows, self.permutation = rows, permutation
         self.parent = np.empty(len(first) - 1, dtype=np.int32)  #: who owns the first row below each one, −1 for roots
         self.relative = np.zeros(len(rows), dtype=np.int32)  #: place of each row below a supernode among its parent's
-        find_parents(first, rows_start, rows, np.empty(len(permutation), dtype=np.int32), self.parent, self.relative)
+        find_parents(first, rows_start, rows.view(np.uint32), len(permutation), self.parent, self.relative)
         self.top, self.trees = _parts(first, rows_start, self.parent)  #: supernodes, borders of subtrees
         self.longest = int(np.diff(rows_start).max())  #: most rows of a supernode
         self._works = np.zeros((max(len(self.trees) // 2, MOST_GROUPS), self.longest * GROUP))

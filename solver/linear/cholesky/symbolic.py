@@ -7,22 +7,27 @@ each iteration, as pairs in contact do, that is a third of what their step costs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ...state import Index
 from .lifting_kernels import lifted
 from .symbolic_kernels import (
+    by_columns,
     column_counts,
     elimination_tree,
     graph_of_nodes,
+    in_order,
     in_postorder,
     join_columns,
-    renumbered,
     spread_rows,
     supernode_rows,
 )
+
+Rows: TypeAlias = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -47,39 +52,34 @@ class NodeGraph:
         self.count = self.nodes + kept
         lengths = np.diff(indptr)
         most = int(lengths[: 3 * self.nodes : 3].sum() + lengths[3 * self.nodes :].sum())
-        self.start, rows = np.zeros(self.count + 1, np.int32), np.empty(most, np.int32)
+        self.start, rows = np.zeros(self.count + 1, np.int32), np.empty(most, np.uint32)
         found = graph_of_nodes(indptr, indices, self.nodes, self.start, rows) if 3 * self.nodes + kept == size else -1
         if found < 0:
             raise ValueError("not a matrix over nodes")
-        self.rows: Index = rows[:found]
+        self.rows: Rows = rows[:found]
 
     def symmetric(self) -> sp.csc_matrix:
         """That of the nodes alone, both triangles, without a diagonal."""
         shape = self.count, self.count
-        lower = sp.csc_matrix((np.ones(len(self.rows)), self.rows, self.start), shape=shape)
+        lower = sp.csc_matrix((np.ones(len(self.rows)), self.rows.view(np.int32), self.start), shape=shape)
         both = lower + lower.T
         return both if not self.kept else both[: self.nodes, : self.nodes]
 
     def tree(self, order: Index | None = None) -> EliminationTree:
         """How it is eliminated: as its columns stand, or in this order of its nodes, what is kept behind them."""
-        start, rows = self.start, self.rows
         numbers = np.arange(self.count, dtype=np.int32)
         if order is not None:
             numbers[: self.nodes] = order
-            start, rows = self._renumbered(start, rows, numbers)
+        across_start, across = np.empty_like(self.start), np.empty_like(self.rows)
+        in_order(self.start, self.rows, numbers, across_start, across)
         parent, post = np.empty(self.count, np.int32), np.empty(self.count, np.int32)
-        elimination_tree(start, rows, parent, post)
-        start, rows = self._renumbered(start, rows, post)
+        elimination_tree(across_start, across, parent, post)
+        start, rows = np.empty_like(self.start), np.empty_like(self.rows)
+        by_columns(across_start, across, post, start, rows)
         in_postorder(parent, post)
         counts = np.empty(self.count, np.int32)
         column_counts(start, rows, parent, counts)
         return EliminationTree(self, start, rows, numbers[post], parent, counts)
-
-    def _renumbered(self, start: Index, rows: Index, order: Index) -> tuple[Index, Index]:
-        new = np.empty_like(start), np.empty_like(rows)
-        renumbered(start, rows, order, *new)
-        return new
-
 
     def lifted(self, tree: EliminationTree) -> Index:
         """The order of nodes of another graph's tree, with those that are joined across it placed anew."""
@@ -95,7 +95,7 @@ class EliminationTree:
 
     of: NodeGraph
     start: Index
-    rows: Index
+    rows: Rows
     order: Index
     parent: Index
     counts: Index
@@ -112,11 +112,11 @@ class EliminationTree:
         first = first[: made + 1].copy()
         rows_start = np.zeros(made + 1, np.int32)
         np.cumsum(lengths[:made], out=rows_start[1:])
-        rows = np.empty(rows_start[-1], np.int32)
+        rows = np.empty(rows_start[-1], np.uint32)
         supernode_rows(self.start, self.rows, first, rows_start, rows)
         return self._in_scalars(first, rows_start, rows)
 
-    def _in_scalars(self, first: Index, node_start: Index, node_rows: Index) -> Symbolic:
+    def _in_scalars(self, first: Index, node_start: Index, node_rows: Rows) -> Symbolic:
         """Supernodes of nodes as those of their rows."""
         nodes = self.of.nodes
         widths = np.where(self.order < nodes, 3, 1).astype(np.int32)

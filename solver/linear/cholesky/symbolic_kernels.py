@@ -1,6 +1,7 @@
 """Kernels of the symbolic factorization of a graph, given in the order of elimination.
 
-A graph stands column by column: start (n + 1,), rows (entries,), rows of column j after j, in any order.
+A graph stands column by column: start (n + 1,), rows (entries,), rows of column j after j, in any order. Where they are
+unsigned, no index is looked at for being negative: that is a third of the time of what follows rows about.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ FEW, SOME, MANY = 2, 6, 16
 ZEROS_OF_SOME, ZEROS_OF_MANY, ZEROS = 0.8, 0.1, 0.05
 
 
-@kernel("i8(i4[::1], i4[::1], i8, i4[::1], i4[::1])")
+@kernel("i8(i4[::1], i4[::1], i8, i4[::1], u4[::1])")
 def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-untyped-def]
     """The graph of nodes of three rows each and of the single rows behind them; its entries, -1 if it is not of such.
 
@@ -48,30 +49,40 @@ def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-unty
     return found
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
-def elimination_tree(start, rows, parent, post):  # type: ignore[no-untyped-def]
+@kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
+def in_order(start, rows, order, across_start, across):  # type: ignore[no-untyped-def]
+    """The same graph with column k for order[k], row by row: of row k the columns before k that it has entries in."""
+    n = order.shape[0]
+    place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
+    for k in range(n):
+        place[order[k]] = k
+    for j in range(n):
+        for i in rows[start[j] : start[j + 1]]:
+            fill[max(place[j], place[i]) + 1] += 1
+    for k in range(n):
+        fill[k + 1] += fill[k]
+    across_start[:] = fill
+    for j in range(n):
+        for i in rows[start[j] : start[j + 1]]:
+            row = max(place[j], place[i])
+            across[fill[row]] = min(place[j], place[i])
+            fill[row] += 1
+
+
+@kernel("void(i4[::1], u4[::1], i4[::1], i4[::1])")
+def elimination_tree(across_start, across, parent, post):  # type: ignore[no-untyped-def]
     """The parent of each column, -1 for roots, and a postorder: post[k] is the column that comes k-th. [Liu 1990]"""
     n = parent.shape[0]
-    entries = start[n]
-    across_start, across = np.zeros(n + 1, np.int32), np.empty(entries, np.int32)
-    for e in range(entries):
-        across_start[rows[e] + 1] += 1
-    for i in range(n):
-        across_start[i + 1] += across_start[i]
-    fill = across_start[:-1].copy()
-    for j in range(n):
-        for e in range(start[j], start[j + 1]):
-            across[fill[rows[e]]] = j
-            fill[rows[e]] += 1
-    ancestor = np.empty(n, np.int32)
+    none = np.uint32(n)
+    ancestor = np.full(n, none, np.uint32)
     for k in range(n):
-        parent[k], ancestor[k] = -1, -1
-        for e in range(across_start[k], across_start[k + 1]):
-            i = across[e]
-            while i != -1 and i < k:  # up to the root of what is joined, which k becomes
+        parent[k] = -1
+        column = np.uint32(k)
+        for i in across[across_start[k] : across_start[k + 1]]:
+            while i < column:  # up to the root of what is joined, which k becomes
                 above = ancestor[i]
-                ancestor[i] = k
-                if above == -1:
+                ancestor[i] = column
+                if above == none:
                     parent[i] = k
                 i = above
     head, following = np.full(n, -1, np.int32), np.empty(n, np.int32)
@@ -98,24 +109,23 @@ def elimination_tree(start, rows, parent, post):  # type: ignore[no-untyped-def]
                 stack[top] = child
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
-def renumbered(start, rows, order, new_start, new_rows):  # type: ignore[no-untyped-def]
-    """The same graph with column k for order[k]."""
-    n = order.shape[0]
+@kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
+def by_columns(across_start, across, post, start, rows):  # type: ignore[no-untyped-def]
+    """A graph that stands row by row, column by column with column k for post[k]. A postorder of its tree leaves which
+    of two joined nodes comes first."""
+    n = post.shape[0]
     place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):
-        place[order[k]] = k
-    for j in range(n):
-        for e in range(start[j], start[j + 1]):
-            fill[min(place[j], place[rows[e]]) + 1] += 1
+        place[post[k]] = k
+    for i in across:
+        fill[place[i] + 1] += 1
     for j in range(n):
         fill[j + 1] += fill[j]
-    new_start[:] = fill
-    for j in range(n):
-        for e in range(start[j], start[j + 1]):
-            a, b = place[j], place[rows[e]]
-            column = min(a, b)
-            new_rows[fill[column]] = max(a, b)
+    start[:] = fill
+    for k in range(n):
+        for i in across[across_start[k] : across_start[k + 1]]:
+            column = place[i]
+            rows[fill[column]] = place[k]
             fill[column] += 1
 
 
@@ -131,7 +141,7 @@ def in_postorder(parent, post):  # type: ignore[no-untyped-def]
         parent[k] = -1 if above == -1 else place[above]
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
+@kernel("void(i4[::1], u4[::1], i4[::1], i4[::1])")
 def column_counts(start, rows, parent, counts):  # type: ignore[no-untyped-def]
     """Entries of each column of L, the diagonal's among them, of a postordered graph. [Gilbert 1994]"""
     n = parent.shape[0]
@@ -146,8 +156,7 @@ def column_counts(start, rows, parent, counts):  # type: ignore[no-untyped-def]
     for j in range(n):
         if parent[j] != -1:
             counts[parent[j]] -= 1
-        for e in range(start[j], start[j + 1]):
-            i = rows[e]
+        for i in rows[start[j] : start[j + 1]]:
             if first[j] > most[i]:  # j is a leaf of row i's subtree
                 counts[j] += 1
                 most[i] = first[j]
@@ -223,68 +232,64 @@ def join_columns(parent, counts, first, lengths):  # type: ignore[no-untyped-def
     return made
 
 
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], i4[::1])")
+@kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
 def supernode_rows(start, rows, first, row_start, out):  # type: ignore[no-untyped-def]
     """Rows of each supernode, rising, its own columns first. row_start: where those of each one begin."""
     count = first.shape[0] - 1
-    n = first[count]
+    n, total = first[count], row_start[count]
     owner, seen = np.empty(n, np.int32), np.full(n, -1, np.int32)
     for s in range(count):
-        for j in range(first[s], first[s + 1]):
-            owner[j] = s
+        owner[first[s] : first[s + 1]] = s
     head, following = np.full(count, -1, np.int32), np.empty(count, np.int32)
-    total = row_start[count]
-    mixed, of_row = np.empty(total, np.int32), np.zeros(n + 1, np.int32)
+    mixed, fill = np.empty(total + 1, np.uint32), np.zeros(n, np.int32)
     for s in range(count):
-        at, last = row_start[s], first[s + 1]
-        for j in range(first[s], last):
+        at = row_start[s]
+        for j in range(first[s], first[s + 1]):
             mixed[at] = j
             seen[j] = s
             at += 1
-        for j in range(first[s], last):
-            for e in range(start[j], start[j + 1]):
-                if seen[rows[e]] != s:
-                    seen[rows[e]] = s
-                    mixed[at] = rows[e]
-                    at += 1
+        # each row is written, and stays where it is new: whether it is no processor foresees
+        for i in rows[start[first[s]] : start[first[s + 1]]]:
+            mixed[at] = i
+            at += seen[i] != s
+            seen[i] = s
         child = head[s]
         while child != -1:
-            for e in range(row_start[child], row_start[child + 1]):
-                i = mixed[e]
-                if i >= last and seen[i] != s:
-                    seen[i] = s
-                    mixed[at] = i
-                    at += 1
+            for i in mixed[row_start[child] + first[child + 1] - first[child] : row_start[child + 1]]:
+                mixed[at] = i
+                at += seen[i] != s
+                seen[i] = s
             child = following[child]
-        least = n
-        for e in range(row_start[s] + last - first[s], at):
-            least = min(least, mixed[e])
-        if least < n:
-            following[s] = head[owner[least]]
-            head[owner[least]] = s
-        for e in range(row_start[s], row_start[s + 1]):
-            of_row[mixed[e] + 1] += 1
+        below = mixed[row_start[s] + first[s + 1] - first[s] : at]
+        if below.shape[0] > 0:
+            above = owner[below.min()]
+            following[s] = head[above]
+            head[above] = s
     # sorted by being dealt out twice: to rows, then back
-    for i in range(n):
-        of_row[i + 1] += of_row[i]
-    dealt, fill = np.empty(total, np.int32), of_row[:-1].copy()
-    for s in range(count):
-        for e in range(row_start[s], row_start[s + 1]):
-            dealt[fill[mixed[e]]] = s
-            fill[mixed[e]] += 1
-    at_of = row_start[:-1].copy()
-    for i in range(n):
-        for e in range(of_row[i], of_row[i + 1]):
-            out[at_of[dealt[e]]] = i
-            at_of[dealt[e]] += 1
-
-
-@kernel("void(i4[::1], i4[::1], i4[::1], i4[::1])")
-def spread_rows(node_rows, begins, widths, rows):  # type: ignore[no-untyped-def]
-    """So many rows as each node has. begins: the first one of each, in L; widths: how many."""
+    for i in mixed[:total]:
+        fill[i] += 1
     at = 0
-    for e in range(node_rows.shape[0]):
-        i = node_rows[e]
-        for k in range(widths[i]):
-            rows[at] = begins[i] + k
-            at += 1
+    for i in range(n):
+        at, fill[i] = at + fill[i], at
+    dealt = np.empty(total, np.uint32)
+    for s in range(count):
+        for i in mixed[row_start[s] : row_start[s + 1]]:
+            dealt[fill[i]] = s
+            fill[i] += 1
+    at, at_of = 0, row_start[:-1].copy()
+    for i in range(n):
+        for s in dealt[at : fill[i]]:
+            out[at_of[s]] = i
+            at_of[s] += 1
+        at = fill[i]
+
+
+@kernel("void(u4[::1], i4[::1], i4[::1], i4[::1])")
+def spread_rows(node_rows, begins, widths, rows):  # type: ignore[no-untyped-def]
+    """So many rows as each node has, three or one. begins: the first one of each, in L; widths: how many."""
+    at = 0
+    for i in node_rows:
+        rows[at] = begins[i]
+        if widths[i] == 3:
+            rows[at + 1], rows[at + 2] = begins[i] + 1, begins[i] + 2
+        at += widths[i]
