@@ -57,7 +57,8 @@ class Hinges:
 
     nodes: Index  #: ends a, b and opposite corners c, d, (h, 4)
     length: Vec  #: of the edge in material space, the mean of both sides [m], (h,)
-    areas: Vec  #: of both triangles in material space [m²], (h, 2)
+    sides: Index  #: the triangles of c and of d, (h, 2)
+    areas: Vec  #: of these in material space [m²], (h, 2)
     cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (h, 4)
 
     @classmethod
@@ -67,7 +68,7 @@ class Hinges:
         length, cotangents = np.empty(room), np.empty((room, 4))
         count = find_hinges(np.require(sheet.triangles, np.int32, ["C", "W"]),
                             np.require(sheet.material, float, ["C", "W"]), nodes, faces, length, cotangents)
-        return cls(nodes[:count], length[:count], sheet.areas[faces[:count]], cotangents[:count])
+        return cls(nodes[:count], length[:count], faces[:count], sheet.areas[faces[:count]], cotangents[:count])
 
 
 class SheetLaw(Protocol):

@@ -13,7 +13,7 @@ from ...forces.cloth.sheet import Sheet, SheetLaw
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .sheet_offsets import SheetOffsets
-from .sliding_kernels import add_drag, add_elements, add_inertia, add_turning
+from .sliding_kernels import add_drag, add_faces, add_hinges, add_inertia, add_turning
 from .unknowns import MOST, Unknowns
 
 Law = Callable[[Sheet], SheetLaw]
@@ -156,8 +156,10 @@ class Assembler:
         one.elements.fill(sheet.x, True, forces, stiffness)
         forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
         # a face slides with its own F: averaged over a fold a force would do work that nobody gets
-        add_elements(tets, slots, slides, np.concatenate([F, sheet.mean_gradients]), len(faces), forces, stiffness,
-                     h * h + h * fabric.stiffness_damping, h, blocks, impulse)
+        share, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
+        add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], share, h, blocks, impulse)
+        add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
+                   stiffness[first:], share, h, blocks, impulse)
 
     def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
         """Faces of each sheet."""

@@ -125,56 +125,116 @@ def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: i
                     momentum[node, 3 + j] += h * value
 
 
-@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i8, f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1],"
-        " f8[:,::1])")
-def add_elements(  # type: ignore[no-untyped-def]
-        elements, slots, slides, F, faces, forces, stiffness, share, h, blocks, impulse):
+@kernel("void(f8[:,::1], i8, f8[:,:,:,::1])")
+def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
+    """Write the blocks of K of all pairs of an element's corners, (4, 4, 3, 3), on and below the diagonal. stiffness:
+    of pairs (1, 0), (2, 0), (2, 1), …, (6, 9) [N/m]; K_aa = −Σ K_ab."""
+    K[:] = 0.0
+    for a in range(1, corners):
+        for b in range(a):
+            pair = a * (a - 1) // 2 + b
+            for i in range(3):
+                for j in range(3):
+                    value = stiffness[pair, 3 * i + j]
+                    K[a, b, i, j] = value
+                    K[a, a, i, j] -= value
+                    K[b, b, j, i] -= value
+
+
+@kernel("void(f8[:,::1], f8, i4, f8[:,:,::1])")
+def add_still(block, share, slot, blocks):  # type: ignore[no-untyped-def]
+    """Add −share K of a pair neither of which slides, (3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            if slot >= 0:
+                blocks[slot, i, j] -= share * block[i, j]
+            else:
+                blocks[-1 - slot, j, i] -= share * block[i, j]
+
+
+@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1], f8[:,::1])")
+def add_faces(  # type: ignore[no-untyped-def]
+        faces, slots, slides, F, forces, stiffness, share, h, blocks, impulse):
     """Add −share K to blocks (b, 5, 5) and h f to impulse (n, 5). [Thesis 2.9] [Thesis 2.10]
 
-    elements: (p, 4), so many faces first. F: of these, by which their nodes go, and then of vertices, by which those of
-    other elements do, (faces + n, 3, 2). forces: (p, 4, 3) [N].
-    stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (p, 6, 9) [N/m].
+    faces: (m, 4), the last corner twice. F: of faces, (m, 3, 2). forces: (m, 4, 3) [N]. stiffness: blocks of K of pairs
+    (1, 0), (2, 0), (2, 1), …, (m, 6, 9) [N/m].
     """
-    K = np.empty((4, 4, 3, 3))
-    work = np.empty((5, 5))
-    for e in range(elements.shape[0]):
-        K[:] = 0.0
-        corners = 3 if elements[e, 3] == elements[e, 2] else 4
-        for a in range(1, corners):
-            for b in range(a):
-                pair = a * (a - 1) // 2 + b
-                for i in range(3):
-                    for j in range(3):
-                        value = stiffness[e, pair, 3 * i + j]
-                        K[a, b, i, j] = value
-                        K[a, a, i, j] -= value
-                        K[b, b, j, i] -= value
-        for a in range(corners):
-            node = elements[e, a]
-            G = F[e if e < faces else faces + node]
+    K, work = np.empty((4, 4, 3, 3)), np.empty((5, 5))
+    for e in range(faces.shape[0]):
+        all_blocks(stiffness[e], 3, K)
+        for a in range(3):
+            node = faces[e, a]
             for i in range(3):
                 f = h * forces[e, a, i]
                 impulse[node, i] += f
                 if slides[node]:
-                    impulse[node, 3] -= G[i, 0] * f
-                    impulse[node, 4] -= G[i, 1] * f
+                    impulse[node, 3] -= F[e, i, 0] * f
+                    impulse[node, 4] -= F[e, i, 1] * f
             for b in range(a + 1):
-                slot = slots[e, a * (a + 1) // 2 + b]
-                other = elements[e, b]
+                slot, other = slots[e, a * (a + 1) // 2 + b], faces[e, b]
                 if not (slides[node] or slides[other]):  # as nearly all are
-                    for i in range(3):
-                        for j in range(3):
-                            if slot >= 0:
-                                blocks[slot, i, j] -= share * K[a, b, i, j]
-                            else:
-                                blocks[-1 - slot, j, i] -= share * K[a, b, i, j]
-                    continue
-                H = F[e if e < faces else faces + other]
-                if slot >= 0:
-                    add_block(K[a, b], -share, G, H, slides[node], slides[other], blocks[slot])
+                    add_still(K[a, b], share, slot, blocks)
+                elif slot >= 0:
+                    add_block(K[a, b], -share, F[e], F[e], slides[node], slides[other], blocks[slot])
                 else:
                     work[:] = 0.0
-                    add_block(K[a, b], -share, G, H, slides[node], slides[other], work)
+                    add_block(K[a, b], -share, F[e], F[e], slides[node], slides[other], work)
+                    add_turned(work, blocks[-1 - slot])
+
+
+@kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8,"
+        " f8[:,:,::1], f8[:,::1])")
+def add_hinges(  # type: ignore[no-untyped-def]
+        hinges, slots, slides, F, sides, cotangents, forces, stiffness, share, h, blocks, impulse):
+    """The same of hinges (h, 4), ends and opposite corners, between faces `sides` (h, 2) with cotangents (h, 4).
+
+    What bends a hinge is how far the corner opposite to it in either face is from the point of its edge below,
+    r_s = x_c − Σ w_k x_k. Each is a line in one face, so the material goes along it by that face's F: the ends of the
+    edge slide by both. By one F of each vertex the power of what a fold resists would be lost or made as it runs
+    through faces of different heights. K of all corners is that of both r.
+    """
+    K, work, by = np.empty((4, 4, 3, 3)), np.empty((5, 5)), np.zeros((2, 4))
+    for e in range(hinges.shape[0]):
+        all_blocks(stiffness[e], 4, K)
+        moves = False
+        for a in range(4):
+            moves |= slides[hinges[e, a]]
+            for i in range(3):
+                impulse[hinges[e, a], i] += h * forces[e, a, i]
+        if not moves:  # as nearly all are
+            for a in range(4):
+                for b in range(a + 1):
+                    add_still(K[a, b], share, slots[e, a * (a + 1) // 2 + b], blocks)
+            continue
+        for s in range(2):
+            at_a, at_b = cotangents[e, 2 * s], cotangents[e, 2 * s + 1]
+            by[s, 0], by[s, 1], by[s, 2 + s] = -at_b / (at_a + at_b), -at_a / (at_a + at_b), 1.0
+        for i in range(3):
+            for j in range(3):
+                K[2, 3, j, i] = K[3, 2, i, j]
+        for a in range(4):
+            node = hinges[e, a]
+            if slides[node]:
+                for s in range(2):
+                    for i in range(3):
+                        f = by[s, a] * h * forces[e, 2 + s, i]
+                        impulse[node, 3] -= F[sides[e, s], i, 0] * f
+                        impulse[node, 4] -= F[sides[e, s], i, 1] * f
+            for b in range(a + 1):
+                slot, other = slots[e, a * (a + 1) // 2 + b], hinges[e, b]
+                work[:] = 0.0
+                for s in range(2):
+                    for t in range(2):
+                        both = by[s, a] * by[t, b]
+                        if both != 0.0:
+                            add_block(K[2 + s, 2 + t], -share * both, F[sides[e, s]], F[sides[e, t]], slides[node],
+                                      slides[other], work)
+                if slot >= 0:
+                    for i in range(5):
+                        for j in range(5):
+                            blocks[slot, i, j] += work[i, j]
+                else:
                     add_turned(work, blocks[-1 - slot])
 
 
