@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import kernel
+from ...threads import inlined, kernel
 
 
 @kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1], b1, b1, f8[:,::1])")
@@ -125,7 +125,7 @@ def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: i
                     momentum[node, 3 + j] += h * value
 
 
-@kernel("void(f8[:,::1], i8, f8[:,:,:,::1])")
+@inlined
 def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
     """Write the blocks of K of all pairs of an element's corners, (4, 4, 3, 3), on and below the diagonal. stiffness:
     of pairs (1, 0), (2, 0), (2, 1), …, (6, 9) [N/m]; K_aa = −Σ K_ab."""
@@ -141,7 +141,7 @@ def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
                     K[b, b, j, i] -= value
 
 
-@kernel("void(f8[:,::1], f8, i4, f8[:,:,::1])")
+@inlined
 def add_still(block, share, slot, blocks):  # type: ignore[no-untyped-def]
     """Add −share K of a pair neither of which slides, (3, 3)."""
     for i in range(3):
