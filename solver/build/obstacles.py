@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..coordinates.prescribed import OverTime
+from ..coordinates.prescribed import OverTime, Still
 from ..job.folder import Job
 from ..state import Index, Vec
-from .inputs import places_over_time
+from .inputs import over_time
 from .rigid_skins import RigidSkin
+from .standing import Standing, footing_of
 from .yielding_pins import YieldingAnchors
 
 
@@ -46,10 +47,14 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
-    for one, faces in with_faces:
-        places.append(np.asarray(job.array(one.vertices), dtype=float))
-        triangles.append(np.asarray(job.array(faces), dtype=np.int32) + np.int32(first))
-        motions.append(places_over_time(job, one.motion, places[-1]))
+    footing = footing_of(job)
+    for one, path in with_faces:
+        faces = np.asarray(job.array(path), dtype=np.int32)
+        seen = np.asarray(job.array(one.vertices), dtype=float)
+        places.append(seen if footing is None else footing.deepened(seen, faces))
+        moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
+        motions.append(moves if footing is None or one.motion is None else Standing(moves, faces, footing))
+        triangles.append(faces + np.int32(first))
         first += len(places[-1])
     rides = []
     for skin in skins:

@@ -30,7 +30,7 @@ from ..state import Index, Led, State, Vec
 from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
-from .in_contact import touches, untouched
+from .in_contact import meets, touches, untouched
 from .interface import Ride
 from .joints import Joints
 from .layout import of_another_version
@@ -297,7 +297,12 @@ class FleshOnBones(Ride):
         self.jointed.count_impact(joints)
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
-        return rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
+        ended = rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
+        if not meets(self.soft, self.positions(after), self.positions(ended)):
+            return ended
+        # friction to first order knows no barrier: it acts as far as nothing meets
+        share = self.soft.largest_step(self.positions(after), self.positions(ended))
+        return replace(ended, q=after.q + share * (ended.q - after.q), u=after.u + share * (ended.u - after.u))
 
     def _surroundings(self, stage: Stage, start: State, rubs: list[StencilForce]) -> Surroundings:
         """What surfaces ask of a stage. rubs: is given their friction."""

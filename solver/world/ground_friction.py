@@ -169,6 +169,13 @@ def rubbed(system: NodesOnGround, posed: Touched, after: State) -> State:
     return remember(State(after.time, q, u, after.memory), stage, found)
 
 
+def under(stage: NodeStage, rubbed: State, mass: Vec) -> NodeStage:
+    """A stage of nodes, (n,) [kg], on which friction acts as it did in the state that `rubbed` has."""
+    force = rubbed.memory[FORCE]
+    gained = np.divide(force, mass[:, None], out=np.zeros_like(force), where=mass[:, None] > 0.0)
+    return replace(stage, v_hat=stage.v_hat + stage.a * stage.h * gained)
+
+
 @dataclass(frozen=True)
 class Found:
     """Friction of a stage."""

@@ -105,6 +105,11 @@ def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
             or soft.largest_step(start, end) < 1.0)
 
 
+def meets(soft: SoftBodies, start: Vec, end: Vec) -> bool:
+    """Whether surfaces would meet on a straight move, (n, 3) [m] each."""
+    return len(soft.contacts) > 0 and soft.largest_step(start, end) < 1.0
+
+
 def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
               placed: Callable[[State], Vec]) -> State | None:
     """The end of a stage as if surfaces touched nothing, where nothing does at its ends and on the way; else None.

@@ -33,7 +33,7 @@ from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
-from .ground_friction import landed, remember, rubbed
+from .ground_friction import landed, remember, rubbed, under
 from .interface import Part
 from .roots import Roots
 from .soft_bodies import SoftBodies
@@ -258,7 +258,13 @@ class Nodes(SoftBodies, Part):
         # friction asks how contacts give way, which is what positions do
         x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
         lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
-        return rubbed(self, self.root.posed_at_end(lin, nodes) or self._posed(lin, nodes), after)
+        ended = rubbed(self, self.root.posed_at_end(lin, nodes) or self._posed(lin, nodes), after)
+        if not stage.inertia or not in_contact.meets(self, *(self.coordinates.place(one.q, stage.time)
+                                                             for one in (after, ended))):
+            return ended
+        # friction to first order knows no barrier: what it would bring through something is solved under its impulses
+        pushed = self.root.reach(solver, under(nodes, ended, self.mass), start, damped, held)
+        return replace(pushed, memory=ended.memory)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""

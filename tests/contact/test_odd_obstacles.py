@@ -2,19 +2,12 @@
 
 import numpy as np
 import pytest
-from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
+from touching import box, contact_job, crosses, distance, hollow, obstacle, sheet, soft
 from worlds import nodes_of
 
 from solver.job.load import load
 
 H = 1 / 96
-
-
-def hollow(size, at):
-    """A closed cube's vertices and triangles, facing outwards."""
-    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float) * size + at
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
 
 
 def both(one, other):

@@ -26,6 +26,13 @@ def sheet(size=1.0, cells=2, z=0.0):
     return vertices, np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
 
 
+def hollow(size, at):
+    """Vertices and triangles of a closed box, facing outwards, whose least corner is there."""
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float) * np.asarray(size) + at
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+
+
 def soft(name, nodes, tets, arrays, *, modulus=2e4, poisson=0.4, pinned=None, **more):
     """A body for `contact_job`, its arrays added to `arrays`."""
     arrays[f"{name}_nodes"], arrays[f"{name}_tets"] = nodes, tets
