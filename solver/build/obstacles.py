@@ -12,7 +12,7 @@ from ..job.folder import Job
 from ..state import Index, Vec
 from .inputs import over_time
 from .rigid_skins import RigidSkin
-from .standing import Standing, footing_of
+from .standing import OnFooting, footing_of
 from .yielding_pins import YieldingAnchors
 
 
@@ -53,7 +53,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
         seen = np.asarray(job.array(one.vertices), dtype=float)
         places.append(seen if footing is None else footing.deepened(seen, faces))
         moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
-        motions.append(moves if footing is None or one.motion is None else Standing(moves, faces, footing))
+        motions.append(moves if footing is None or one.motion is None else OnFooting(moves, faces, footing))
         triangles.append(faces + np.int32(first))
         first += len(places[-1])
     rides = []

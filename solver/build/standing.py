@@ -65,7 +65,7 @@ class Footing:
 
 
 @dataclass(frozen=True)
-class Standing:
+class OnFooting:
     """A collider's motion with walls that go on."""
 
     motion: OverTime  #: of the collider as it is seen, (o, 3) [m] at a time
