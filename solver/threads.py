@@ -59,9 +59,12 @@ def _user_cache() -> Path:
     """Where this system keeps files that may be deleted at any time."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
+    home = os.path.expanduser("~")
+    if home == "~":  # a farm's user may have neither HOME nor an entry among the system's users
+        return Path(os.environ.get("XDG_CACHE_HOME") or tempfile.gettempdir())
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return Path(home) / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path(home) / ".cache")
 
 
 def kernel_folder() -> Path:

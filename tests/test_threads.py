@@ -39,6 +39,21 @@ def test_an_unwritable_cache_falls_back_to_the_temporary_folder(tmp_path, monkey
     assert len(threads.told()) == 1 and "compiled anew at every bake" in threads.told()[0]
 
 
+def test_a_user_without_a_home_keeps_kernels_in_the_temporary_folder(tmp_path, monkeypatch):
+    """A farm may run a container as a user that has no entry and no HOME."""
+    pwd = pytest.importorskip("pwd")
+
+    def nobody(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert threads.kernel_folder().parent.parent == tmp_path
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files to others")
 @pytest.mark.parametrize("of", ["the folder", "the folder around it", "both, through a link"])
 def test_kernels_that_another_user_left_are_not_run(tmp_path, monkeypatch, of):
