@@ -54,7 +54,7 @@ class WoodburyUpdate:
         self._reach = None
 
     def solve(self, b: Vec) -> Vec:
-        """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c)."""
+        """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c). What is not finite goes through: the step that asked finds it."""
         alone = self._inner.solve(b)
         if not len(self._rates):
             return alone
@@ -64,6 +64,7 @@ class WoodburyUpdate:
             self._reach = self._inner.solve(pushed)
             inside = self._root.T @ self._reach[self._rates]
             inside[np.diag_indices(len(inside))] += 1.0
-            self._inside = scipy.linalg.cho_factor(0.5 * (inside + inside.T))
-        out: Vec = alone - self._reach @ scipy.linalg.cho_solve(self._inside, self._root.T @ alone[self._rates])
+            self._inside = scipy.linalg.cho_factor(0.5 * (inside + inside.T), check_finite=False)
+        reached = scipy.linalg.cho_solve(self._inside, self._root.T @ alone[self._rates], check_finite=False)
+        out: Vec = alone - self._reach @ reached
         return out

@@ -223,6 +223,13 @@ def test_a_motion_that_blows_up_stops_with_advice_and_keeps_earlier_frames(tmp_p
     assert Cache(job / "cache").verify() == []
 
 
+def test_numbers_that_overflow_stop_with_advice_alone(tmp_path):
+    """Not with numpy's warnings, which name lines of ConJac."""
+    job = box_job(tmp_path / "job", end=3, gravity=[0.0, 0.0, -1e29], integrator={"kind": "backward_euler"})
+    code, events, errors = run("bake", job)
+    assert (code, errors) == (3, "") and events[-2]["code"] == "diverged"
+
+
 def test_two_bakers_cannot_share_a_cache(tmp_path):
     job = box_job(tmp_path / "job", end=END, step=STEP)
     first = forked_command.Started("bake", job, "--json")

@@ -46,3 +46,12 @@ def test_the_sum_is_solved(scale, rank):
     both = A.copy()
     both[np.ix_(rates, rates)] += 3.0 * G
     assert np.abs(factor.solve(b) - np.linalg.solve(both, b)).max() <= 1e-9 * np.abs(b).max()
+
+
+def test_what_is_not_finite_goes_through():
+    """A step that blows up is judged by who asked: ConJac would say that it failed itself."""
+    random = np.random.default_rng(4)
+    factor = WoodburyUpdate(Dense())
+    factor.add(np.array([1, 2], np.int32), definite(random, 2))
+    factor.factor(definite(random, 5) + np.eye(5))
+    assert not np.isfinite(factor.solve(np.array([np.inf, 1.0, 2.0, 3.0, 4.0]))).any()
