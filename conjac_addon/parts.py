@@ -2,6 +2,7 @@
 whole mechanism (`conjac.mechanism` of armatures and of the Empty that stands for rigid body objects).
 """
 
+import math
 from typing import Any
 
 import bpy
@@ -60,6 +61,16 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Axis", description="Axis of the bone about which a hinge turns, or along which a slider moves",
         default="X", override=OVERRIDABLE,
         items=[item(axis, axis, f"The bone's own {axis}", k) for k, axis in enumerate("XYZ")])
+    use_limits: bpy.props.BoolProperty(
+        name="Limits", description="Keep the angles of the joint within limits of its own, besides those of the rig",
+        default=False, override=OVERRIDABLE)
+    limit_low: bpy.props.FloatVectorProperty(
+        name="Least", description="How far it may turn backwards about each axis of the bone, counted from the rest "
+        "pose. An axis with the same limit in both ways does not turn", size=3, subtype="EULER", min=-math.pi,
+        max=math.pi, override=OVERRIDABLE)
+    limit_high: bpy.props.FloatVectorProperty(
+        name="Most", description="How far it may turn about each axis of the bone, counted from the rest pose", size=3,
+        subtype="EULER", min=-math.pi, max=math.pi, override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="How hard the joint pulls back to its pose, in N m per radian or N per metre",
         default=0.0, min=0.0, soft_max=1000.0, precision=3, override=OVERRIDABLE)
@@ -189,8 +200,8 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
     let_go: bpy.props.IntProperty(
         name="Let Go at", description="Frame from which it is simulated freely", default=24, override=OVERRIDABLE)
     self_collisions: bpy.props.BoolProperty(
-        name="Self Collisions", description="Bodies of the mechanism touch each other, neighbors excepted",
-        default=False, override=OVERRIDABLE)
+        name="Self Collisions", description="Bodies of the mechanism touch each other, except neighbors and jointed "
+        "ones that overlap at the first frame", default=False, override=OVERRIDABLE)
     touch_soft: bpy.props.BoolProperty(
         name="Touch Soft Bodies", description="Its bodies and the soft bodies that collide push each other. Those that "
         "touch it are baked together with it, whether they hang on it or not", default=False, override=OVERRIDABLE)

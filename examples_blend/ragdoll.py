@@ -54,6 +54,7 @@ def build(scene: bpy.types.Scene) -> None:
     stumble(rig)
     bpy.context.view_layer.objects.active = rig
     rig.conjac.mechanism.contact_friction = FRICTION
+    rig.conjac.mechanism.self_collisions = False  # the scene's numbers were measured without
     bpy.ops.conjac.ragdoll(smallest=0.0)
     bpy.ops.conjac.drive_then_let_go(frame=LET_GO)
     settings = rig.conjac

@@ -39,6 +39,7 @@ def build(scene: bpy.types.Scene) -> None:
     ragdoll.stumble(rig)
     bpy.context.view_layer.objects.active = rig
     rig.conjac.mechanism.contact_friction = ragdoll.FRICTION
+    rig.conjac.mechanism.self_collisions = False  # the scene's numbers were measured without
     bpy.ops.conjac.ragdoll(smallest=0.0)
     bpy.ops.conjac.drive_then_let_go(frame=ragdoll.LET_GO)
     settings = rig.conjac

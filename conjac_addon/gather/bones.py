@@ -249,8 +249,13 @@ def _with_limits(kind: str, axes: tuple[int, ...], limits: list[tuple[float, flo
 
 
 def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int, off: Off) -> tuple[float, float]:
-    """How far a bone may turn about one of its axes [rad]: Limit Rotation constraints in its own space, and IK's."""
+    """How far a bone may turn about one of its axes [rad]: by limits of its own, Limit Rotation constraints in its own
+    space, and those of IK."""
     letter, low, high = "xyz"[axis], -FREE, FREE
+    part = bone.conjac
+    if part.use_limits:
+        low, high = part.limit_low[axis], part.limit_high[axis]
+        _check(armature, bone, f"its own go about {letter.upper()}", (low, high))
     for constraint in bone.constraints:
         if (constraint.type == "LIMIT_ROTATION" and _is_on(bone, constraint, off) and constraint.owner_space == "LOCAL"
                 and getattr(constraint, f"use_limit_{letter}")):

@@ -1,11 +1,14 @@
 """Makes mechanisms: ragdolls of armatures, rigid body objects, settings for many bones, driving and letting go."""
 
+from collections.abc import Collection
+
 import bpy
 
 from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
 from ..redraw import redraw_panels
 from ..timeline import present_frame
+from . import anatomy
 from .first_settings import LIVELY, WATER, stand_on_ground
 from .joining import meet
 from .light import Behaviour
@@ -31,8 +34,16 @@ class CONJAC_OT_ragdoll(Behaviour):
         swing(settings)
         meet(context.scene)
         left_out = choose_bones(armature, self.smallest)
+        if not settings.mechanism.is_property_set("self_collisions"):
+            settings.mechanism.self_collisions = True  # arms and legs fall through each other without
         try:
-            damp(armature, context.scene)
+            told = Told(armature, context.scene)
+            light = anatomy.light_branches(told.above, told.masses) if self.smallest > 0.0 else ()
+            if light:
+                left_out += leave_out(armature, light)
+                told = Told(armature, context.scene)
+            anatomy.limit_joints(armature, told.above)
+            damp(armature, told)
         except ConJacError as error:
             self.report({"WARNING"}, str(error))
         count = len(armature.pose.bones) - len(left_out)
@@ -69,24 +80,47 @@ def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:
 
     kept -= {bone.name for bone in deforming if is_tiny(bone)}
     for bone in bones:
-        bone.conjac.role = parts.SIMULATED if bone.name in kept else parts.LEFT_OUT
-    return [bone.name for bone in bones if bone.name not in kept]
+        bone.conjac.role = parts.SIMULATED if bone.name in kept or bone in deforming else parts.LEFT_OUT
+    left_out = leave_out(armature, [bone.name for bone in deforming if bone.name not in kept])
+    return left_out + [bone.name for bone in bones if bone not in deforming]
 
 
-def damp(armature: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Give each joint a little damping, by what hangs on it. Raises ConJacError where the rig cannot be simulated."""
-    mechanism, _ = gather.mechanism_now(armature, scene)
-    masses = {body["name"]: body.get("mass") or body["density"] * volume_of(body["shape"])
-              for body in mechanism["bodies"]}
-    above = {joint["child"]: joint["parent"] for joint in mechanism["joints"] if "parent" in joint}
-    hanging = dict(masses)
-    for name in reversed([body["name"] for body in mechanism["bodies"]]):
-        if name in above:
-            hanging[above[name]] += hanging[name]
-    for name in above:
-        length = extent_of(next(body["shape"] for body in mechanism["bodies"] if body["name"] == name))
+def leave_out(armature: bpy.types.Object, names: Collection[str]) -> list[str]:
+    """Let bones be no bodies of their own. Returns those that go with a body above; the others, which hang on bones
+    that stay where they are, as in Rigify's rigs, are bodies still, stiff with what holds them."""
+    for name in names:
+        armature.pose.bones[name].conjac.role = parts.LEFT_OUT
+    gone = []
+    for name in names:
+        bone = armature.pose.bones[name]
+        if any(above.conjac.role == parts.SIMULATED for above in bone.parent_recursive):
+            gone.append(name)
+        else:
+            bone.conjac.role, bone.conjac.joint = parts.SIMULATED, "fixed"
+    return gone
+
+
+class Told:
+    """What a rig's bones are as rigid bodies: masses [kg] and lengths [m] of all, and the parent of those that have
+    one, parents first. Raises ConJacError where the rig cannot be simulated."""
+
+    def __init__(self, armature: bpy.types.Object, scene: bpy.types.Scene) -> None:
+        mechanism, _ = gather.mechanism_now(armature, scene)
+        bodies = mechanism["bodies"]
+        self.masses = {body["name"]: body.get("mass") or body["density"] * volume_of(body["shape"]) for body in bodies}
+        self.lengths = {body["name"]: extent_of(body["shape"]) for body in bodies}
+        above = {joint["child"]: joint["parent"] for joint in mechanism["joints"] if "parent" in joint}
+        self.above = {name: above[name] for name in self.masses if name in above}
+
+
+def damp(armature: bpy.types.Object, told: Told) -> None:
+    """Give each joint a little damping, by what hangs on it."""
+    hanging = dict(told.masses)
+    for name in reversed([*told.above]):
+        hanging[told.above[name]] += hanging[name]
+    for name in told.above:
         # a pendulum of this length swings with √(g/l); twice its m l² that is critical damping
-        armature.pose.bones[name].conjac.damping = CALM * 2.0 * hanging[name] * length**1.5 * 9.81**0.5
+        armature.pose.bones[name].conjac.damping = CALM * 2.0 * hanging[name] * told.lengths[name]**1.5 * 9.81**0.5
 
 
 def volume_of(shape: dict) -> float:

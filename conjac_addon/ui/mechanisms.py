@@ -117,6 +117,11 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         setting(layout, part, "joint")
         if part.joint not in (parts.AUTOMATIC, "fixed", "spherical", "free", "translational", "free_planar"):
             setting(layout, part, "axis")
+        if part.joint not in ("fixed", "free", "translational", "free_planar"):
+            setting(layout, part, "use_limits")
+            if part.use_limits:
+                setting(layout, part, "limit_low")
+                setting(layout, part, "limit_high")
         draw_joint(layout, part, bone, bones.joint_of(bone.id_data, bone))  # type: ignore[arg-type]
         if part.friction and bone.id_data.conjac.mechanism.joint_friction == "none":
             hint(layout, "Friction does nothing: Joint Friction of the mechanism is None")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mappin
     bounds = _bounds(placed, tree, place)
     limits, ball_limits = JointLimits.of(tree, *bounds), BallLimits.of(tree, *bounds)
     colliders = _colliders(job, placed, tree, place)
+    if colliders is not None and colliders.touches_itself.any():
+        colliders = _let_overlaps_be(colliders, tree, at.E)
     parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None,
              ball_limits if len(ball_limits) else None, colliders)
     return None if all(part is None for part in parts) else MechanismConstraints(tree, *parts)
@@ -140,6 +143,24 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
         return None  # one mechanism alone whose bodies pass through each other
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
+
+
+#: how deep jointed bodies are in each other that pass through each other, as a share of the smaller one's reach
+DEEP = 0.05
+
+
+def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
+    """The same without contact of jointed bodies that overlap where they start, E (n, 4, 4): shoulder and breast of a
+    ragdoll, which would push each other against their joints for ever."""
+    top = np.arange(tree.count, dtype=np.int32)  # of each body, the one that flies or hangs in the world
+    for i, above in enumerate(tree.parent):
+        if above >= 0:
+            top[i] = top[above]
+    found = colliders.find(E, np.zeros((tree.count, 6)), 0.0, 0.0)
+    between = (found.body >= 0).all(axis=1)
+    shape, body, gap = found.shape[between], found.body[between], found.gap[between]
+    deep = (gap < -DEEP * colliders.reach[shape].min(axis=1)) & (top[body[:, 0]] == top[body[:, 1]])
+    return replace(colliders, apart=np.concatenate([colliders.apart, np.unique(body[deep], axis=0)]))
 
 
 def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[Placed],

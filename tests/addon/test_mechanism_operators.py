@@ -43,6 +43,80 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
     assert len(document["mechanisms"][0]["bodies"]) == 5
 
 
+def dancer():
+    """Hips, a spine of two, legs whose knees are bent a little, and arms in two halves each, as Rigify has them."""
+    bones = [("Hips", (0, 0, 1), (0, 0, 1.15), None, False), ("Spine", (0, 0, 1.15), (0, 0.02, 1.3), "Hips", True),
+             ("Chest", (0, 0.02, 1.3), (0, 0, 1.5), "Spine", True)]
+    for side, x in (("L", 1), ("R", -1)):
+        bones += [(f"Thigh.{side}", (0.1 * x, 0, 1), (0.1 * x, -0.03, 0.55), "Hips", False),
+                  (f"Shin.{side}", (0.1 * x, -0.03, 0.55), (0.1 * x, 0, 0.1), f"Thigh.{side}", True),
+                  (f"Arm.{side}", (0.2 * x, 0, 1.45), (0.35 * x, 0.01, 1.45), "Chest", False),
+                  (f"Arm.{side}.001", (0.35 * x, 0.01, 1.45), (0.5 * x, 0.02, 1.45), f"Arm.{side}", True),
+                  (f"Forearm.{side}", (0.5 * x, 0.02, 1.45), (0.75 * x, 0, 1.45), f"Arm.{side}.001", True)]
+    rig = add_armature(bones)
+    rig.conjac.enabled = False
+    active(rig)
+    return rig
+
+
+def test_a_ragdoll_gets_limits_where_the_rig_says_none(scene, tmp_path):  # noqa: F811
+    rig = dancer()
+    rig.pose.bones["Spine"].lock_ik_z = rig.pose.bones["Spine"].lock_ik_y = True
+    own = rig.pose.bones["Arm.L"].conjac
+    own.use_limits, own.limit_high = True, (0.1, 0.0, 0.1)
+    assert bpy.ops.conjac.ragdoll() == {"FINISHED"}
+    assert rig.conjac.mechanism.self_collisions
+    joints = {joint["child"]: joint for joint in job_of(rig, tmp_path)[0]["mechanisms"][0]["joints"]}
+    # knees and elbows fold one way, the halves of an arm are one
+    for name in ("Shin.L", "Shin.R", "Forearm.L", "Forearm.R"):
+        low, high = joints[name]["low"][0], joints[name]["high"][0]
+        assert joints[name]["kind"] == "revolute"
+        assert high - low == pytest.approx(math.radians(150)) and 0.0 < min(-low, high) < 0.2
+    assert joints["Arm.L.001"]["kind"] == joints["Arm.R.001"]["kind"] == "fixed"
+    # what is long turns far, what is short little; what somebody has said stays
+    assert joints["Thigh.L"]["high"] == pytest.approx([math.pi / 2, math.pi / 4, math.pi / 2])
+    assert math.radians(25) < joints["Chest"]["high"][0] < math.radians(65)
+    assert joints["Arm.R"]["high"][0] == pytest.approx(math.pi / 2)
+    assert joints["Arm.L"]["kind"] == "universal" and joints["Arm.L"]["high"] == pytest.approx([0.1, 0.1])
+    assert joints["Spine"]["kind"] == "revolute" and not rig.pose.bones["Spine"].conjac.use_limits
+
+    # folding moves the shin backwards
+    rig.pose.bones["Shin.L"].rotation_mode = "XYZ"
+    low, high = joints["Shin.L"]["low"][0], joints["Shin.L"]["high"][0]
+    rig.pose.bones["Shin.L"].rotation_euler.x = max(low, high, key=abs)
+    bpy.context.view_layer.update()
+    assert rig.pose.bones["Shin.L"].tail.y > 0.1
+
+
+def test_a_row_of_long_bones_has_no_knees(scene):  # noqa: F811
+    rig = add_armature([(f"T{k}", (k * 0.3, 0, 0.02 * (k % 2)), ((k + 1) * 0.3, 0, 0.02 * ((k + 1) % 2)),
+                         f"T{k - 1}" if k else None, k > 0) for k in range(5)])
+    active(rig)
+    assert bpy.ops.conjac.ragdoll() == {"FINISHED"}
+    assert all(gather.bones.joint_of(rig, bone).kind == "spherical" for bone in rig.pose.bones if bone.parent)
+
+
+def test_what_is_light_beside_its_branch_falls_with_it(scene, tmp_path):  # noqa: F811
+    """A part of a face; where its parent stays, as in rigs of controls, it is stiff with what holds it."""
+    bones = [("ORG-chest", (0, 0, 1), (0, 0, 1.5), None, False), ("Chest", (0, 0, 1), (0, 0, 1.5), None, False),
+             ("Arm", (0, 0, 1.5), (0.4, 0, 1.5), "Chest", False), ("Wart", (0, 0, 1.5), (0, 0.05, 1.5), "Chest", False),
+             ("Mole", (0, 0, 1.4), (0, -0.05, 1.4), "ORG-chest", False)]
+    rig = add_armature(bones)
+    rig.conjac.enabled = False
+    copy = rig.pose.bones["Chest"].constraints.new("COPY_TRANSFORMS")
+    copy.target, copy.subtarget = rig, "ORG-chest"
+    rig.data.bones["ORG-chest"].use_deform = False
+    active(rig)
+    assert bpy.ops.conjac.ragdoll() == {"FINISHED"}
+    roles = {bone.name: bone.conjac.role for bone in rig.pose.bones}
+    assert roles == {"ORG-chest": "none", "Chest": "simulated", "Arm": "simulated", "Wart": "none",
+                     "Mole": "simulated"}
+    joints = {joint["child"]: joint for joint in job_of(rig, tmp_path)[0]["mechanisms"][0]["joints"]}
+    assert joints["Mole"]["kind"] == "fixed" and joints["Mole"]["parent"] == "Chest"
+    assert bpy.ops.conjac.ragdoll(smallest=0.0) == {"FINISHED"}
+    assert rig.pose.bones["Wart"].conjac.role == "simulated"
+
+
 def test_a_ragdoll_that_slides_on_the_ground_comes_to_rest(scene):  # noqa: F811
     scene.frame_end = 14
     rig = add_armature([("Log", (0, 0, 0.06), (0.5, 0, 0.06), None, False)])

@@ -258,6 +258,7 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     part = rig.pose.bones[0].conjac
     shown = props(rig)
     part.joint, part.motor, part.friction, part.stiffness = "revolute", "servo", 0.1, 1.0
+    part.use_limits = True
     rig.conjac.mechanism.springs.add().as_placed = False
     shown |= props(rig)
     bpy.ops.object.empty_add()

@@ -227,3 +227,22 @@ def test_a_ragdoll_falls_down_stairs_and_stays_a_number(tmp_path):
         energy.append(scene.world.energy(scene.state))
     assert lowest > 0.0 and at.E[0, 1, 3] > 0.5 and at.E[0, 2, 3] < 1.3
     assert max(energy) < energy[0] * 1.02
+
+
+def test_jointed_bodies_that_overlap_at_the_start_pass_through_each_other(tmp_path):
+    """As the thighs of a thick ragdoll. Loose ones that overlap are pushed apart."""
+    rods = {f"b{k}": (capsule(0.1, 0.4), frame((0.15 * k, 0, 0), about((1, 0, 0), 0.5 * np.pi))) for k in (0, 1)}
+    rods["top"] = (box(0.6, 0.1, 0.1), frame((0.1, 0, 0.4)))
+    rods["far"] = (capsule(0.1, 0.4), frame((0.9, 0, 0), about((1, 0, 0), 0.5 * np.pi)))
+
+    def joint(child, x):
+        return {"name": child, "kind": "revolute", "child": child, "parent": "top", "position": [x, 0, 0.4],
+                "rotation": [np.sqrt(0.5), np.sqrt(0.5), 0, 0]}
+
+    free = [{"name": "top", "kind": "fixed", "child": "top", "position": [0.1, 0, 0.4]}]
+    hung = Falling(tmp_path / "hung", rods, [*free, *(joint(name, 0.15 * k) for k, name in enumerate(("b0", "b1"))),
+                                            joint("far", 0.9)])
+    apart = hung.world.constraints.colliders.apart.tolist()
+    assert apart == [sorted(hung.place[name] for name in ("b0", "b1"))]
+    loose = Falling(tmp_path / "loose", rods)
+    assert not len(loose.world.constraints.colliders.apart)

@@ -105,7 +105,7 @@ class Colliders:
     #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
     link: Index | None = None
 
-    _reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
+    reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
     _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
@@ -115,8 +115,8 @@ class Colliders:
         reach = self.shapes.radius.copy()
         farthest = np.zeros(len(self.shapes))
         np.maximum.at(farthest, self.shapes.owner, np.linalg.norm(self.shapes.points, axis=1))
-        object.__setattr__(self, "_reach", reach + farthest)
-        object.__setattr__(self, "_around", self._reach + np.linalg.norm(self.offset[:, :3, 3], axis=1))
+        object.__setattr__(self, "reach", reach + farthest)
+        object.__setattr__(self, "_around", self.reach + np.linalg.norm(self.offset[:, :3, 3], axis=1))
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
         object.__setattr__(self, "_rough", np.append(self.friction, self.ground_friction))
 
@@ -181,7 +181,7 @@ class Colliders:
         for s, motion in self.motion.items():
             rate = motion.velocity(time)
             fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * self._around[s]
-        slack: Vec = NEAR * self._reach + h * fast
+        slack: Vec = NEAR * self.reach + h * fast
         return slack
 
     def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:
