@@ -78,8 +78,9 @@ class Multifrontal:
                                       np.zeros(count, dtype=np.int64), self._updates_start))
         by_parent = np.argsort(parent, kind="stable").astype(np.int32)
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
-        self._plan = (first, rows_start, inside.values_start, self._updates_start, children_start, by_parent, relative,
-                      *_entries(inside, lower, places))
+        # (who has no sign is not looked at for being negative: a twentieth of a factor)
+        self._plan = (first, rows_start, inside.values_start, self._updates_start, children_start, by_parent,
+                      relative.view(np.uint32), *_entries(inside, lower, places))
         longest = -(-inside.longest // TILE)
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
@@ -159,4 +160,4 @@ def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> 
     else:
         place_entries(lower.indptr, lower.indices, place, inside.first, inside.rows_start, inside.rows, within, starts,
                       source, in_front)
-    return starts, source, in_front
+    return starts, source.view(np.uint32), in_front.view(np.uint32)

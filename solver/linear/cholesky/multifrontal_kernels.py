@@ -13,8 +13,8 @@ from ...threads import inlined, kernel
 from .blas import at, bytes_of, cholesky, less_product, less_square, solve_right
 
 KINDS = ("f4", "f8")  #: single and double precision; `blas` holds the addresses for the same
-PLAN = ("{0}[::1], {0}[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], "
-        "i4[::1]")
+PLAN = ("{0}[::1], {0}[::1], i4[::1], i4[::1], i4[::1], i8[::1], i4[::1], i4[::1], u4[::1], i4[::1], u4[::1], "
+        "u4[::1]")
 
 
 def both(signature: str) -> list[str]:
@@ -46,7 +46,7 @@ def _assemble(  # type: ignore[no-untyped-def]
         places = relative[rows_start[child] + skipped : rows_start[child + 1]]
         for j in range(np.searchsorted(places, begin), np.searchsorted(places, end)):
             said = updates[update_start[child] + j * size + j : update_start[child] + (j + 1) * size]
-            into = places[j]
+            into = np.int64(places[j])
             rows = places[j:]
             if into < columns:
                 target = values[base + into * length : base + (into + 1) * length]
@@ -55,7 +55,7 @@ def _assemble(  # type: ignore[no-untyped-def]
             else:
                 target = updates[own + (into - columns) * below : own + (into - columns + 1) * below]
                 for i in range(size - j):
-                    target[rows[i] - columns] += said[i]
+                    target[np.uint32(rows[i] - columns)] += said[i]
 
 
 @kernel(both(f"void(i8, i8, i4[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], {{0}}, {PLAN})"))

@@ -93,9 +93,9 @@ def _take(y, said, left, right, first, rows_start, target, s, ints, work):  # ty
     ints[1], ints[2], ints[3], ints[4] = length - ints[0], length, width, width
     for r in range(length):
         t = target[own + r]
-        row = y[t] if t >= 0 else said[-1 - t]
+        row, into = (y[t] if t >= 0 else said[-1 - t])[left:right], work[r * width : (r + 1) * width]
         for c in range(width):
-            work[r * width + c] = row[left + c]
+            into[c] = row[c]
 
 
 @inlined
@@ -104,9 +104,9 @@ def _put(y, said, left, right, count, rows_start, target, s, work):  # type: ign
     own, width = rows_start[s], right - left
     for r in range(count):
         t = target[own + r]
-        row = y[t] if t >= 0 else said[-1 - t]
+        row, of = (y[t] if t >= 0 else said[-1 - t])[left:right], work[r * width : (r + 1) * width]
         for c in range(width):
-            row[left + c] = work[r * width + c]
+            row[c] = of[c]
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], i8, {INSIDE}, i4[::1], i4[::1], {WORKS})")
