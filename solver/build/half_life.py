@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 from scipy.optimize import brentq
 
 from .. import catalogue
 from ..assembly.damping import DampingLaw, SummedDamping
-from ..forces.elastic import Elastic
 from ..forces.green import Green
 from ..integrators.interface import Integrator
 from ..integrators.oscillator import left
@@ -42,7 +40,7 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
     half_life = one.body.wobble_half_life
     if not half_life:
         return own, []
-    added = Green(rest, cast(Elastic, elastic), modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
+    added = Green(rest, elastic, modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     wobble = slowest(elastic, (own, added), rest, mass, free, followed(job, one, dynamic), linear)
     if wobble is None:
         return own, ["Wobble Half-Life: nothing of it wobbles"]

@@ -8,6 +8,7 @@ from ..materials.lanes import CONSTANT, GRADIENT, LANES, MATERIAL_KERNEL, TANGEN
 from ..state import Vec
 from ..threads import kernel
 from .elastic import Elastic
+from .stencils import BodyElements
 
 
 @kernel(MATERIAL_KERNEL)
@@ -48,7 +49,7 @@ class Green:
     seconds as for Rayleigh damping, a bar that is stretched loses as much by both.
     """
 
-    def __init__(self, nodes: Vec, elastic: Elastic, modulus: Vec, params: Mapping[str, float]) -> None:
+    def __init__(self, nodes: Vec, elastic: BodyElements, modulus: Vec, params: Mapping[str, float]) -> None:
         """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa].
         params: stiffness_damping, α [s]; mass_damping, β [1/s]."""
         share = params["stiffness_damping"]
