@@ -145,6 +145,18 @@ def gather_matrix(  # type: ignore[no-untyped-def]
             data[indptr[3 * j + 2]] = mass + scale * (d8 + own[8])
 
 
+@kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[::1])")
+def put_below(start, stop, vectors, order, indptr, data):  # type: ignore[no-untyped-def]
+    """Minus vectors (border, n, 3) into the border rows of the lower triangle, which end each column: CHUNKS start
+    to stop of the columns. The rest as in Pattern."""
+    count = order.shape[0]
+    for j in range(start * count // CHUNKS, stop * count // CHUNKS):
+        for c in range(3):
+            first = indptr[3 * j + c + 1] - vectors.shape[0]
+            for k in range(vectors.shape[0]):
+                data[first + k] = -vectors[k, order[j], c]
+
+
 @kernel("void(i8, i8, f8[:,:,::1], f8, f8[:,:,::1], f8[:,:,::1], f8, f8[:,:,::1])", fastmath=frozenset())
 def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # type: ignore[no-untyped-def]
     """Elements start to stop of out (e + m, 6, 9): factor blocks (e, 6, 9) with weight first (f, 6, 9) added to the

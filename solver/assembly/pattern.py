@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..state import Index, Vec
 from ..threads import share
-from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, weigh_blocks
+from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, put_below, weigh_blocks
 from .meeting_kernels import begin_columns, merge, pair_sources
 
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
@@ -202,15 +202,10 @@ class Pattern:
         block, start, source = self._rooms[0]
         return block, start, source[:sources]
 
-    def _border_places(self, k: int) -> Index:
-        """Where the entries of border row k stand in `data`: each column ends with those of all border rows."""
-        columns = self.size - self.border
-        return self.indptr[1 : columns + 1] - self.border + k
-
-    def put_border(self, k: int, vector: Vec, pivot: float) -> None:
-        """Write border row k. vector: (n, 3), on nodes. pivot: its diagonal entry."""
-        self.data[self._border_places(k)] = vector[self.order].ravel()
-        self.data[self.indptr[self.size - self.border + k]] = pivot
+    def put_border(self, vectors: Vec, pivots: Vec) -> None:
+        """Write the border rows: minus these vectors, (border, n, 3) on nodes, and diagonal entries, (border,)."""
+        share(put_below, CHUNKS, np.ascontiguousarray(vectors), self.order, self.indptr, self.data)
+        self.data[self.indptr[self.size - self.border : self.size]] = pivots
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None) -> Vec:
         """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.

@@ -85,6 +85,8 @@ def test_a_factor_solves_and_what_is_kept_is_eliminated_last(seed, nodes, joined
             columns = np.arange(found.first[s], found.first[s + 1])
             values = fronts.values[found.values_start[s] : found.values_start[s + 1]]
             dense[np.ix_(rows, columns)] = np.tril(values.reshape(len(columns), len(rows)).T)
+        which = np.sort(np.random.default_rng(3).permutation(len(whole))[: len(whole) // 4])
+        assert np.array_equal(fronts.corner(which), dense[np.ix_(which, which)])
         turned = whole[np.ix_(found.permutation, found.permutation)]
         assert np.abs(dense @ dense.T - turned).max() <= 1e-12 * np.abs(turned).max()
 

@@ -10,7 +10,7 @@ from ...state import Index, Vec
 
 
 class Backward:
-    """Lᵀ Y = [0; I] in the kept rows holds J: Y_q = J Y_k. [ConJac 6]"""
+    """Lᵀ Y = [0; L_kkᵀ] in the kept rows holds J: Y = [J; 1]. [ConJac 6]"""
 
     def __init__(self, permutation: Index, kept: int) -> None:
         """permutation: the factor's own, row i of L is unknown permutation[i]. kept: the last unknowns."""
@@ -20,14 +20,20 @@ class Backward:
         # slices where the factor kept our order: picking rows one by one costs as much as the solve
         in_order = np.array_equal(place, np.arange(size))
         self._q = slice(0, size - kept) if in_order else place[: size - kept]
-        self._k = slice(size - kept, size) if in_order else place[size - kept :]
+        self._k = place[size - kept :]
+        self.rows: Index = np.sort(self._k)  #: of L, those of the kept unknowns, (kept,)
         self._sides = np.zeros((size, kept))
 
-    def solve(self, solve_lt: Callable[[Vec], Vec]) -> Vec:
-        """J, (m − kept, kept). solve_lt: L⁻ᵀ times (m, kept), row-major; it may write over what it is given."""
+    def solve(self, solve_lt: Callable[[Vec], Vec], corner: Vec | None) -> Vec:
+        """J, (m − kept, kept). solve_lt: L⁻ᵀ times (m, kept), row-major; it may write over what it is given.
+
+        corner: L of `rows`, (kept, kept); None where it cannot be read: then Lᵀ Y = [0; 1], whose Y_q is J Y_k.
+        """
         sides = self._sides
         sides[:] = 0.0
         sides[self._k] = np.eye(sides.shape[1])
+        if corner is not None:
+            sides[self.rows] = corner.T @ sides[self.rows]
         answer = solve_lt(sides)
-        jacobian: Vec = answer[self._q] @ np.linalg.inv(answer[self._k])
-        return jacobian
+        jacobian: Vec = np.array(answer[self._q])  # the next one is solved for in the same memory
+        return jacobian if corner is not None else jacobian @ np.linalg.inv(answer[self._k])

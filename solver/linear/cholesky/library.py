@@ -113,7 +113,9 @@ class Library(ABC):
         if self._backward is None:
             order = self._permutation() if self._fronts is None else self._fronts.permutation
             self._backward = Backward(order, self._kept)
-        return self._backward.solve(self._solve_lt if inside is None else inside.solve_lt)
+        if inside is None:
+            return self._backward.solve(self._solve_lt, None)
+        return self._backward.solve(inside.solve_lt, inside.corner(self._backward.rows))
 
     def left_of_condense(self) -> Vec | None:
         """Nothing."""

@@ -67,6 +67,18 @@ class Supernodes(ABC):
     def stands(self) -> bool:
         """Whether there are values: a matrix that could not be factored leaves none, or some."""
 
+    def corner(self, which: Index) -> Vec:
+        """L of these rows and columns, rising, (k, k)."""
+        place = np.full(len(self.permutation), -1)
+        place[which] = np.arange(len(which))
+        out, values = np.zeros((len(which), len(which))), self.values
+        for s in np.unique(np.searchsorted(self.first, which, "right") - 1):
+            columns = place[self.first[s] : self.first[s + 1]]
+            rows = place[self.rows[self.rows_start[s] : self.rows_start[s + 1]]]
+            block = values[self.values_start[s] :][: len(columns) * len(rows)].reshape(len(columns), len(rows))
+            out[np.ix_(rows[rows >= 0], columns[columns >= 0])] = block[np.ix_(columns >= 0, rows >= 0)].T
+        return np.tril(out)
+
     def solve(self, right: Vec) -> Vec:
         """The factored matrix's inverse times right, (n, c): in the unknowns' own order, and of new memory."""
         return self.other_half(self.half(right))

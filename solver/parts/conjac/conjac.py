@@ -24,6 +24,7 @@ from ...coordinates.floating_frames import Frame, Frames
 from ...coordinates.patches import Patch, Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
+from ...threads import share
 from ..interface import Eliminated, Mesh, T, Ways
 from ..loads import Loads
 from ..stage import NodeStage
@@ -35,6 +36,7 @@ from .inertia import Inertia
 from .passes import Passes
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
+from .reduced_kernels import PIECES, weigh
 from .rigid_modes import RigidModeBasis
 from .sleep import Sleep
 from .untouched import follow_untouched
@@ -91,7 +93,6 @@ class ConJac:
         self._too_soft = False  #: whether −K could not be factored in single precision
         self._single: SingleFew | None = None
         self._untouched: SingleFew | None = None  #: of K without contacts
-        self._weighted = np.zeros((self.pattern.size - border, 3 * len(self.kept) + self.patches.unknowns))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def solved_by(self, ways: Ways[T]) -> T:
@@ -208,9 +209,8 @@ class ConJac:
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._kept_pivot, lin.others)
-        for k, vector in enumerate(border):
-            pivot = self.mesh.stiffness + BORDER_PIVOT * float(np.vdot(vector, vector)) / self.mesh.stiffness
-            self.pattern.put_border(k, -vector, pivot)
+        squares = np.array([float(np.vdot(vector, vector)) for vector in border])
+        self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
         # who sleeps lies on a factor for long, what holds patches takes most of its digits back, and what nothing holds
         # keeps its momentum to the last one by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
@@ -244,8 +244,10 @@ class ConJac:
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
-        weighted = self._weighted[:, : velocities.shape[1]]
-        inertia = velocities.T @ np.multiply(self.weight(lin, stage)[:, None], velocities, out=weighted)
+        sums = np.zeros((PIECES, *2 * velocities.shape[1:]))
+        share(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
+        lower = sums.sum(axis=0)
+        inertia = lower + np.tril(lower, -1).T
         if lin.damped is not None and lin.damped.has_blocks:
             columns = np.zeros((len(self.mesh.rest), 3, velocities.shape[1]))
             columns[self.pattern.order] = velocities.reshape(-1, 3, velocities.shape[1])

@@ -1,0 +1,25 @@
+"""What reduced unknowns weigh is Vᵀ M V, to the last byte whoever sums it."""
+
+import numpy as np
+import pytest
+
+from solver import threads
+from solver.parts.conjac.reduced_kernels import PIECES, weigh
+
+
+@pytest.mark.parametrize("count, width", [(200, 12), (67, 1), (5, 3), (0, 2), (130, 0)])
+def test_the_sum_is_that_of_matrices_with_any_number_of_threads(count, width):
+    rng = np.random.default_rng(count)
+    weights, rows = rng.uniform(0.1, 2.0, count), rng.normal(size=(count, width))
+    said, before = [], threads.count()
+    try:
+        for many in (1, 2):
+            threads.configure(many)
+            sums = np.zeros((PIECES, width, width))
+            threads.share(weigh, PIECES, weights, rows, sums)
+            said.append(sums.sum(axis=0))
+    finally:
+        threads.configure(before)
+    wanted = np.tril(rows.T @ (weights[:, None] * rows))
+    assert np.abs(said[0] - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
+    assert np.array_equal(*said)
