@@ -44,6 +44,7 @@ from ...solver.errors import (
     EXIT_STOPPED,
     BadInput,
     ConJacError,
+    Environment,
     NoSuchThing,
     printable,
 )
@@ -137,13 +138,24 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:
-            bpy.ops.wm.save_mainfile()
+            _save()
         return EXIT_COMPLETE, f"{len(objects)} baked"
     text = f"{sum(map(bool, codes))} of {len(objects)} are not complete"
     if arguments.save:
         text = f"{bpy.data.filepath} is not saved, as not every bake is complete"
         lines.say(text)
     return first_failure, text
+
+
+def _save() -> None:
+    """Raises Environment where the file's disk is full or it may not be written."""
+    try:
+        bpy.ops.wm.save_mainfile()
+    except RuntimeError as error:
+        why = str(error).strip().removeprefix("Error: ")
+        raise Environment(f"every frame is baked, and {bpy.data.filepath} is not saved ({why})",
+                          "Make the file writable, or free some space, and run this again: no frame is made anew"
+                          ) from error
 
 
 @contextmanager

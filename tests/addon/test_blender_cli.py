@@ -173,6 +173,21 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
     assert blend.read_bytes() != before
 
 
+def test_a_file_that_cannot_be_saved_is_4_and_said_in_a_sentence(run, capfd):
+    """Frames of a farm's bake are there, and what the next run has to do is save."""
+    obj = add_jelly("Jelly")
+    in_the_way = Path(bpy.data.filepath + "@")  # what Blender writes first
+    in_the_way.mkdir()
+    assert run(["bake", "--save"]) == 4
+    told = capfd.readouterr().err
+    assert f"very frame is baked, and {bpy.data.filepath} is not saved" in told
+    assert "Traceback" not in told and len(told.splitlines()) == 1
+    stamps = [path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir()]
+    in_the_way.rmdir()
+    assert run(["bake", "--save"]) == 0
+    assert stamps == [path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir()]
+
+
 def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     add_jelly()
