@@ -37,6 +37,14 @@ def all_fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
     return found
 
 
+def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    """All curves of an action, those of every slot."""
+    if "action_slot" not in bpy.types.AnimData.bl_rna.properties:
+        return list(action.fcurves)
+    return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
+            for curve in bag.fcurves]
+
+
 def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
     """Take one of its animation curves away from a data-block."""
     for curves in _curve_lists(owner):

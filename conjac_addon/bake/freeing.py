@@ -85,6 +85,7 @@ def size_in_words(size: int) -> str:
 
 
 def _hide(holder: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    playback.moved.adopt_all(playback.mechanism.playing(holder), scene)
     for one in members.members(holder, scene):
         if members.is_soft_body(one):
             playback.hide_cut(one)

@@ -22,7 +22,7 @@ from ...solver.errors import (
     StaleCache,
 )
 from ...solver.frames.read import Cache
-from .. import copies, gather, identity, members, part_identity, prefs
+from .. import copies, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
 from . import kernels, moving, place
 from .can_play import check_can_play
@@ -83,6 +83,7 @@ class Bake:
         if members.is_mechanism(obj):
             take_parts_back(obj, self.folder)
             part_identity.give(obj)
+            playback.moved.adopt_all(playback.mechanism.playing(obj), scene)
         soft = members.soft_bodies(obj, scene)
         for one in soft:
             identity.give(one)

@@ -34,6 +34,7 @@ class Status:
     first: int | None = None  #: frame where the bake begins, where something is baked
     frames: frozenset[int] = frozenset()  #: on disk
     wrong: str = ""  #: sentences without the last full stop on what was baked and does not look right
+    by_hand: bool = False  #: something stands elsewhere than its bake says, until another frame is looked at
 
 
 #: before the first look
@@ -74,6 +75,9 @@ def status(obj: bpy.types.Object) -> Status:
         moved = gather.moved(obj, bpy.context.scene, folder) if at.own else []  # a copy may play it elsewhere
         if moved:
             return replace(found, state="stale", text=f"Baked before {_listed(moved)} moved; bake again")
+        by_hand, counts = playback.moved.sentence(playback.mechanism.playing(obj), bpy.context.scene)
+        if counts:
+            return replace(found, state="stale", text=by_hand, by_hand=True)
         player = seen if members.is_soft_body(obj) else obj
         if not playback.plays(player):
             return replace(found, state="stale", text="There are baked frames, but nothing plays them; bake again")
@@ -87,7 +91,8 @@ def status(obj: bpy.types.Object) -> Status:
             whose = Path(said.blend).name if said.blend and said.object == obj.name else said.object
             found = replace(found, text=f'{found.text}, of "{whose}": its first bake makes its own')
         if found.state == "complete":
-            return replace(found, text=". ".join(filter(None, (found.text, found.wrong, NOT_COMPARED))))
+            told = (by_hand, found.text, found.wrong, NOT_COMPARED)
+            return replace(found, text=". ".join(filter(None, told)), by_hand=bool(by_hand))
     elif found.state == "none":
         other = _plays_otherwise(obj, folder)
         if other:

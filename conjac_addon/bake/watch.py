@@ -79,8 +79,9 @@ def look() -> None:
     began, change, is_new = time.monotonic(), _change(), False
     for uid, obj in objects.items():
         known, files = _seen.get(uid), standing.stamp_of(obj)
-        # what another program writes may end without a sign in the files
-        if known is not None and (known.change, known.files) == (change, files) and known.status.state != "baking":
+        # what another program writes may end without a sign in the files, and another frame is none
+        if (known is not None and (known.change, known.files) == (change, files)
+                and not (known.status.state == "baking" or known.status.by_hand)):
             known.at = began
             continue
         found = standing.status(obj)

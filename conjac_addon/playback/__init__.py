@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import members
-from . import action, carry, effort, liveliness, mechanism, sheet
+from . import action, carry, effort, liveliness, mechanism, moved, sheet
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
@@ -26,8 +26,8 @@ from .sheet import SheetFrames
 
 __all__ = [
     "NAME", "PC2", "SHEET_FORMAT", "Frames", "Places", "SheetFrames", "adopt", "check_count", "effort", "file_of",
-    "find", "find_cut", "formats", "hide", "hide_cut", "liveliness", "make_cut", "mechanism", "only_above", "place",
-    "plays", "run_from", "set_aside", "show", "show_sheet", "shows_cut",
+    "find", "find_cut", "formats", "hide", "hide_cut", "liveliness", "make_cut", "mechanism", "moved", "only_above",
+    "place", "plays", "run_from", "set_aside", "show", "show_sheet", "shows_cut",
 ]
 
 SHEET_FORMAT = "abc"  #: the format that shows cloth with the faces of its frames; others keep the mesh's own vertices

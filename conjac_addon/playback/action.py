@@ -89,13 +89,13 @@ def hide(obj: bpy.types.Object) -> None:
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
     """The baked action that plays on an object, itself or as a strip of the NLA, or None."""
-    action = _active(obj)
+    action = active(obj)
     if action is not None:
         return action
     return next((strip.action for _, strip in _strips(obj)), None)
 
 
-def _active(obj: bpy.types.Object) -> bpy.types.Action | None:
+def active(obj: bpy.types.Object) -> bpy.types.Action | None:
     """The baked action that an object plays itself."""
     action = obj.animation_data.action if obj.animation_data is not None else None
     return action if action is not None and FOUND in action else None
@@ -162,7 +162,7 @@ def _part(obj: bpy.types.Object, bone: str) -> Any:
     return obj.pose.bones.get(bone) if bone else obj
 
 
-def _parts(obj: bpy.types.Object) -> dict[str, Any]:
+def parts_of(obj: bpy.types.Object) -> dict[str, Any]:
     """The object as "" and its bones, by what they were called when our action was made."""
     bones = obj.pose.bones if obj.pose is not None else ()
     # a bone that was copied in Edit Mode has the same sign: the one that still has the name is meant
@@ -177,7 +177,7 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
 
     Those of bones that were copied since are copies of muted ones, and count too.
     """
-    parts, there = _parts(obj), []
+    parts, there = parts_of(obj), []
     copies = [(bone[CALLED], bone) for bone in (obj.pose.bones if obj.pose is not None else ())
               if CALLED in bone and parts.get(bone[CALLED]) != bone]
     for called, part in (*parts.items(), *copies):
@@ -211,7 +211,7 @@ def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> 
     return found
 
 
-def _path(bone: str, channel: str) -> str:
+def path_of(bone: str, channel: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}' if bone else channel
 
 
@@ -226,7 +226,7 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
         constraints += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if not one.mute
                         and (name in bones or (name and one.type in {"IK", "SPLINE_IK"}
                                                and any(above.name in bones for above in owner.parent_recursive)))]
-    paths = {_path(bone, channel): (bone, channel) for bone in bones for channel in CHANNELS}
+    paths = {path_of(bone, channel): (bone, channel) for bone in bones for channel in CHANNELS}
     data = obj.animation_data
     drivers = [[*paths[driver.data_path], driver.array_index] for driver in data.drivers
                if driver.data_path in paths and not driver.mute] if data is not None else []
@@ -249,12 +249,12 @@ def _switch_off(obj: bpy.types.Object, found: dict[str, Any]) -> None:
 def _mute(obj: bpy.types.Object, found: dict[str, Any], muted: bool) -> None:
     for _, constraint in _constraints(obj, found):
         constraint.mute = muted
-    parts = _parts(obj)
+    parts = parts_of(obj)
     for *where, index in found["drivers"]:
         if len(where) == 1:  # of an older file: the path
             path = where[0]
         elif where[0] in parts:
-            path = _path(parts[where[0]].name if where[0] else "", where[1])
+            path = path_of(parts[where[0]].name if where[0] else "", where[1])
         else:
             continue
         driver = obj.animation_data.drivers.find(path, index=index)
@@ -275,7 +275,7 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
         obj.animation_data_clear()
     if found["rigid"] and obj.rigid_body is not None:
         obj.rigid_body.kinematic = False
-    parts = _parts(obj)
+    parts = parts_of(obj)
     for bone, channels in found["values"].items():
         part = parts.get(bone)
         if part is not None:
@@ -285,7 +285,7 @@ def _bring_back(obj: bpy.types.Object, action: bpy.types.Action) -> None:
 
 def _remove_curves(obj: bpy.types.Object, tracks: Sequence[Track]) -> None:
     """The artist's curves of what is baked: our action is a copy, so theirs keeps them."""
-    paths = {_path(track.bone, channel) for track in tracks for channel in CHANNELS}
+    paths = {path_of(track.bone, channel) for track in tracks for channel in CHANNELS}
     for curve in compat.fcurves(obj):
         if curve.data_path in paths:
             compat.remove_fcurve(obj, curve)
@@ -296,10 +296,10 @@ def _key(obj: bpy.types.Object, track: Track, first: int, tolerance: float) -> N
     scale = np.linalg.norm(track.basis[:, :3, :3], axis=1)
     scale *= np.where(np.linalg.det(track.basis[:, :3, :3]) < 0.0, -1.0, 1.0)[:, None]  # of a mirror, all three
     rotations = track.basis[:, :3, :3] / scale[:, None, :]
-    curves.write(obj, _path(track.bone, "location"), name, first, track.basis[:, :3, 3], tolerance)
+    curves.write(obj, path_of(track.bone, "location"), name, first, track.basis[:, :3, 3], tolerance)
     turns = curves.quaternions(rotations)
     channel, values = _rotation(part, turns)
-    curves.write(obj, _path(track.bone, channel), name, first, values, tolerance)
+    curves.write(obj, path_of(track.bone, channel), name, first, values, tolerance)
     if track.bone:
         part.scale = scale[0]
 

@@ -168,3 +168,49 @@ def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa
     assert action.ours(arm) is not None and action.ours(post) is None
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     assert not bpy.data.actions and not arm.rigid_body.kinematic
+
+
+@pytest.mark.parametrize("freed", [False, True])
+def test_a_rigid_body_that_is_moved_at_the_first_frame_falls_from_there(scene, freed):  # noqa: F811
+    for k in range(2):
+        bpy.ops.mesh.primitive_cube_add(size=0.3, location=(k, 0, 0.5))
+        bpy.ops.rigidbody.object_add()
+    left, right = (obj for obj in scene.objects if obj.type == "MESH")
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    owner = bpy.context.object
+    assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete"
+
+    # in the middle of the bake it jumps back, which is said
+    scene.frame_set(4)
+    right.location.x = 3.0
+    status = bake.status(owner)
+    assert status.state == "complete" and status.text.startswith(
+        f"{right.name} moved in the middle of the bake and jumps back: move it at frame 1 and bake again. All")
+    scene.frame_set(1)
+    assert right.location.x == pytest.approx(1.0)
+    assert "moved" not in bake.status(owner).text
+
+    right.location.x, right.rotation_euler.z = 2.0, 0.5
+    status = bake.status(owner)
+    assert status.state == "stale" and status.text.startswith(f"Baked before {right.name} moved; bake again")
+    if freed:
+        assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+        assert right.animation_data is None and right.location.x == 2.0
+    assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete"
+    for frame in (1, scene.frame_end):
+        scene.frame_set(frame)
+        assert right.location.x == pytest.approx(2.0, abs=1e-3) and left.location.x == pytest.approx(0.0, abs=1e-3)
+        assert right.rotation_euler.z == pytest.approx(0.5, abs=1e-3)
+
+
+def test_what_the_artist_animates_is_moved_by_its_keyframes(scene):  # noqa: F811
+    bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0, 0, 0.5))
+    bpy.ops.rigidbody.object_add()
+    cube = bpy.context.object
+    cube.keyframe_insert("location", frame=1)
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    owner = bpy.context.object
+    assert owner.conjac.bake() == 0
+    scene.frame_set(1)
+    cube.location.x = 2.0
+    assert bake.status(owner).state == "complete" and "moved" not in bake.status(owner).text
