@@ -146,6 +146,20 @@ def _smooth_from_zero(start, stop, lanes, b, inverse, new, d, out):  # type: ign
                 after[lane] = step[lane]
 
 
+@kernel(["void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])", "void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,:,::1])"])
+def dots(start, stop, x, y, out):  # type: ignore[no-untyped-def]
+    """xᵀ y of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
+    size, lanes = x.shape[1], x.shape[2]
+    for piece in range(start, stop):
+        strip, chunk = piece // CHUNKS, piece % CHUNKS
+        total = out[strip, chunk]
+        total[:] = 0.0
+        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
+            p, q = x[strip, i], y[strip, i]
+            for c in range(lanes):
+                total[c] += p[c] * q[c]
+
+
 @dataclass(frozen=True)
 class Blocks:
     """A matrix of blocks of one size, row by row."""

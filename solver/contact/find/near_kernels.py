@@ -128,6 +128,19 @@ def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _apart(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
+    """How far, squared, such rows are from each other: a point and a triangle where there are points, else edges.
+    nodes, work: for work."""
+    if points > 0:
+        nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
+        nearest_in_triangle(x, nodes, work)
+    else:
+        nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
+        nearest_on_edges(x, nodes, work)
+    return work[SQUARE]
+
+
+@inlined
 def _are_one_group(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """Whether nodes of these groups are of one whose nodes do not touch each other."""
     return (a >= 0) & (a == b) & (a == c) & (a == d) & (a == e)
@@ -148,15 +161,8 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
             a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
             if _share(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
-            if square < np.inf:
-                if points > 0:
-                    nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
-                    nearest_in_triangle(x, nodes, work)
-                else:
-                    nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
-                    nearest_on_edges(x, nodes, work)
-                if work[SQUARE] > square:
-                    continue
+            if square < np.inf and _apart(x, points, a, b, c, d, e, nodes, work) > square:
+                continue
             if count < out.shape[0]:
                 out[count, 0], out[count, 1] = p, q
             count += 1
@@ -208,15 +214,8 @@ def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners,
                 if (_share(a, b, c, d, e) or not (asked[s] or asked[t])
                         or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
-                if square < np.inf:
-                    if points > 0:
-                        nodes[0], nodes[1], nodes[2], nodes[3] = a, c, d, e
-                        nearest_in_triangle(x, nodes, work)
-                    else:
-                        nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
-                        nearest_on_edges(x, nodes, work)
-                    if work[SQUARE] > square:
-                        continue
+                if square < np.inf and _apart(x, points, a, b, c, d, e, nodes, work) > square:
+                    continue
                 if count < out.shape[0]:
                     out[count, 0], out[count, 1] = p, q
                 count += 1

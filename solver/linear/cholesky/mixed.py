@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ...state import Index, Mask, Vec
 from ...threads import kernel, share
 from ..analysed import Analysed
-from ..blocks import CHUNKS
+from ..blocks import CHUNKS, dots
 from ..bordered import Bordered, side_by_side
 from ..interface import NotPositiveDefinite, available
 from ..spread import Spread
@@ -178,7 +178,7 @@ class Mixed(Bordered):
     def _squares(self, left: Vec) -> Vec:
         """Of each column, (strips, lanes)."""
         partial = self._place(left.shape)[3]
-        share(_squares, len(left) * CHUNKS, left, partial)
+        share(dots, len(left) * CHUNKS, left, left, partial)
         total: Vec = partial.sum(axis=1)
         return total
 
@@ -216,20 +216,6 @@ class Mixed(Bordered):
         else:
             self._columns.solve(single, count)
         return self._single.unit
-
-
-@kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1])")
-def _squares(start, stop, r, out):  # type: ignore[no-untyped-def]
-    """rᵀ r of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
-    size, lanes = r.shape[1], r.shape[2]
-    for piece in range(start, stop):
-        strip, chunk = piece // CHUNKS, piece % CHUNKS
-        total = out[strip, chunk]
-        total[:] = 0.0
-        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
-            row = r[strip, i]
-            for c in range(lanes):
-                total[c] += row[c] * row[c]
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,::1], f4[:,:,::1])")

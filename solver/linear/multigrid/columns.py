@@ -11,23 +11,9 @@ import numpy as np
 
 from ...state import Vec
 from ...threads import kernel, share
-from ..blocks import CHUNKS, Blocks
+from ..blocks import CHUNKS, Blocks, dots
 
 SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
-
-
-@kernel(["void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])", "void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,:,::1])"])
-def _dots(start, stop, x, y, out):  # type: ignore[no-untyped-def]
-    """xᵀ y of each column, for pieces start to stop: strips and CHUNKS of the rows. out: (strips, CHUNKS, lanes)."""
-    size, lanes = x.shape[1], x.shape[2]
-    for piece in range(start, stop):
-        strip, chunk = piece // CHUNKS, piece % CHUNKS
-        total = out[strip, chunk]
-        total[:] = 0.0
-        for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
-            p, q = x[strip, i], y[strip, i]
-            for c in range(lanes):
-                total[c] += p[c] * q[c]
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f4[:,:,::1],"
@@ -127,7 +113,7 @@ class Columns:
 
     @staticmethod
     def _dots(x: Vec, y: Vec, partial: Vec) -> Vec:
-        share(_dots, len(x) * CHUNKS, x, y, partial)
+        share(dots, len(x) * CHUNKS, x, y, partial)
         total: Vec = partial.sum(axis=1)
         return total
 
