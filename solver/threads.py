@@ -26,6 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _unkept: list[tuple[str, str]] = []
 _no_folder: list[str] = []  #: why there is no folder that keeps kernels for the next bake
 
+#: what kernels may name that makes no array
+NO_ARRAY = frozenset(
+    "range len min max abs int float round np math shape inf pi bool_ int32 int64 float32 float64 sqrt exp expm1 log "
+    "log2 sin cos tan arcsin arctan2 atan2 copysign isfinite floor ceil".split())
 
 KERNELS_FOLDER = f"kernels-{sys.implementation.cache_tag}"  #: inside of the user's cache
 KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
@@ -167,6 +171,9 @@ def share(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
 def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"})) -> Callable[[F], F]:
     """Compile a function with this explicit signature, once per machine: later processes load it from disk.
 
+    One that makes no array counts no references to those that it is given: that takes two fifths of a short call, and
+    of kernels that hand many arrays on more than what they do. numba refuses to compile it where it needs memory all
+    the same: for `a + b` of arrays write np.add(a, b), and no whole array to a slice of another.
     fastmath: with "reassoc" sums may be taken in another order than written, the same one on the same machine.
     """
     import numba
@@ -174,7 +181,7 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
     def compiled(function: F) -> F:
         from . import kernel_cache
 
-        options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath)}
+        options = {"error_model": "numpy", "nogil": True, "fastmath": set(fastmath), "_nrt": _makes_arrays(function)}
         kernel_cache.name(function, options)
         try:
             return kernel_cache.compile_kept(signature, function, options)  # type: ignore[no-any-return]
@@ -205,4 +212,20 @@ def inlined(function: F) -> F:
 
     # Python never calls them, so nothing is compiled for it to call
     return numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True,  # type: ignore[no-any-return]
-                      error_model="numpy", fastmath={"contract"})(function)
+                      error_model="numpy", fastmath={"contract"}, _nrt=_makes_arrays(function))(function)
+
+
+def _makes_arrays(function: Callable[..., Any]) -> bool:
+    """Whether a kernel may make arrays, or be handed some by what it calls; what is not known here may."""
+    if function.__closure__:
+        return True
+    for name in function.__code__.co_names:
+        value: Any = function.__globals__.get(name)
+        if hasattr(value, "py_func"):
+            # of a kernel it is known what it returns, what is inlined is a part of this
+            returned = [str(one.return_type) for one in value.nopython_signatures]
+            if _makes_arrays(value.py_func) if "forceinline" in value.targetoptions else "array" in str(returned):
+                return True
+        elif name not in NO_ARRAY and not hasattr(value, "__float__"):
+            return True
+    return False

@@ -1,11 +1,14 @@
 """Where kernels are kept and who may use threads."""
 
+import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 from matrix import crossed
 from small_jobs import box_job
@@ -152,6 +155,57 @@ def test_the_next_process_compiles_nothing():
         if ran.stdout == "[]\n":
             break  # who compiled them was the first process
     assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
+
+
+@threads.kernel("f8[::1](i8)")
+def _counted_up(count):
+    out = np.empty(count)
+    for i in range(count):
+        out[i] = i
+    return out
+
+
+@threads.inlined
+def _twice_in(values, i):
+    room = np.full(3, values[i])
+    return room[0] + room[1]
+
+
+@threads.kernel("f8(f8[::1])")
+def _total(values):
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += math.sqrt(values[i] * values[i])
+    return total
+
+
+@threads.kernel("f8(i8)")
+def _total_of_made(count):
+    return _total(_counted_up(count))
+
+
+@threads.kernel("f8(f8[::1])")
+def _total_of_twice(values):
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += _twice_in(values, i)
+    return total
+
+
+def test_kernels_that_are_given_arrays_let_go_of_them_and_others_count_none():
+    counting = [one.targetoptions["_nrt"] for one in (_counted_up, _twice_in, _total, _total_of_made, _total_of_twice)]
+    assert counting == [True, True, False, True, True]
+    memory = numba.core.runtime.rtsys
+    numba.core.runtime._nrt_python.memsys_enable_stats()
+    try:
+        before = memory.get_allocation_stats()
+        assert sum(_total_of_made(count) for count in range(200)) == sum(k * (k - 1) // 2 for k in range(200))
+        assert _total_of_twice(np.ones(100)) == 200.0 and _total(np.full(7, -2.0)) == 14.0
+        after = memory.get_allocation_stats()
+    finally:
+        numba.core.runtime._nrt_python.memsys_disable_stats()
+    assert after.alloc - before.alloc >= 300
+    assert after.alloc - before.alloc == after.free - before.free
 
 
 SMALL = """

@@ -210,7 +210,8 @@ def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
 def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
     """Mark besides all that share a face with a marked vertex, wider (n,)."""
     faces, counts = mesh[7], mesh[10]
-    wider[:] = marks
+    for i in range(counts[VERTICES]):
+        wider[i] = marks[i]
     for f in range(counts[FACES]):
         if faces[f, 0] >= 0 and (marks[faces[f, 0]] or marks[faces[f, 1]] or marks[faces[f, 2]]):
             wider[faces[f, 0]] = wider[faces[f, 1]] = wider[faces[f, 2]] = True

@@ -54,8 +54,8 @@ def solve_midway(  # type: ignore[no-untyped-def]
         spread_one(parent, dof, X, S, back, moved)
         springs(E, twist, moved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
     if bodies.shape[0]:
-        joint_forces(bodies, dof, chart, q + (-1.0) * back, u, centres, rates_law, subspace, back, h, ahead, 0.0, pull,
-                     reduced, effort)
+        joint_forces(bodies, dof, chart, np.subtract(q, back), u, centres, rates_law, subspace, back, h, ahead, 0.0,
+                     pull, reduced, effort)
     failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
     if failed >= 0:
         return failed
