@@ -85,6 +85,10 @@ def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, m
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
     # caches from before there was a parameter do not tell of it: it was as it is by default
     names = [name for name in names if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
+    # what another kind has, and this one has not, comes and goes with the kind
+    others = {name.removesuffix("kind") for name in names if name.endswith(".kind")}
+    names = [name for name in names if name.endswith(".kind") or (name in old and name in new)
+             or name[: name.rfind(".") + 1] not in others]
     if more:
         names = [name for name in names if name.partition(".")[0] not in AMONG_SEVERAL
                  or (name != "touches" and name in old and name in new)]

@@ -1,5 +1,6 @@
 """Each stage's hash depends on what that stage reads and on nothing else, and a change is told in plain names."""
 
+import json
 import time
 from dataclasses import replace
 
@@ -135,10 +136,13 @@ def test_how_spots_move_is_read_where_others_follow_them(tmp_path, method):
     assert bool(stages_changed(before, of(job))) == (method == "conjac")
 
 
-def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tmp_path):
-    """Versions until 0.1 took them in."""
+@pytest.mark.parametrize("own", [False, True])
+def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tmp_path, own):
+    """Versions until 0.1 took them in. own: the body has a method of its own."""
     job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
-    change(job, "method", {"kind": "vanilla", "params": {}})
+    change(job, "method", {"kind": "conjac" if own else "vanilla", "params": {}})
+    if own:
+        change(job, "bodies.0.method", {"kind": "vanilla", "params": {}})
     read = settings(load(job))
     old = replace(read, bodies={"Ear": {**read.bodies["Ear"], "spot.kind": "mean"}})
     manifest = {"settings": old.plain(), "hashes": hashes(old).plain(), "end": read.scene["time.end"],
@@ -157,6 +161,40 @@ def test_bodies_that_come_and_go_are_named(tmp_path):
     old["bodies"]["Ear"]["uuid"] = "1234"
     change(job, "bodies.0.density", 900.0)
     assert changed(old, settings(load(job)).plain()) == ['density of "Nose"']
+
+
+def with_another(job):
+    """Of the job, with a second body like its first; its own name is Nose."""
+    scene = json.loads((job / "scene.json").read_text())
+    change(job, "bodies", [scene["bodies"][0], scene["bodies"][0] | {"name": "Nose", "uuid": "2"}])
+    return settings(load(job)).plain()
+
+
+def test_one_of_several_that_has_another_name_is_known_by_its_uuid(tmp_path):
+    job = surface_job(tmp_path, uuid="1")
+    old = with_another(job)
+    change(job, "bodies.1.name", "Chin")
+    change(job, "bodies.1.density", 900.0)
+    assert changed(old, settings(load(job)).plain()) == ['density of "Chin"']
+
+
+def test_what_is_said_among_several_is_not_told_where_one_comes(tmp_path):
+    job = surface_job(tmp_path, uuid="1")
+    old = settings(load(job)).plain()
+    change(job, "contact", {})
+    change(job, "integrator", {"kind": "backward_euler"})
+    change(job, "bodies.0.touches", ["Ear", "Nose"])
+    change(job, "bodies.0.friction", 0.2)
+    assert changed(old, with_another(job)) == ["integrator", 'body "Nose" (new)']
+
+
+def test_a_parameter_that_came_is_no_difference_from_an_older_cache(tmp_path):
+    job = surface_job(tmp_path)
+    new = settings(load(job)).plain()
+    old = {**new, "scene": {key: value for key, value in new["scene"].items() if key != "method.settle_time"}}
+    assert len(old["scene"]) == len(new["scene"]) - 1 and changed(old, new) == []
+    change(job, "method", {"kind": "conjac", "params": {"settle_time": 0.1}})
+    assert changed(old, settings(load(job)).plain()) == ["Settle Time"]
 
 
 def test_a_field_that_went_is_no_difference_from_an_older_cache(tmp_path):

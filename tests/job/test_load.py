@@ -267,3 +267,11 @@ def test_friction_needs_an_integrator_that_knows_it(tmp_path, integrator, method
         assert load(job).scene.ground.friction.kind == "coulomb"
     else:
         assert "knows no friction. Use Semi-Implicit Euler, " in refused(job, "$.ground.friction")
+
+
+def test_half_lives_over_time_are_none_below_nothing(tmp_path):
+    job = surface_job(tmp_path, wobble_half_life="arrays/halves.npy")
+    np.save(job / "arrays/halves.npy", np.array([0.5, 0.0, 0.5]))
+    load(job)
+    np.save(job / "arrays/halves.npy", np.array([0.5, -0.1, 0.5]))
+    assert "-0.1 s makes wobbles grow" in refused(job, "$.bodies[0].wobble_half_life")

@@ -65,7 +65,7 @@ def test_what_flies_keeps_its_angular_momentum_however_it_bends(integrator, stag
 
 
 def test_what_the_ground_pushes_is_turned_by_it():
-    """A block that comes down on an edge spins as it leaves the ground, and not before."""
+    """A block that comes down on an edge spins as it leaves the ground, and not before; in the air it spins on."""
     nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
     tilted = Rotation.from_euler("y", 0.3).apply(nodes)
     tilted[:, 2] += 0.1 - tilted[:, 2].min()
@@ -73,12 +73,29 @@ def test_what_the_ground_pushes_is_turned_by_it():
     world = make(tilted, tets, dynamic=corners, integrator="sdirk2", ground=(0.0, 3000.0))
     world.stage_solver = Quick({"strain_left": 0.03, "tries": 32})
     state, turning = world.initial_state(), []
-    for _ in range(16):
+    for _ in range(20):
         state = world.step(state, 1 / 48)
         turning.append((len(world.touching(state)), abs(momenta(world, state)[1][1])))
     touched = next(k for k, (count, _) in enumerate(turning) if count)
     assert all(spin < 1e-9 for _, spin in turning[:touched])
     assert max(spin for _, spin in turning[touched:]) > 0.1
+    left = len(turning) - next(k for k, (count, _) in enumerate(reversed(turning)) if count)
+    in_the_air = [spin for _, spin in turning[left:]]
+    assert len(in_the_air) > 2 and in_the_air[0] > 0.1
+    assert in_the_air == pytest.approx([in_the_air[0]] * len(in_the_air), rel=1e-9)
+
+
+def test_what_flies_through_what_brakes_it_loses_spin():
+    """Mass damping of c a second leaves e^−ct."""
+    nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
+    world = make(nodes, tets, dynamic=[nearest(nodes, at) for at in [(0, 0, 0.3), (0.4, 0.3, 0)]], integrator="sdirk2",
+                 damping=("rayleigh", 0.0, 2.0), young=1e6)
+    arms = nodes - world.mass @ nodes / world.mass.sum()
+    state = State(0.0, nodes.ravel(), np.cross([0.0, 0.0, 1.0], arms).ravel())
+    begun = momenta(world, state)[1][2]
+    for _ in range(12):
+        state = world.step(state, 1 / 48)
+    assert momenta(world, state)[1][2] == pytest.approx(np.exp(-0.5) * begun, rel=0.02)
 
 
 def momenta(world, state):

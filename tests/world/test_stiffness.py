@@ -69,6 +69,21 @@ def test_what_follows_one_node_wobbles_by_that(tmp_path):
     assert "its slowest wobble has 3 Hz" in said
 
 
+def test_what_follows_nothing_is_asked_how_it_would_wobble(tmp_path):
+    full, still = asked(bar(tmp_path / "full"), 3.0), asked(bar(tmp_path / "still", method="conjac", dynamic={}), 3.0)
+    assert still == (pytest.approx(full[0], rel=1e-6), pytest.approx(full[1], rel=1e-6))
+
+
+def test_bones_hold_it_as_pins_do(tmp_path):
+    folder = tmp_path / "on a bone"
+    box_job(folder, cells=(8, 2, 2), end=9, motion=False, integrator={"kind": "sdirk2"},
+            mechanisms=[{"name": "Arm", "bodies": [{"name": "Bone"}]}])
+    change(folder, "bodies.0.method", {"kind": "vanilla"})
+    change(folder, "bodies.0.pin", {})
+    change(folder, "bodies.0.attach", [{"body": "Bone", "mechanism": "Arm", "nodes": "arrays/pinned.npy"}])
+    assert asked(load(folder), 3.0) == pytest.approx(asked(bar(tmp_path / "pinned"), 3.0), rel=1e-6)
+
+
 def test_fibers_stay_as_they_are(tmp_path):
     fibers = {"fiber_material": {"kind": "astvk", "params": {"fiber_modulus": 2e4}},
               "fiber_field": {"kind": "straight", "params": {"fiber_x": 1.0, "fiber_z": 0.0}}}
