@@ -274,6 +274,10 @@ class PositionInertia(Protocol):
     carried: Vec  #: what free nodes do with each rate of joints where they balance, (n, 3, c)
     light: Vec  #: mass that a factored matrix has in its place, (n,) [kg]
 
+    @property
+    def columns(self) -> Vec | None:
+        """Few whose squares add up to the curvature, (n, 3, r); None where it has too many for that."""
+
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
 

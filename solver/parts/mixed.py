@@ -80,6 +80,10 @@ class _Inertia:
         for member, one in zip(members, each):
             self.light[member.nodes] = one.light[member.nodes]
 
+    @property
+    def columns(self) -> None:
+        """Bodies have them each for itself, and those that move node by node as many as nodes."""
+
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0

@@ -5,7 +5,7 @@ J. The static residual, and the pull of moving prescribed nodes, border −K as 
 same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that the dynamic and
 prescribed nodes do not hold: K_qq of the rest is then regular, and what the anchors really owe, the part's rigid
 motions, is sorted out exactly in the small dense system: along the rigid motions they are dynamic, across them
-quasistatic.
+quasistatic; where no dynamic node is part of what floats they are let go, and its inertia holds it (`afloat`).
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from ...assembly.linearised import Linearised, Near
 from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
 from ...coordinates.floating_frames import Frame, Frames
-from ...coordinates.patches import Patch, Patches
+from ...coordinates.patches import Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
 from ...threads import share
 from ..interface import Eliminated, Mesh, T, Ways
 from ..loads import Loads
 from ..stage import NodeStage
+from .afloat import Afloat
 from .anchors import Anchors
 from .eliminate import eliminate
-from .following import Following
-from .held_patches import HeldPatches, patch_loads
+from .following import Following, on_rows
+from .held_patches import HeldPatches, free_patches, patch_loads
 from .inertia import Inertia
 from .passes import Passes
 from .posed import PosedConJac
@@ -71,7 +72,7 @@ class ConJac:
         quasistatic = np.setdiff1d(mesh.coordinates.free, self.kept)
         graph = node_graph(mesh.tets, count)[quasistatic][:, quasistatic]
         self.frames = Frames(self.floating, mesh.parts, count)
-        self.patches = Patches(mesh.rest, mesh.mass, _free(mesh))
+        self.patches = Patches(mesh.rest, mesh.mass, free_patches(mesh))
         border = 1 + self.frames.columns + (mesh.coordinates.motion is not None) + mesh.coordinates.carriers
         border += self.patches.unknowns
         self.pattern = Pattern(mesh.tets, np.concatenate([quasistatic[linear.order(graph)], self.kept]), count, border)
@@ -81,6 +82,8 @@ class ConJac:
         may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
         self.sleep = Sleep(mesh, params, self.kept, self.edges, self.share) if may_sleep else None
         self._all_awake = RigidModeBasis(mesh, self.kept, np.arange(len(self.kept)) < len(mesh.dynamic))
+        #: whether what floats is let go by the anchors, since no dynamic node is part of it
+        self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
         self._around_kept = Near(mesh.tets, self.kept, count)
         self.loads = Loads(mesh)
         # a pivot for the kept rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
@@ -191,20 +194,27 @@ class ConJac:
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
         left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 
-        # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
-        basis, own = hold.split(lin.x, stiffness, left)
-        rows, still = jacobian, columns[:, size:]
-        if hold.holds:
-            rows, still = jacobian @ basis, still + jacobian @ own
-        static, left = np.concatenate([still, own]), left + stiffness @ own
-        velocities, felt = np.concatenate([rows, basis]), stiffness @ basis
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
+        still, afloat = columns[:, size:], None
+        if self._lets_go and frames:
+            afloat = Afloat.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left, 1 + count)
+            static, left = afloat.balance(still, left)
+            velocities, felt = afloat.rigid()
+        else:
+            # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
+            basis, own = hold.split(lin.x, stiffness, left)
+            rows = jacobian
+            if hold.holds:
+                rows, still = jacobian @ basis, still + jacobian @ own
+            static, left = np.concatenate([still, own]), left + stiffness @ own
+            velocities, felt = np.concatenate([rows, basis]), stiffness @ basis
         if not len(awake):
-            return Following(columns, stiffness, velocities, basis.T @ felt, static[:, count:],
-                             _on_rows(left[:, count:], len(jacobian)))
+            size = len(velocities)
+            return Following(columns, stiffness, velocities, velocities[size - len(felt) :].T @ felt,
+                             static[:, count:], on_rows(left[:, count:], size), afloat=afloat)
         held = HeldPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
         return Following(columns, stiffness, *held.velocities(velocities, felt),
-                         *held.still(static[:, count:], left[:, count:]), held)
+                         *held.still(static[:, count:], left[:, count:]), held, afloat)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
@@ -343,9 +353,12 @@ class ConJac:
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))
         left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
-        _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
-        response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
-        return (response, _on_rows(left, len(rows))) if here.patches is None else here.patches.still(response, left)
+        if here.afloat is None:
+            _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
+            response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
+        else:
+            response, left = here.afloat.balance(rows, left)
+        return (response, on_rows(left, len(response))) if here.patches is None else here.patches.still(response, left)
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """The first of `balance` alone, which costs less where all that is kept is dynamic."""
@@ -387,14 +400,3 @@ class ConJac:
         columns[is_kept] = own.reshape(-1, 3, own.shape[1])[rows[is_kept] - len(self.inner)]
         product: Vec = near.multiply(lin, columns)[near.place[self.kept]]
         return product.reshape(own.shape)
-
-
-def _free(mesh: Mesh) -> list[Patch]:
-    """The mesh's patches without the nodes that are prescribed."""
-    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.ways) for patch in mesh.patches]
-    return [patch for patch in free if len(patch.nodes)]
-
-
-def _on_rows(left: Vec, before: int) -> Vec:
-    """What is left on the kept nodes, (3 k, c), behind as many rows of zeros."""
-    return np.concatenate([np.zeros((before, left.shape[1])), left])

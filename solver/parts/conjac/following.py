@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...state import Vec
+from .afloat import Afloat
 from .held_patches import HeldPatches
 from .prescribed_response import PrescribedResponse
 
@@ -20,6 +23,7 @@ class Following:
     static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
     left: Vec  #: what is left of them, (3 (q + k), border)
     patches: HeldPatches | None = None  #: that are dynamic
+    afloat: Afloat | None = None  #: where nothing else holds the kept nodes
 
     @property
     def jacobian(self) -> Vec:
@@ -29,3 +33,8 @@ class Following:
     def follow(self, column: int | slice) -> PrescribedResponse:
         """What velocities of prescribed nodes cause, those of these vectors of the border."""
         return PrescribedResponse(self.static[:, column], self.left[:, column])
+
+
+def on_rows(left: Vec, rows: int) -> Vec:
+    """What is left on the last rows, behind zeros on the others, (rows, c)."""
+    return np.concatenate([np.zeros((rows - len(left), left.shape[1])), left])

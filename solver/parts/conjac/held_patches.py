@@ -11,8 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...coordinates.floating_frames import Frame, Frames
-from ...coordinates.patches import Patches
+from ...coordinates.patches import Patch, Patches
 from ...state import Index, Vec
+from ..interface import Mesh
+
+
+def free_patches(mesh: Mesh) -> list[Patch]:
+    """The mesh's patches without the nodes that are prescribed."""
+    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.ways) for patch in mesh.patches]
+    return [patch for patch in free if len(patch.nodes)]
 
 
 def patch_loads(patches: Patches, x: Vec, mass: Vec, frames: Frames, at: list[Frame]) -> Vec:

@@ -10,6 +10,7 @@ the stage is the least of ½ uᵀ Vᵀ M V u − uᵀ p + (a/b) W(x), all cross 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -80,6 +81,16 @@ class Inertia:
                     one.velocities.shape)
         self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
         self._impulses = [one.velocities.T @ given[one.nodes].ravel() for one in self._all]
+
+    @cached_property
+    def columns(self) -> Vec | None:
+        """Cᵀ B, (n, 3, r), with B Bᵀ = A; None where nothing holds bodies together: each has columns of its own."""
+        if len(self._all) != 1:
+            return None
+        one, (squares, ways) = self._all[0], scipy.linalg.eigh(self._matrices[0])
+        out = np.zeros((len(self.light), 3, len(squares)))
+        out[one.nodes] = (one.read.T @ (ways * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
+        return out
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Its slope, (n, 3) [N s], and value [J] at rates of positions v, (n, 3) [m/s]."""

@@ -268,8 +268,11 @@ class PosedConJac:
 
     def amplitudes(self, v: Vec) -> Vec:
         """The reduced unknowns of velocities v, (n, 3) [m/s]."""
-        own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
         patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
+        if self.here.afloat is None:
+            own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
+        else:
+            own = self.here.afloat.amplitudes(rows)
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
 
     def onto_basis(self, momentum: Vec) -> Vec:
