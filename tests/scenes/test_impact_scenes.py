@@ -22,8 +22,8 @@ def test_what_lands_looks_right(name, made):
 
 
 def test_what_is_small_and_falls_far_is_not_turned_by_conjac():
-    """It is pressed to half its height. What held it at its anchors turned it by .3 degrees, and conjugate gradients on a
-    factor without its inertia by .003."""
+    """It is pressed to half its height. What held it at its anchors turned it by .3 degrees, and conjugate gradients
+    on a factor without its inertia by .003."""
     shape = impacts.standing(*impacts.mirrored((4, 4, 4), (1.0, 1.0, 1.0)), True)
     turned = impacts.followed(0.2 * shape.nodes + [0.0, 0.0, impacts.DROP], shape.tets)
     print(turned)
