@@ -109,7 +109,10 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
     said = home.read(playing.parent)
     whose = f"another bake, from {playing.parent.name}"
     if said is not None and said.uuid == identity.of(obj):
-        whose = "an earlier bake of its own"
+        blend = Path(said.blend).name
+        # appended, it has the UUID that it has there
+        whose = f'its bake of "{blend}"' if blend not in ("", Path(bpy.data.filepath).name) else (
+            "an earlier bake of its own")
     elif said is not None:
         whose = f'the bake of "{said.object}"' if said.object != obj.name else f'a bake of "{Path(said.blend).name}"'
     other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"

@@ -171,12 +171,12 @@ def is_full(mesh: bpy.types.Mesh) -> bool:
         if not np.array_equal(np.unique(sides, axis=0), np.unique(sides[:, ::-1], axis=0)):
             return False
         a, b, c = np.moveaxis(x[own] - corners.mean(axis=0), 1, 0)
-        if np.einsum("ta,ta->", a, np.cross(b, c)) / 6.0 < FULL * _hull_volume(corners):
+        if np.einsum("ta,ta->", a, np.cross(b, c)) / 6.0 < FULL * hull_volume(corners):
             return False
     return True
 
 
-def _hull_volume(points: Array) -> float:
+def hull_volume(points: Array) -> float:
     """What the convex hull of points (k, 3) encloses, in their unit cubed."""
     whole = bmesh.new()
     try:

@@ -20,6 +20,7 @@ from .bones import FREE, BonePlan, Closing, JointPlan
 from .evaluation import Evaluation, coordinates
 from .mechanism import Held
 from .mesh import triangles
+from .obstacles import FULL, hull_volume
 
 Array = NDArray[np.float64]
 
@@ -241,7 +242,14 @@ class Objects:
 
     def measure(self) -> list[dict[str, Any]]:
         """The shape of each body at the present frame, with vertices and triangles as arrays."""
-        return [self._shape(self.plan.objects[name]) for name in self.names]
+        found = [self._shape(self.plan.objects[name]) for name in self.names]
+        filled = [name for name, one in zip(self.names, found) if one["shape"]["kind"] == "mesh" and _is_filled(one)]
+        if filled:
+            more = f" and {len(filled) - 1} more" if len(filled) > 1 else ""
+            self.notes.append(f'"{self.object.name}": the shape of "{filled[0]}"{more} is Mesh, yet counts as its '
+                              "convex hull, with holes and hollows filled; make it of convex pieces that Fixed "
+                              "constraints join")
+        return found
 
     def held(self, name: str) -> Held | None:
         one = next(each for each in self.plan if each.name == name)
@@ -306,6 +314,12 @@ class Objects:
         if kind == "MESH":
             return {"shape": {"kind": "mesh"}, "vertices": own, "triangles": corners}
         return {"shape": {"kind": "hull"}, "vertices": own}
+
+
+def _is_filled(body: dict[str, Any]) -> bool:
+    """Whether a body's mesh leaves much of its convex hull empty."""
+    x = body["vertices"] - body["vertices"].mean(axis=0)
+    return bool(abs(np.linalg.det(x[body["triangles"]]).sum()) / 6.0 < FULL * hull_volume(x))
 
 
 class ObjectsPlayback:

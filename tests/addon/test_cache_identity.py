@@ -168,3 +168,16 @@ def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(
     count = len(bpy.data.objects)
     copy.conjac.youngs_modulus = 8.0e3
     assert copy.conjac.bake() == 0 and len(bpy.data.objects) == count
+
+
+def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    (tmp_path / "shot").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / "shot.blend"))
+    bpy.ops.wm.append(filename="Jelly", directory=str(tmp_path / "scene.blend" / "Object"))
+    obj = bpy.data.objects["Jelly"]
+    told = addon_bake.status(obj)
+    assert told.state == "stale" and told.text == 'It plays its bake of "scene.blend"; bake again to see its own frames'

@@ -59,6 +59,20 @@ def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F81
     assert heights([24], *bodies)[0] == pytest.approx([0.1, 0.3, 0.5], abs=2e-3)
 
 
+def test_links_of_a_chain_are_told_that_their_holes_are_filled(scene, tmp_path):  # noqa: F811
+    """Each touches as its convex hull; one that Blender takes as a hull as well is no surprise."""
+    add_box("Box", (0.0, 0.0, 1.0)).rigid_body.collision_shape = "MESH"
+    for kind in ("MESH", "MESH", "CONVEX_HULL"):
+        bpy.ops.mesh.primitive_torus_add()
+        bpy.ops.rigidbody.object_add()
+        bpy.context.object.name, bpy.context.object.rigid_body.collision_shape = "Link", kind
+    notes = []
+    owner = mechanism()
+    job_of(owner, tmp_path, notes)
+    told, = [note for note in notes if "convex hull" in note]
+    assert told.startswith(f'"{owner.name}": the shape of "Link" and 1 more is Mesh, yet counts as its convex hull')
+
+
 def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: F811
     add_box("Floor", (0.0, 0.0, -1.0), active=False)
     add_box("Loose", (0.0, 0.0, 1.0))
