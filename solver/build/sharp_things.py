@@ -23,6 +23,9 @@ WIDE = 100.0  #: of a scene's size: half of the ground's sides
 SHARED = ("{what} counts as {value:.3g} {unit}, for all cloth with Sharp Edges that touches each other: the {which} of "
           "theirs")
 
+#: [rad]: edges of bevels bend by no more, such as the two of a right angle
+BEVEL = np.deg2rad(60.0)
+
 
 @dataclass(frozen=True)
 class Feels:
@@ -90,8 +93,10 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     assert one.triangles is not None
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
-    closed, is_round = is_closed(triangles), bends_softly(x, triangles, feels.angle)
-    # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders
+    closed = is_closed(triangles)
+    is_round = bends_softly(x, triangles, feels.angle if closed else max(feels.angle, BEVEL))
+    # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders; so of one that is
+    # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
     found = sharp_surface(x, triangles, feels.angle, marked, borders=closed or not is_round)
     has_sides = closed or is_round
     swollen: OverTime = Swollen(motion, triangles, feels.thickness) if has_sides else motion

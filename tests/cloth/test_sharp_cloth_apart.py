@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
+from cloth_jobs import BOX, Quiet, bending, cloth_body, cloth_job, obstacle
+from scipy.spatial import ConvexHull
 from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
 
@@ -295,6 +296,39 @@ def test_cloth_sits_on_the_sharp_edges_of_what_is_open_below_and_round(tmp_path)
     assert np.abs(on[:, 2] - 2e-3).max() < 1e-9 and outside.min() > np.cos(np.pi / count) and outside.max() < 1.001
     # its lower border is none of its sharp edges
     assert len(now.features.edges) == count
+
+
+def bevelled_without_bottom(half=0.1, bevel=0.015):
+    """A cube whose edges and corners are cut off, all of them sharp: vertices, and triangles but those below."""
+    near = half - bevel
+    ways = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    x = np.array([np.multiply(way, size) for way in ways for size in (
+        (half, near, near), (near, half, near), (near, near, half))])
+    triangles = ConvexHull(x).simplices
+    a, b, c = x[triangles].transpose(1, 0, 2)
+    inwards = np.einsum("ti,ti->t", np.cross(b - a, c - a), a + b + c) < 0.0
+    triangles[inwards] = triangles[inwards][:, [0, 2, 1]]
+    return x, triangles[x[triangles][:, :, 2].max(axis=1) > -near].astype(np.int32)
+
+
+def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
+    """Bevels are narrower than faces of the cloth: what lies from edge to edge is on neither side of their faces."""
+    arrays = {}
+    vertices, triangles = grid(8, 8, 0.4, 0.4)
+    body = cloth_body("Cloth", vertices + [-0.189, -0.207, 0.104], triangles, arrays, eulerian={}, thickness=1e-3,
+                      area_density=0.05, bending=bending(1e-6),
+                      laws={"damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3}}})
+    x, faces = bevelled_without_bottom()
+    world = build(load(cloth_job(tmp_path / "job", [body], arrays, contact={}, obstacles=[
+        obstacle("Cube", x, faces, arrays)])), lambda *_: None)[0]
+    state, part = world.initial_state(), world.parts[0]
+    for _ in range(40):
+        state = advance(world, state, 1 / 96, 1)
+    mesh, now = part.cloth(world.parted(state)[0]).mesh, part.steps.things.at(state.time, 1 / 96)
+    assert part.steps.pushing.crossing(mesh, now) is None and mesh.x[:, 2].min() < 0.0
+    on = mesh.x[mesh.on >= 0]
+    upper, lower = np.abs(on[:, 2] - 0.101) < 2e-4, on[:, 2] < 0.099
+    assert upper.sum() > 8 and lower.sum() > 8 and (np.abs(on[lower, :2]).max(axis=1) > 0.09).all()
 
 
 @pytest.mark.parametrize(("own", "its", "both"), [(0.9, 0.4, 0.6), (None, 0.4, np.sqrt(0.4 * 0.5)), (0.0, 1.0, 0.0)])
