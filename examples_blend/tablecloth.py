@@ -23,7 +23,7 @@ STICK = ((0.0, 0.05), (0.015, 0.05), (0.025, 0.018), (0.13, 0.014), (0.14, 0.026
          (0.22, 0.012))
 BOOK = ((0.0, 0.065), (0.05, 0.065))
 #: what stands on the cloth: outline, corners, mass [kg], colour, roughness, place on the table [m] and turn [degrees]
-THINGS = {"Goblet": (GOBLET, 12, 0.8, (0.75, 0.55, 0.20), 0.25, (-0.10, -0.13), 0.0),
+THINGS = {"Goblet": (GOBLET, 12, 1.6, (0.75, 0.55, 0.20), 0.25, (-0.10, -0.13), 0.0),
           "Candlestick": (STICK, 4, 1.6, (0.55, 0.58, 0.62), 0.3, (0.10, 0.03), 20.0),
           "Book": (BOOK, 4, 1.0, (0.04, 0.13, 0.32), 0.6, (-0.13, 0.13), 8.0)}
 
