@@ -54,14 +54,14 @@ def set_on(folder, kind, mass, above, table, speed=0.0, cells=8, sharp=True):
     return world, above
 
 
-def ways(world, above, steps):
+def ways(world, above, steps, h=H):
     """How far it stands above the table and what it has turned by and gone aside, in each step; nothing crosses."""
     state, cloth = world.initial_state(), world.parts[-1]
     for _ in range(steps):
-        state = advance(world, state, H, 1)
+        state = advance(world, state, h, 1)
         own, (thing, sheet) = None, world.parted(state)
         if hasattr(cloth, "steps"):
-            own, now = cloth.cloth(sheet).mesh, cloth.steps.things.at(state.time, H)
+            own, now = cloth.cloth(sheet).mesh, cloth.steps.things.at(state.time, h)
             assert cloth.steps.pushing.crossing(own, now) is None
             assert own.x[:, 2][np.abs(own.x[:, :2]).max(axis=1) < 0.19].min(initial=1.0) > 0.9 * THICK
         yield np.array([above + thing.q[5], np.abs(thing.q[:3]).max(), np.abs(thing.q[3:5]).max()])
@@ -132,6 +132,7 @@ def test_a_cloth_pulled_off_quickly_leaves_what_stands_on_it(tmp_path):
             for name, body, kind in (("Rig", box, "free"), ("Under", top, "fixed"))]
     world, _ = build(load(cloth_job(tmp_path / "job", [cloth], arrays, end=17, contact={}, obstacles=[table],
                                     mechanisms=rigs)), lambda *_: None)
-    height, _, aside = np.array([*ways(world, 4e-3, 36)]).T
+    # in steps twice as long the border goes by a third of the box at a time, and kicks it: 3 to 7 cm, by chance
+    height, _, aside = np.array([*ways(world, 4e-3, 72, H / 2)]).T
     # friction drags it for the quarter of a second in which the cloth comes by: some centimetres, and it stands then
     assert 0.005 < aside[-1] < 0.04 and abs(height[-1]) < 5e-4
