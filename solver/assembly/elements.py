@@ -27,6 +27,7 @@ class Elements:
         self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
         self._table = np.zeros((ends[-1], 6, 9))
+        self.filled = np.zeros(len(elastic), dtype=np.int64)  #: how often the blocks of each body's tets were
         #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
         self.blocks = self._table
         self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
@@ -49,6 +50,7 @@ class Elements:
         those of the others stay as they were; None asks all.
         """
         self.activate(time)
+        self.filled[slice(None) if bodies is None else list(bodies)] += 1
         for k in range(len(self.elastic)) if bodies is None else bodies:
             where = self.slices[k]
             self.elastic[k].fill(x, project, self._forces[where], self._table[where])
@@ -57,6 +59,10 @@ class Elements:
         for table in tables:
             table.add_forces(force)
         self._append(tables)
+
+    def fill_others(self, x: Vec, time: float, besides: Sequence[StencilForce]) -> None:
+        """The same of what is no tet, projected, without forces; blocks of tets stay as they were."""
+        self._append([law.fill(x, time, True) for law in (*self._between, *besides)])
 
     def _append(self, tables: Sequence[Stencils]) -> None:
         """Blocks of other elements behind those of the tets."""

@@ -76,17 +76,20 @@ def gather_fields(start, stop, corners, source_start, source, out):  # type: ign
         out[2, node, 2] += i
 
 
-@kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], f8[::1])")
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], b1[::1], "
+        "f8[::1])")
 def gather_matrix(  # type: ignore[no-untyped-def]
-    start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, data,
+    start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, wanted, data,
 ):
     """diag + scale K into the lower triangle, CHUNKS start to stop of its columns.
 
-    blocks: (6 e, 9), node_blocks: (n, 9); the rest as in Pattern.
+    blocks: (6 e, 9), node_blocks: (n, 9). wanted: of which nodes columns are written, (p,). The rest as in Pattern.
     """
     count = order.shape[0]
     for chunk in range(start, stop):
         for j in range(chunk * count // CHUNKS, (chunk + 1) * count // CHUNKS):
+            if not wanted[j]:
+                continue
             # K_jj = −Σ_i K_ij over all that j shares an element with
             d0, d3, d6, d4, d7, d8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for b in range(column_start[j], column_start[j + 1]):

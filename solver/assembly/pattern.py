@@ -8,7 +8,7 @@ from sys import getrefcount
 import numpy as np
 import scipy.sparse as sp
 
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from ..threads import share
 from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, put_below, weigh_blocks
 from .meeting_kernels import begin_columns, merge, pair_sources
@@ -121,6 +121,7 @@ class Pattern:
         self.position = position  #: (count,) row of each node, -1 where it has none
         self.tets = tets
         self._others = NO_ELEMENTS  #: behind the tets
+        self._all: Mask = np.ones(len(order), dtype=bool)
 
         self._indices = _Indices()
         size = len(order)
@@ -207,16 +208,19 @@ class Pattern:
         share(put_below, CHUNKS, np.ascontiguousarray(vectors), self.order, self.indptr, self.data)
         self.data[self.indptr[self.size - self.border : self.size]] = pivots
 
-    def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None) -> Vec:
+    def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None,
+               wanted: Mask | None = None) -> Vec:
         """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.
 
         blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks:
         (n, 3, 3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others:
-        elements behind the tets, (s, 4); None where there are none.
+        elements behind the tets, (s, 4); None where there are none. wanted: of which nodes, in the order of the
+        pattern, columns are written, (p,); the others say nothing then. None: of all.
         """
         self.meet(others)
+        wanted = self._all if wanted is None else wanted
         share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
-              self.source_start, self.source, self.column_start, self.indptr, self.data)
+              self.source_start, self.source, self.column_start, self.indptr, wanted, self.data)
         return self.data
 
     def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:

@@ -22,6 +22,7 @@ from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from .directions import Directions
 from .given_directions import GivenDirections
+from .held import HeldStiffness
 from .physics import Physics
 
 STANDARD_GRAVITY = 9.81
@@ -51,6 +52,7 @@ class StageMatrix:
     edges: Edges
     factored: LastFactor = field(default_factory=LastFactor)
     directions: Directions = field(default_factory=Directions)
+    held: HeldStiffness = field(default_factory=HeldStiffness)  #: of the tets, in the last factor for directions
 
 
 @dataclass(frozen=True)
@@ -254,15 +256,35 @@ class StageProblem:
         return False
 
     def factor_for_directions(self, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact. Raises StepFailed."""
-        places, system = self.positions(self.velocities(unknowns))[self.order], self.system
+        """Fill and factor the projected matrix for `direction`, which may be inexact: that of tets may be the last
+        one's where it is about the same. Raises StepFailed."""
+        system, v = self.system, self.velocities(unknowns)
+        x = self.positions(v)
+        if system.held.serves(self, x) and self._factored_again(x, v):
+            return
+        system.held.forget()
         lin = self.fill(unknowns)
         try:
-            is_own = system.directions.factor(system.linear, system.matrix, lin, places)
+            is_own = system.directions.factor(system.linear, system.matrix, lin, x[self.order])
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness is not positive definite") from failure
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
+        else:
+            system.held.take(self, x, lin)
+
+    def _factored_again(self, x: Vec, v: Vec) -> bool:
+        """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets."""
+        system = self.system
+        lin = self.physics.linearise_held_at(x, v, self.stage.time)
+        system.pattern.meet(lin.others)
+        changed = system.held.follow(self.order, lin)
+        wanted = system.directions.wanted(system.linear, system.matrix, lin, changed)
+        if wanted is None:
+            return False
+        lin = lin if self.damped is None else replace(lin, damped=self.damped)
+        self.stage.fill(system.pattern, lin, wanted.reshape(-1, 3).any(axis=1))
+        return system.directions.factor_again(system.matrix)
 
     def direction(self, residual: Vec) -> Vec:
         """Where that factor leads, (3 p,) [m/s]."""
@@ -386,5 +408,6 @@ class StageProblem:
     def _rounding(self, at: Evaluation) -> float:
         """What moving nodes by the last digit of where they are changes of a residual [N s]."""
         furthest = float(np.abs(self.positions(self.velocities(at.unknowns))).max())
+        self.fill(at.unknowns)  # the last factor may have asked for some columns alone
         stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
         return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)

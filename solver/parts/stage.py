@@ -11,7 +11,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
-from ..state import Index, Led, Vec
+from ..state import Index, Led, Mask, Vec
 
 
 class Momentum(Enum):
@@ -114,12 +114,12 @@ class NodeStage(StageShape):
         """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
         return replace(self, w=w if self.w is None else self.w + w, led=led)
 
-    def fill(self, pattern: Pattern, lin: Linearised) -> None:
-        """Write M − a h D − β a b h² K into the pattern."""
+    def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:
+        """Write M − a h D − β a b h² K into the pattern, or its columns of the nodes that are wanted, (p,)."""
         factor, weight = self.stiffness_and_share(lin), self.weight(lin)
         damped, share = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
-            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others)
+            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others, wanted)
             return
         node_blocks, others, more = factor * lin.node_blocks, lin.others, None
         if damped.node_blocks is not None:
@@ -129,4 +129,4 @@ class NodeStage(StageShape):
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
         blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, share)
-        pattern.gather(blocks, node_blocks, -1.0, weight, others)
+        pattern.gather(blocks, node_blocks, -1.0, weight, others, wanted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
 from ..contact.laws.gripping import NODES, PLACES, Gripping
@@ -74,9 +75,19 @@ class FrictionalPhysics:
             energy += table.energy
         return force, energy if self.grip is None else energy + self.grip.add_force(x, force)
 
+    def filled(self) -> npt.NDArray[np.int64]:
+        """How often K of each body's tets was asked for, (b,)."""
+        return self.soft.filled(self.among)
+
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K there."""
-        lin = self.soft.linearise_at(x, v, time, project, self.besides, self.among)
+        return self._gripped(x, self.soft.linearise_at(x, v, time, project, self.besides, self.among))
+
+    def linearise_held_at(self, x: Vec, v: Vec, time: float) -> Linearised:
+        """The same but for tets: their K is that which was asked for last."""
+        return self._gripped(x, self.soft.linearise_held_at(x, v, time, self.besides, self.among))
+
+    def _gripped(self, x: Vec, lin: Linearised) -> Linearised:
         if self.grip is not None:
             self.grip.add_force(x, lin.force)
             self.grip.add_stiffness(x, lin.node_blocks)

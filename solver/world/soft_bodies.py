@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from ..assembly.damping import Damped, Damping
 from ..assembly.edges import Edges
@@ -88,8 +89,22 @@ class SoftBodies:
         besides: forces of one stage. among: what is asked for.
         """
         force = self._weight.copy()
-        elements = self._elements if among.touch else self._untouched_elements
+        elements = self._elements_of(among)
         elements.fill(x, time, project, force, besides, among.bodies)
+        return self._linearised(elements, x, v, time, force)
+
+    def linearise_held_at(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = (),
+                          among: Among = ALL) -> Linearised:
+        """The same, projected, but for tets: their K is that which was asked for last, and forces lack theirs."""
+        elements = self._elements_of(among)
+        elements.fill_others(x, time, besides)
+        return self._linearised(elements, x, v, time, self._weight.copy())
+
+    def _elements_of(self, among: Among) -> Elements:
+        return self._elements if among.touch else self._untouched_elements
+
+    def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
+        """With pulls and the ground."""
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)
@@ -103,6 +118,11 @@ class SoftBodies:
         still = np.zeros_like(x) if v is None else v
         return Linearised(x, still, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
                           others=elements.others)
+
+    def filled(self, among: Among = ALL) -> npt.NDArray[np.int64]:
+        """How often K of each body's tets was asked for, (b,): where that is the same, it is."""
+        counts = self._elements_of(among).filled
+        return counts.copy() if among.bodies is None else counts[list(among.bodies)]
 
     def linearise_alone(self, x: Vec, v: Vec, time: float) -> Linearised:
         """f and projected K as if surfaces touched nothing, nor nodes the ground, at positions and velocities (n, 3).
@@ -144,7 +164,7 @@ class SoftBodies:
         besides: forces of one stage. among: what is asked for.
         """
         force = self._weight.copy()
-        elements = self._elements if among.touch else self._untouched_elements
+        elements = self._elements_of(among)
         energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides, among.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         if self.ground is not None:

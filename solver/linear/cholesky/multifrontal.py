@@ -20,7 +20,8 @@ from ...threads import share
 from ..analysed import Analysed
 from .blas import addresses
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
-from .plan_kernels import place_entries, place_node_entries, place_updates
+from .places import Places, stack_updates
+from .plan_kernels import place_entries, place_node_entries
 from .supernodal import Supernodes
 
 Single: TypeAlias = npt.NDArray[np.float32]
@@ -64,56 +65,71 @@ class Multifrontal:
     """Where everything goes, found once for a pattern; `factor` writes L."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
-                 places: Index | None = None) -> None:
+                 places: Index | None = None, stand: Places | None = None) -> None:
         """lower: the pattern that `inside` factors. blas: of `addresses`. take: gives it memory, of its precision.
-        most: values that fronts may say of those above them. places: memory for two of each entry of lower."""
+        most: values that fronts may say of those above them. places: memory for two of each entry of lower. stand:
+        where fronts do, of which not all may be made; None where they go as closely as can be."""
         # arrays of what is inside, not itself: who holds both goes, with all memory, once nobody holds it any more
         self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
+        self._values = int(inside.values_start[-1])
         self.is_of = Analysed(lower).is_of  #: whether it can factor this matrix
         first, rows_start, parent, relative = inside.first, inside.rows_start, inside.parent, inside.relative
         count = len(parent)
-        sizes = (np.diff(rows_start) - np.diff(first)).astype(np.int64) ** 2
-        self._updates_start = np.zeros(count, dtype=np.int64)
-        self.room = int(place_updates(parent, sizes, inside.trees, inside.top, np.zeros(count, dtype=np.int8),
-                                      np.zeros(count, dtype=np.int64), self._updates_start))
+        self._made: npt.NDArray[np.int8] = np.ones(count, dtype=np.int8)
+        if stand is None:
+            sizes = (np.diff(rows_start) - np.diff(first)).astype(np.int64) ** 2
+            self._updates_start, self.room = stack_updates(inside, sizes)
+            self._values_start = inside.values_start
+        else:
+            self.stand(stand)
         by_parent = np.argsort(parent, kind="stable").astype(np.int32)
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
         # (who has no sign is not looked at for being negative: a twentieth of a factor)
-        self._plan = (first, rows_start, inside.values_start, self._updates_start, children_start, by_parent,
-                      relative.view(np.uint32), *_entries(inside, lower, places))
+        self._supernodes, self._pattern = (first, rows_start), (
+            children_start, by_parent, relative.view(np.uint32), *_entries(inside, lower, places))
         longest = -(-inside.longest // TILE)
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
         self._failed = np.zeros(len(inside.trees) // 2 + 1, dtype=np.int32)
-        self._updates = take(self.room if self.fits else 0)
+        self._updates = take(self.room if stand is not None or self.fits else 0)
+
+    def stand(self, at: Places) -> None:
+        """From now on they do there."""
+        self._values_start, self._made = at.in_values.starts.astype(np.int32), at.made
+        self._updates_start, self.room = at.updates()
 
     @property
     def fits(self) -> bool:
         """Whether it takes little more room than L itself; if not it must not be used."""
-        return self.room <= max(min(MOST_UPDATES * float(self._plan[2][-1]), self._most), ALWAYS_ROOM)
+        return self.room <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_ROOM)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
-        """Write L of scale × the matrix, whose lower triangle is `data`; False where it is not definite.
+        """Write L of scale × the matrix, whose lower triangle is `data`, where it is to be made; False where it is not
+        definite.
 
         values: as those of Supernodes, of its own precision.
         """
         failed = self._failed
         failed[:] = 0
-        plan = (values, self._updates, *self._plan)
-        share(factor_trees, len(self._trees) // 2, self._trees, self._blas, self._ints, failed, data, scale, *plan)
-        for s in self._top.tolist():
+        share(factor_trees, len(self._trees) // 2, self._trees, self._made, self._blas, self._ints, failed, data, scale,
+              values, *self._plan)
+        for s in self._top[self._made[self._top] == 1].tolist():
             if failed.any():
                 break
             self._factor_top(s, data, scale, values)
         return not failed.any()
 
+    @property
+    def _plan(self) -> tuple[Any, ...]:
+        return self._updates, *self._supernodes, self._values_start, self._updates_start, *self._pattern
+
     def _factor_top(self, s: int, data: Vec, scale: float, values: Single | Vec) -> None:
         """One front, panel by panel, each in tiles; then what it says of the rows below."""
         blas, ints, failed = self._blas, self._ints, self._failed
-        first, rows_start, values_start = self._plan[:3]
-        block = (values, rows_start, values_start)
+        first, rows_start = self._supernodes
+        block = (values, rows_start, self._values_start)
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
-        share(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, self._updates, *self._plan)
+        share(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, *self._plan)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
@@ -128,17 +144,19 @@ class Multifrontal:
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
-                 take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None) -> Multifrontal | None:
+                 take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None,
+                 stand: Places | None = None) -> Multifrontal | None:
     """That of this pattern, or None where scipy's BLAS is not as expected or memory would be short.
 
     take: gives it so many values of this kind to work in, new ones where it is left out. most: of these. places: memory
-    for two of each entry of lower, new where it is left out.
+    for two of each entry of lower, new where it is left out. stand: where fronts do, as Multifrontal has it.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
-    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most, places)
-    return found if found.fits else None
+    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most, places,
+                         stand)
+    return found if stand is not None or found.fits else None
 
 
 def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> tuple[Index, Index, Index]:

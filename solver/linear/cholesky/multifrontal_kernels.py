@@ -58,15 +58,17 @@ def _assemble(  # type: ignore[no-untyped-def]
                     target[np.uint32(rows[i] - columns)] += said[i]
 
 
-@kernel(both(f"void(i8, i8, i4[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], {{0}}, {PLAN})"))
+@kernel(both(f"void(i8, i8, i4[::1], i1[::1], i8[::1], i4[:,::1], i4[::1], f8[::1], {{0}}, {PLAN})"))
 def factor_trees(  # type: ignore[no-untyped-def]
-    start, stop, trees, blas, all_ints, failed, data, scale, values, updates, first, rows_start, values_start,
+    start, stop, trees, made, blas, all_ints, failed, data, scale, values, updates, first, rows_start, values_start,
     update_start, children_start, children, relative, column_start, source, row_of,
 ):
-    """The fronts of subtrees start to stop. failed: set where one is not definite, (trees + 1,)."""
+    """The fronts of subtrees start to stop that are to be made. failed: set where one is not definite, (trees + 1,)."""
     for tree in range(start, stop):
         ints = all_ints[tree]
         for s in range(trees[2 * tree], trees[2 * tree + 1]):
+            if made[s] == 0:
+                continue
             columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
             _assemble(s, 0, length, data, scale, values, updates, first, rows_start, values_start, update_start,
                       children_start, children, relative, column_start, source, row_of)

@@ -12,6 +12,7 @@ from ...state import Index, Vec
 from ...threads import kernel, share
 from ..interface import NotPositiveDefinite
 from .multifrontal import Multifrontal, Room, Single, multifrontal
+from .places import Places
 from .supernodal import Supernodes
 
 LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
@@ -20,14 +21,18 @@ LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 class SingleFactor:
     """L⁻ᵀ L⁻¹ for one right-hand side, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, room: Room | None = None) -> None:
+    def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
+                 unit: float = 1.0) -> None:
         """inside: of the factor to copy, or whose pattern to factor on. room: of single precision, its own where left
-        out; what was made there before is not to be used any more."""
+        out; what was made there before is not to be used any more, unless `stand` says so: where fronts do. unit: of
+        those that are not to be made."""
         self._inside, self._room = inside, Room(np.float32) if room is None else room
-        self.unit = 1.0  #: it is the factor of so much times the matrix
+        self.unit = unit  #: it is the factor of so much times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
-        self._values = self._room.values(int(inside.values_start[-1]))
+        self._stand = stand
+        self._starts = inside.values_start if stand is None else stand.in_values.starts.astype(np.int32)
+        self._values = self._room.values(int(inside.values_start[-1] if stand is None else stand.in_values.most))
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
         #: rows that no subtree owns
@@ -38,7 +43,7 @@ class SingleFactor:
         lengths = np.diff(inside.rows_start)
         owner = np.repeat(np.arange(len(lengths)), np.diff(first))
         own = np.arange(len(inside.permutation)) - first[owner]
-        self._pivots = inside.values_start[owner] + own * (lengths[owner] + 1)
+        self._pivots = self._starts[owner] + own * (lengths[owner] + 1)
 
     def copy(self) -> None:
         """Take the values that stand there now."""
@@ -50,25 +55,34 @@ class SingleFactor:
         one than that of the first matrix that this was asked of."""
         if not self._looked_for_fronts:
             self._fronts, self._looked_for_fronts = multifrontal(
-                self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices))
-            ), True
+                self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices)),
+                stand=self._stand), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
-        """Factor these values on the analysed pattern, in single precision throughout.
+        """Factor these values on the analysed pattern, in single precision throughout, or as much as is to be made.
 
         Raises NotPositiveDefinite, also where a pivot is lost in rounding.
         """
         if not self.can_factor(lower) or self._fronts is None:
             raise ValueError("this factor can only be copied")
-        diagonal = lower.data[lower.indptr[:-1]]
-        largest = float(np.abs(diagonal).max(initial=0.0))
-        self.unit = 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
+        pivots, unknowns = self._pivots, self._inside.permutation
+        if self._stand is not None and not self._stand.made.all():
+            made = self._stand.unknowns[unknowns]
+            pivots, unknowns = pivots[made], unknowns[made]
+        else:
+            self.unit = _unit(lower)
         if not self._fronts.factor(lower.data, self.unit, self._values):
             raise NotPositiveDefinite("a front has a pivot that is not positive")
-        kept = self._values[self._pivots] ** 2 >= LEAST_PIVOT * self.unit * diagonal[self._inside.permutation]
+        kept = self._values[pivots] ** 2 >= LEAST_PIVOT * self.unit * lower.data[lower.indptr[unknowns]]
         if not kept.all():
             raise NotPositiveDefinite("a pivot is lost in single precision")
+
+    def stand(self, at: Places) -> None:
+        """Fronts do there now, of which not all are made next."""
+        self._stand = at
+        if self._fronts is not None:
+            self._fronts.stand(at)
 
     @property
     def values(self) -> Single:
@@ -85,7 +99,7 @@ class SingleFactor:
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
         y[-1] = right[inside.permutation] / scale
-        arrays = (self._values, inside.first, inside.rows_start, inside.values_start, inside.rows)
+        arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
         share(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
         through_top(y, *arrays, inside.top, self.above, works[-1])
         share(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
@@ -93,6 +107,12 @@ class SingleFactor:
         out[inside.permutation] = y[-1]
         out *= scale * self.unit
         return out
+
+
+def _unit(lower: sp.csc_matrix) -> float:
+    """What brings its diagonal into reach of single precision."""
+    largest = float(np.abs(lower.data[lower.indptr[:-1]]).max(initial=0.0))
+    return 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
 
 
 SIGNATURE = "void(f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f4[::1])"

@@ -1,0 +1,130 @@
+"""Where fronts stand whose factor is made anew in part: those below which nothing has changed keep their columns of L,
+and what they say of the rows above them, from matrix to matrix, also where other patterns come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...state import Index, Mask
+from .places_kernels import find_places, find_standing
+from .plan_kernels import gather_subtrees, place_updates
+from .supernodal import Supernodes
+
+Long: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.int8]
+ROOMY = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
+PARTS = 2048  #: subtrees that cost less than one part in so many are made as a whole: what they say takes room
+MOST_UPDATES = 4.0  #: of the room of L, for what is said; where it takes more all is made each time
+
+
+@dataclass(frozen=True)
+class Room:
+    """Places of all supernodes in one array."""
+
+    starts: Long  #: (s,)
+    rooms: Long  #: values that each place holds, (s,)
+    vacant: Long  #: places of nobody, starts and rooms, (v, 2)
+    end: int  #: of all places
+    most: int  #: where they may end
+
+    @classmethod
+    def of_all(cls, sizes: Long) -> Room:
+        """One behind the other. sizes: (s,)."""
+        end = int(sizes.sum())
+        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
+
+    def after(self, sizes: Long, before: Index) -> Room:
+        """Those of others, (s,), each the place of one before, (s,), if there is one and that is large enough."""
+        starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
+        left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
+        end = find_places(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
+        return Room(starts, rooms, left[left[:, 1] > 0], end, self.most)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Of the supernodes of one factor."""
+
+    of: Supernodes
+    in_values: Room  #: of L
+    in_updates: Room  #: what those that keep it say of the rows below them
+    stacked: int  #: room before these, in which all others say it to their parents
+    made: Flags  #: which are to be made, 1, or 0 where all below stands as it was made last, (s,)
+    keeps: Flags  #: which keep it, 1, or 0, (s,)
+
+    @classmethod
+    def of_all(cls, inside: Supernodes) -> Places:
+        """All to be made."""
+        whole, least = _whole(inside)
+        keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
+        of_values, of_updates = _sizes(inside)
+        stacked = int(ROOMY * stack_updates(inside, of_updates * (1 - keeps))[1])
+        return cls(inside, Room.of_all(of_values), Room.of_all(of_updates * keeps), stacked, np.ones_like(keeps), keeps)
+
+    @property
+    def fits(self) -> bool:
+        """Whether they take little more room than L itself."""
+        return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
+
+    def whole(self) -> Places:
+        """The same where all are to be made."""
+        return replace(self, made=np.ones_like(self.made))
+
+    @property
+    def unknowns(self) -> Mask:
+        """Those whose columns are to be made, (m,)."""
+        out = np.empty(len(self.of.permutation), dtype=bool)
+        out[self.of.permutation] = np.repeat(self.made == 1, np.diff(self.of.first))
+        return out
+
+    def updates(self) -> tuple[Long, int]:
+        """Where the updates of all begin, (s,), and the room that they may take."""
+        starts, _ = stack_updates(self.of, _sizes(self.of)[1] * (1 - self.keeps))
+        return np.where(self.keeps == 1, self.stacked + self.in_updates.starts, starts), \
+            self.stacked + self.in_updates.most
+
+    def after(self, inside: Supernodes, changed: Mask) -> Places | None:
+        """Those of another factor, or of this one again, where these stand; None where there is no room or none does.
+
+        changed: unknowns in whose columns others may stand than those that these were made of, (m,).
+        """
+        old, count = self.of, len(inside.parent)
+        place = np.empty(len(changed), np.int32)
+        place[old.permutation] = np.arange(len(place), dtype=np.int32)
+        owner = np.repeat(np.arange(len(old.parent), dtype=np.int32), np.diff(old.first))
+        made, before, keeps = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
+        find_standing(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
+                      old.first, old.rows_start, old.rows, old.permutation, old.parent, place, owner, self.keeps,
+                      *_whole(inside), made, before, keeps)
+        of_values, of_updates = _sizes(inside)
+        in_values = self.in_values.after(of_values, before)
+        in_updates = self.in_updates.after(of_updates * keeps, before)
+        fits = (in_values.end <= in_values.most and in_updates.end <= in_updates.most
+                and stack_updates(inside, of_updates * (1 - keeps))[1] <= self.stacked)
+        return Places(inside, in_values, in_updates, self.stacked, made, keeps) if fits and not made.all() else None
+
+
+def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
+    """Where updates of these sizes (s,) begin that are said once and then written over, (s,), and the room of all."""
+    starts = np.zeros(len(sizes), np.int64)
+    room = place_updates(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
+                         np.zeros(len(sizes), np.int64), starts)
+    return starts, int(room)
+
+
+def _whole(inside: Supernodes) -> tuple[Long, int]:
+    """What each supernode costs with all below it, (s,), and the least that is worth keeping what is below."""
+    lengths = np.diff(inside.rows_start).astype(np.int64)
+    whole, start = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int32)
+    gather_subtrees(inside.parent, np.diff(inside.first) * lengths**2, whole, start)
+    return whole, int(whole[inside.parent < 0].sum()) // PARTS
+
+
+def _sizes(inside: Supernodes) -> tuple[Long, Long]:
+    """Values of L that each supernode has, and of what it says of the rows below it, (s,)."""
+    columns, lengths = np.diff(inside.first).astype(np.int64), np.diff(inside.rows_start)
+    return columns * lengths, (lengths - columns) ** 2

@@ -1,0 +1,95 @@
+"""The kernel that finds which fronts of one factor stand in another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+SUPERNODES = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
+
+
+@kernel(f"void({SUPERNODES}, b1[::1], {SUPERNODES}, i4[::1], i4[::1], i1[::1], i8[::1], i8, i1[::1], "
+        "i4[::1], i1[::1])")
+def find_standing(  # type: ignore[no-untyped-def]
+    first, rows_start, rows, permutation, parent, changed, old_first, old_rows_start, old_rows, old_permutation,
+    old_parent, place, owner, old_keeps, whole, least, made, before, keeps,
+):
+    """Which supernodes are to be made, and of each the old one that begins with the same unknown, or −1; which keep
+    what they say of the rows below them: those whose parent costs more than `least` with all below it, `whole`.
+
+    One stands where the old one has the same unknowns as columns, none of them changed, the same as rows, and children
+    all of which stand, and where its parent does or it keeps what it said. place: row of the old L of each unknown.
+    owner: old supernode of each row.
+    """
+    count = parent.shape[0]
+    children, old_children = np.zeros(count, np.int32), np.zeros(old_parent.shape[0], np.int32)
+    for s in range(count):
+        if parent[s] >= 0:
+            children[parent[s]] += 1
+    for s in range(old_parent.shape[0]):
+        if old_parent[s] >= 0:
+            old_children[old_parent[s]] += 1
+    made[:] = 0
+    for s in range(count):
+        columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
+        begin = place[permutation[first[s]]]
+        t = owner[begin]
+        before[s] = t if old_first[t] == begin else -1
+        if before[s] < 0 or children[s] != old_children[t] or columns != old_first[t + 1] - begin or \
+                length != old_rows_start[t + 1] - old_rows_start[t]:
+            made[s] = 1
+        if made[s] == 0:
+            for r in range(length):
+                unknown = permutation[rows[rows_start[s] + r]]
+                if unknown != old_permutation[old_rows[old_rows_start[t] + r]] or (r < columns and changed[unknown]):
+                    made[s] = 1
+                    break
+        if made[s] == 1 and parent[s] >= 0:
+            made[parent[s]] = 1
+    for s in range(count - 1, -1, -1):
+        if made[s] == 1:
+            keeps[s] = parent[s] < 0 or whole[parent[s]] > least
+        else:
+            keeps[s] = old_keeps[before[s]]
+            if parent[s] >= 0 and made[parent[s]] == 1 and keeps[s] == 0:
+                made[s] = 1
+
+
+@kernel("i8(i8[::1], i4[::1], i8[::1], i8[::1], i8[:,::1], i8, i8[::1], i8[::1], i8[:,::1])")
+def find_places(sizes, before, old_starts, old_rooms, vacant, end, starts, rooms, left):  # type: ignore[no-untyped-def]
+    """Where supernodes of these sizes stand and how much room each has; where all end.
+
+    That of the one before, if it is large enough; or else the least vacant place that is, or behind all. vacant: those
+    that nobody has, starts and rooms, (v, 2). left: the same afterwards, rooms of −1 where there are none, (v + t, 2).
+    """
+    old, spare = old_starts.shape[0], vacant.shape[0]
+    is_free = np.ones(old, np.bool_)
+    for s in range(sizes.shape[0]):
+        rooms[s] = -1
+        if before[s] >= 0 and old_rooms[before[s]] >= sizes[s]:
+            starts[s], rooms[s] = old_starts[before[s]], old_rooms[before[s]]
+            is_free[before[s]] = False
+    count = spare
+    for k in range(spare):
+        left[k, 0], left[k, 1] = vacant[k, 0], vacant[k, 1]
+    for t in range(old):
+        if is_free[t] and old_rooms[t] > 0:
+            left[count, 0], left[count, 1] = old_starts[t], old_rooms[t]
+            count += 1
+    left[count:, 1] = -1
+    for s in range(sizes.shape[0]):
+        if rooms[s] >= 0:
+            continue
+        best = -1
+        for k in range(count):
+            if left[k, 1] >= sizes[s] and (best < 0 or left[k, 1] < left[best, 1]):
+                best = k
+        if best < 0:
+            starts[s], rooms[s] = end, sizes[s]
+            end += sizes[s]
+        else:
+            # what it does not need stays vacant
+            starts[s], rooms[s] = left[best, 0], sizes[s]
+            left[best, 0], left[best, 1] = left[best, 0] + sizes[s], left[best, 1] - sizes[s]
+    return end
