@@ -6,17 +6,14 @@ bodies themselves hardly do. Then most fronts of the factor before stand as they
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import numpy.typing as npt
 
 from ..assembly.damping import Damped
+from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
-
-if TYPE_CHECKING:
-    from .problem import StageProblem
 
 STRAINED = 0.3  #: of an edge's length, turning included: beyond it bodies have another stiffness
 
@@ -29,20 +26,24 @@ class HeldStiffness:
 
     def forget(self) -> None:
         """The next one is of stiffness of its own."""
-        self._at: tuple[Vec, NodeStage, Damped | None] | None = None
+        self._at: tuple[Vec, NodeStage, Damped | None, npt.NDArray[np.int64]] | None = None
 
-    def serves(self, problem: StageProblem, x: Vec) -> bool:
-        """Whether that of the tets may be the next one's at positions x, (n, 3) [m], in which case they have it."""
-        if self._at is None or problem.damped is not None and problem.damped.between is not None:
+    def serves(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], edges: Edges,
+               x: Vec) -> bool:
+        """Whether that of the tets may be the next one's at positions x, (n, 3) [m], in which case they have it.
+
+        filled: how often it was asked for, (b,).
+        """
+        if self._at is None or damped is not None and damped.between is not None:
             return False
-        begun, stage, damped = self._at
-        return (damped is problem.damped and stage.shares(problem.stage)
-                and np.array_equal(self._filled, problem.physics.filled())
-                and problem.system.edges.largest_change(x - begun) <= STRAINED)
+        begun, of_stage, of_damped, count = self._at
+        return (of_damped is damped and of_stage.shares(stage) and np.array_equal(count, filled)
+                and edges.largest_change(x - begun) <= STRAINED)
 
-    def take(self, problem: StageProblem, x: Vec, lin: Linearised) -> None:
+    def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], x: Vec,
+             lin: Linearised) -> None:
         """The last factor was made of this, all of it, at positions x, (n, 3) [m]."""
-        self._at, self._filled = (x, problem.stage, problem.damped), problem.physics.filled()
+        self._at = x, stage, damped, filled
         self._joined, self._alone = _joined(lin), lin.node_blocks.copy()
 
     def follow(self, order: Index, lin: Linearised) -> Mask:

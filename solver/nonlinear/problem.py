@@ -260,7 +260,8 @@ class StageProblem:
         one's where it is about the same. Raises StepFailed."""
         system, v = self.system, self.velocities(unknowns)
         x = self.positions(v)
-        if system.held.serves(self, x) and self._factored_again(x, v):
+        if system.held.serves(self.stage, self.damped, self.physics.filled(), system.edges, x) \
+                and self._factored_again(x, v):
             return
         system.held.forget()
         lin = self.fill(unknowns)
@@ -271,7 +272,7 @@ class StageProblem:
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
-            system.held.take(self, x, lin)
+            system.held.take(self.stage, self.damped, self.physics.filled(), x, lin)
 
     def _factored_again(self, x: Vec, v: Vec) -> bool:
         """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets."""

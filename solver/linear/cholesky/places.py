@@ -22,7 +22,7 @@ MOST_UPDATES = 4.0  #: of the room of L, for what is said; where it takes more a
 
 
 @dataclass(frozen=True)
-class Room:
+class Plots:
     """Places of all supernodes in one array."""
 
     starts: Long  #: (s,)
@@ -32,17 +32,17 @@ class Room:
     most: int  #: where they may end
 
     @classmethod
-    def of_all(cls, sizes: Long) -> Room:
+    def of_all(cls, sizes: Long) -> Plots:
         """One behind the other. sizes: (s,)."""
         end = int(sizes.sum())
         return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
 
-    def after(self, sizes: Long, before: Index) -> Room:
+    def after(self, sizes: Long, before: Index) -> Plots:
         """Those of others, (s,), each the place of one before, (s,), if there is one and that is large enough."""
         starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
         left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
         end = find_places(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
-        return Room(starts, rooms, left[left[:, 1] > 0], end, self.most)
+        return Plots(starts, rooms, left[left[:, 1] > 0], end, self.most)
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Places:
     """Of the supernodes of one factor."""
 
     of: Supernodes
-    in_values: Room  #: of L
-    in_updates: Room  #: what those that keep it say of the rows below them
+    in_values: Plots  #: of L
+    in_updates: Plots  #: what those that keep it say of the rows below them
     stacked: int  #: room before these, in which all others say it to their parents
     made: Flags  #: which are to be made, 1, or 0 where all below stands as it was made last, (s,)
     keeps: Flags  #: which keep it, 1, or 0, (s,)
@@ -63,7 +63,8 @@ class Places:
         keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
         stacked = int(ROOMY * stack_updates(inside, of_updates * (1 - keeps))[1])
-        return cls(inside, Room.of_all(of_values), Room.of_all(of_updates * keeps), stacked, np.ones_like(keeps), keeps)
+        places = Plots.of_all(of_values), Plots.of_all(of_updates * keeps)
+        return cls(inside, *places, stacked, np.ones_like(keeps), keeps)
 
     @property
     def fits(self) -> bool:
