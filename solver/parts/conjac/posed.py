@@ -15,6 +15,7 @@ from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern
 from ...contact.laws.gripping import Gripping
 from ...coordinates.floating_frames import Frame, Frames
+from ...errors import StepFailed
 from ...linear.interface import LinearSolver
 from ...state import Index, Led, Vec
 from ..interface import Compliance, Evaluate, Mesh
@@ -123,12 +124,24 @@ class PosedConJac:
     carry: PrescribedResponse | None = None
 
     def solve(self) -> Vec:
-        """v = J v_d + w of the free nodes, (3 f,) [m/s]. [ConJac 7]"""
+        """v = J v_d + w of the free nodes, (3 f,) [m/s]. Raises StepFailed. [ConJac 7]"""
         rows = np.zeros(len(self.velocities))
         if len(self.reduced):
-            matrix, kind = (self.reduced, "pos") if self.slope is None else (self.slope, "gen")
-            rows = self.velocities @ scipy.linalg.solve(matrix, self.impulse, assume_a=kind)
+            rows = self.velocities @ self._reduced_velocities()
         return self.on_free(rows if self.follow is None else rows + self.follow.rows)
+
+    def _reduced_velocities(self) -> Vec:
+        """v_d, (r,). What is not finite goes through: the step that asked finds it. Raises StepFailed."""
+        if self.slope is not None:
+            factor = scipy.linalg.lu_factor(self.slope, check_finite=False)
+            found: Vec = scipy.linalg.lu_solve(factor, self.impulse, check_finite=False)
+            return found
+        try:
+            factor = scipy.linalg.cho_factor(self.reduced, check_finite=False)
+        except scipy.linalg.LinAlgError as failure:
+            raise StepFailed("the reduced matrix is not positive definite") from failure
+        found = scipy.linalg.cho_solve(factor, self.impulse, check_finite=False)
+        return found
 
     def correction(self, u: Vec) -> Vec:
         """γ b of f − M a, for positions only, (3 f,) [m/s]; a is the rigid part of the step's acceleration.
