@@ -55,8 +55,11 @@ class ObjectsPlan:
         self.empties = {obj.name: obj for obj in collection.all_objects
                          if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
         if not any(action.is_simulated(obj) for obj in self.objects.values()):
+            told = next(iter(self.objects), None)
             raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
-                           "Add rigid bodies to it in Physics properties", owner.name)
+                           "Add rigid bodies to it in Physics properties" if told is None else
+                           f'Make one of them active in Physics properties; if all that "{told}" should do is to push '
+                           "soft bodies as it moves, press Free and Add Collider on it instead", owner.name)
         for obj in self.objects.values():
             if obj.parent is not None:
                 raise BadInput(f'"{obj.name}" has a parent, and a rigid body moves by itself',

@@ -256,6 +256,10 @@ def test_what_is_no_mechanism_is_refused(scene, tmp_path):  # noqa: F811
     spring.rigid_body_constraint.limit_ang_z_lower, spring.rigid_body_constraint.limit_ang_z_upper = 1.0, -1.0
     with pytest.raises(BadInput, match="limits the wrong way round, from 1 to -1"):
         job_of(owner, tmp_path / "4")
+    box.rigid_body.type = other.rigid_body.type = "PASSIVE"
+    with pytest.raises(BadInput, match="is an active rigid body") as refused:
+        job_of(owner, tmp_path / "6")
+    assert 'if all that "Box" should do' in refused.value.remedy and "Add Collider" in refused.value.remedy
     owner.conjac.mechanism.collection = None
     with pytest.raises(BadInput, match="has no collection of objects"):
         job_of(owner, tmp_path / "5")
