@@ -30,7 +30,7 @@ from ..state import Index, Led, State, Vec
 from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
-from .in_contact import meets, touches, untouched
+from .in_contact import touches, untouched
 from .interface import Ride
 from .joints import Joints
 from .layout import of_another_version
@@ -298,10 +298,10 @@ class FleshOnBones(Ride):
         if self.soft.friction is None or not len(self.soft.touching(self.parted(after)[0])):
             return remember(after, of_flesh, None)
         ended = rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
-        if not meets(self.soft, self.positions(after), self.positions(ended)):
+        share = self.soft.largest_step(self.positions(after), self.positions(ended)) if self.soft.contacts else 1.0
+        if share == 1.0:
             return ended
         # friction to first order knows no barrier: it acts as far as nothing meets
-        share = self.soft.largest_step(self.positions(after), self.positions(ended))
         return replace(ended, q=after.q + share * (ended.q - after.q), u=after.u + share * (ended.u - after.u))
 
     def _surroundings(self, stage: Stage, start: State, rubs: list[StencilForce]) -> Surroundings:
