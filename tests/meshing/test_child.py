@@ -40,9 +40,9 @@ def run(mesher, box, seconds=60.0, report=lambda done, words: None, settings=Non
 def alive(pid):
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
+    except OSError:  # gone before the one or the other
         return False
-    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
 
 
 def ends(pid, seconds=20.0):
