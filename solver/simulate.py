@@ -356,12 +356,12 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
         report.log(note)
     from .build.world import build
 
-    world, prepared = build(job, report.stage, volumes)
+    world, prepared, soft = build(job, report.stage, volumes)
     reshape: Reshape | None = None
     if any(body.cuts or body.nails for body in job.scene.bodies):
         from .reshape.reshape import Reshape as Cuts
 
-        reshape = Cuts(job, prepared)
+        reshape = Cuts(job, prepared, soft)
     return world, reshape
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalogue
 from ..job.folder import Job, parameters
 from ..job.schema import Body
 from ..meshing.volume import Volume
 from ..world.interface import Part, Ride
+from ..world.nodes import Nodes
 from ..world.world import World
 from .fields import Prepared
 from .soft_bodies import assemble, joins_apart, prepare_all
@@ -17,13 +19,29 @@ from .volumes import Stage as Report
 if TYPE_CHECKING:
     from ..world.joints import Joints
     from ..world.meeting import Meeting
-    from ..world.nodes import Nodes
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
 
-def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tuple[World, list[Prepared]]:
-    """The world of a job's scene, on volumes that have been made already or are made now, and its prepared bodies.
+@dataclass(frozen=True)
+class SoftPart:
+    """Soft bodies that are solved at once, made anew where some are cut or nailed."""
+
+    part: Nodes
+    rigid: Joints | None = None  #: the mechanisms that they may hang on or touch
+    rides: list[Ride] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+
+
+class Built(NamedTuple):
+    """What a job's scene has become."""
+
+    world: World
+    prepared: list[Prepared]  #: of every body
+    soft: list[SoftPart]  #: the first parts of the world
+
+
+def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Built:
+    """The world of a job's scene, on volumes that have been made already or are made now.
 
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
@@ -41,16 +59,15 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> tupl
     carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
         carried = together  # all of them may touch the mechanisms' bodies
-    soft = [assemble(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
-    rides: list[Ride] = []
-    if rigid is not None and carried:
-        hangs, rides = jointed(job, carried, rigid)
-        soft.append(hangs)
-    parts: list[Part] = [*soft, *([] if rigid is None else [rigid])]
+    soft = [soft_part(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
+    if carried:
+        soft.append(soft_part(job, carried, rigid))
+    rides = [ride for one in soft for ride in one.rides]
+    parts: list[Part] = [*(one.part for one in soft), *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    meetings = _add_sharp(job, parts, sharp, soft, together, rigid)
+    meetings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid)
     notes = [SIDE_BY_SIDE] if beside else []
-    return World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared
+    return Built(World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared, soft)
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
@@ -102,11 +119,13 @@ def _mechanisms(job: Job) -> Joints | None:
     return build_mechanisms(job)
 
 
-def jointed(job: Job, carried: list[Prepared], rigid: Joints, reshaped: bool = False) -> tuple[Nodes, list[Ride]]:
-    """The bodies that hang on mechanisms, and their ride where joints move any of what they hang on.
+def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, reshaped: bool = False) -> SoftPart:
+    """These bodies as one part. rigid: the mechanisms, where they may hang on those or touch them.
 
     reshaped: whether they were cut or nailed since the start.
     """
+    if rigid is None:
+        return SoftPart(assemble(job, prepared, reshaped=reshaped))
     from ..world.carried import FleshOnBones
     from .obstacles import obstacles_of
     from .riders import RiderCoordinates
@@ -118,8 +137,8 @@ def jointed(job: Job, carried: list[Prepared], rigid: Joints, reshaped: bool = F
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
     by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
-    obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, carried) if touches else ())
-    held = [without_pins(one) for one in carried] if touches else carried
+    obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
+    held = [without_pins(one) for one in prepared] if touches else prepared
     riding = RiderCoordinates(held, rigid, by_body, obstacles.rides)
-    soft = assemble(job, carried, riding.coordinates, obstacles, reshaped)
-    return soft, [FleshOnBones(soft, rigid, by_body)] if len(riding.riders) else []
+    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
+    return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
 from ..build.fields import Prepared
-from ..build.soft_bodies import assemble
-from ..build.world import jointed
+from ..build.world import SoftPart, soft_part
 from ..job import schema
 from ..job.folder import Job, blame
 from ..meshing.volume import face_parts, mean_edge
 from ..state import Index, State, Vec
-from ..world.interface import Ride
-from ..world.nodes import Nodes
 from ..world.world import World
 from . import nails
 from .body import Separation, WholeBody, apply, cut_body
 from .cuts.interface import Cut, Shape
 from .made import Made, made_of, recorded
-
-if TYPE_CHECKING:
-    from ..world.joints import Joints
 
 T = TypeVar("T", bound=np.generic)
 
@@ -43,11 +37,14 @@ class Reshaped:
 
 
 class Reshape:
-    """Cuts and nails of a job. It knows what has become of each body, and so belongs to one run."""
+    """Cuts and nails of a job. It knows what has become of each body and part, and so belongs to one run."""
 
-    def __init__(self, job: Job, prepared: list[Prepared]) -> None:
-        """Raises BadScene where a cut does not fit its body."""
+    def __init__(self, job: Job, prepared: list[Prepared], soft: Sequence[SoftPart]) -> None:
+        """soft: the first parts of the world. Raises BadScene where a cut does not fit its body."""
         self._job = job
+        changes = {body.name for body in job.scene.bodies if body.cuts or body.nails}
+        #: parts with bodies that are to change, by their number in the world
+        self._soft = {k: one for k, one in enumerate(soft) if changes & {name for name, _, _ in one.part.bodies}}
         self._dynamic = [one.fields.dynamic for one in prepared]
         self._bodies = [WholeBody.uncut(one, _triangles(job, one)) for one in prepared]
         touching = job.scene.contact is not None
@@ -80,28 +77,28 @@ class Reshape:
         """
         made, notes, moment = Made(), list[str](), (frame, share)
         states = world.parted(state)
-        for k, members in self._parts(world).items():
-            cut = cast("Nodes", world.parts[k])  # nothing else is reshaped
-            stood, before = cut.nodes_at(states[k])[0], made.count
+        for k, old in self._soft.items():
+            members = self._members(old)
+            stood, before = old.part.nodes_at(states[k])[0], made.count
             held = len(made.driven) + len(made.drawn)
             x, source = self._change(moment, members, stood, made, notes)
             if made.count == before:
                 continue
             if held == len(made.driven) + len(made.drawn) and np.array_equal(x, stood):
                 # no node was parted: it moves on as it did, with all that it keeps, and looks another way
-                cut.show([self._bodies[i].prepared.embedding for i in members])
-                world = world.with_part(k, cut, [ride for ride in world.rides if ride.rider is cut])
+                old.part.show([self._bodies[i].prepared.embedding for i in members])
+                world = world.with_part(k, old.part, old.rides)
                 continue
-            part, rides = self._assembled(world, k, members)
-            states[k] = part.carried_over(cut, states[k], source, x)
-            for ride in rides:
+            self._soft[k] = new = self._assembled(old)
+            states[k] = new.part.carried_over(old.part, states[k], source, x)
+            for ride in new.rides:
                 from ..world.carried import HISTORIES  # its kernels are compiled where something rides
 
                 # what an integrator remembers of both is of other unknowns now
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.carrier)
                 kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=kept)
-            world = world.with_part(k, part, rides)
+            world = world.with_part(k, new.part, new.rides)
         if not made.count:
             return Reshaped(world, state, notes)
         self._made.append(made)
@@ -168,9 +165,10 @@ class Reshape:
             for i, driven in made.driven:
                 self._hold(i, driven)
             changed |= {i for changes in (made.drawn, made.separations, made.driven) for i, _ in changes}
-        for k, members in self._parts(world).items():
-            if changed & {*members}:
-                world = world.with_part(k, *self._assembled(world, k, members))
+        for k, old in self._soft.items():
+            if changed & {*self._members(old)}:
+                self._soft[k] = new = self._assembled(old)
+                world = world.with_part(k, new.part, new.rides)
         return world
 
     def _separate(self, body: int, separation: Separation) -> Index:
@@ -196,20 +194,14 @@ class Reshape:
         nodes = self._nailed[body].pop(nail)
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
-    def _parts(self, world: World) -> dict[int, list[int]]:
-        """Which bodies each part has that can be reshaped, by numbers in the scene and in the part's own order."""
+    def _members(self, soft: SoftPart) -> list[int]:
+        """Which bodies a part has, by numbers in the scene and in the part's own order."""
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
-        changes = {body.name for body in self._job.scene.bodies if body.cuts or body.nails}
-        return {k: [number[name] for name, _, _ in part.bodies] for k, part in enumerate(world.parts)
-                if changes & {name for name, _, _ in part.bodies}}
+        return [number[name] for name, _, _ in soft.part.bodies]
 
-    def _assembled(self, world: World, k: int, members: list[int]) -> tuple[Nodes, list[Ride]]:
-        """The k-th part of the world of what its bodies are now, and who carries it."""
-        prepared = [self._bodies[i].prepared for i in members]
-        carrier = next((ride.carrier for ride in world.rides if ride.rider is world.parts[k]), None)
-        if carrier is None:
-            return assemble(self._job, prepared, reshaped=True), []
-        return jointed(self._job, prepared, cast("Joints", carrier), reshaped=True)  # nothing else carries
+    def _assembled(self, soft: SoftPart) -> SoftPart:
+        """A part of what its bodies are now."""
+        return soft_part(self._job, [self._bodies[i].prepared for i in self._members(soft)], soft.rigid, reshaped=True)
 
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Where the nodes of a body stand now among all nodes of its part."""

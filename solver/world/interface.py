@@ -122,10 +122,6 @@ class Part(SolvedAtOnce):
         """Names of rigid bodies and joints, for the manifest."""
         return []
 
-    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Positions [m] and velocities [m/s] of its nodes, (n, 3): what a reshape carries over to others."""
-        return np.zeros((0, 3)), np.zeros((0, 3))
-
     # what a frame shows
 
     def output(self, state: State, frame: int) -> Vec:

@@ -110,11 +110,6 @@ class SharpCloth(Part):
         if extent > BLOW_UP * size:
             raise StepFailed(f"it grew to {extent / size:.0f} times its size", self.name)
 
-    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Of its vertices."""
-        mesh = self.cloth(state).mesh
-        return mesh.x, mesh.v
-
     def output(self, state: State, frame: int) -> Vec:
         """The artist's vertices in object space at this frame, (N, 3) [m]."""
         meshes = self.apart.sheets(self.cloth(state).mesh)

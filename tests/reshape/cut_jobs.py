@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 from small_jobs import box_tets, write_job
 
-from solver.build.soft_bodies import assemble, prepare_all
+from solver.build.soft_bodies import prepare_all
+from solver.build.world import soft_part
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 from solver.reshape.reshape import Reshape
@@ -69,7 +70,8 @@ def opened(folder):
     """(part, reshape) of a job folder."""
     job = load(folder)
     prepared = prepare_all(job, lambda *stage: None)
-    return assemble(job, prepared), OfOnePart(Reshape(job, prepared))
+    soft = soft_part(job, prepared)
+    return soft.part, OfOnePart(Reshape(job, prepared, [soft]))
 
 
 def placed(world, state):

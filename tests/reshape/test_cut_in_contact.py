@@ -114,6 +114,34 @@ def test_flesh_that_bones_carry_is_cut(tmp_path, touch):
     assert stands[loose].any() and not stands[held].any()
 
 
+@pytest.mark.parametrize("touch", [False, True])
+@pytest.mark.parametrize("way", ["told", "still"])
+def test_flesh_on_a_bone_that_no_joint_moves_stays_on_it_when_cut(tmp_path, touch, way):
+    """Where the bone is told to be, or where it stands; in a resumed run too."""
+    job = box_job(tmp_path / "job", motion=False, end=5, cells=(4, 2, 2), **SOLVED, **(TOUCH if touch else {}))
+    lift = np.zeros(9)
+    if way == "told":
+        frames = np.tile(np.eye(4), (9, 1, 1))
+        lift = 0.02 * np.linspace(0.0, 1.0, 9) ** 2
+        frames[:, :3, 3] = ARM["position"]
+        frames[:, 2, 3] += lift
+        np.save(job / "arrays" / "told.npy", frames)
+        change(job, "time.samples_per_frame", 2)
+        change(job, "mechanisms", [{"name": "Robot", "bodies": [ARM | {"motion": "arrays/told.npy"}], "joints": []}])
+    else:
+        fixed = {"name": "Fixed", "child": "Arm", "kind": "fixed"}
+        change(job, "mechanisms", [{"name": "Robot", "bodies": [ARM], "joints": [fixed]}])
+    change(job, "time.snapshot_every", 1)
+    change(job, "bodies.0.pin", {})
+    change(job, "bodies.0.attach", [{"mechanism": "Robot", "body": "Arm", "nodes": "arrays/pinned.npy"}])
+    change(job, "bodies.0.cuts", [CUT])
+    cache, logs = bake(job, (1, 3), None)
+    assert any("cut at frame 2, into 2 pieces" in line for line in logs)
+    nodes, held = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "pinned"))
+    for k in cache:
+        assert cache[k][held] == pytest.approx(nodes[held] + [0.0, 0.0, lift[2 * (k - 1)]], abs=1e-7)
+
+
 def test_what_cannot_be_cut_in_contact_is_refused(tmp_path):
     job = box_job(tmp_path / "job", motion=False, **SOLVED, **TOUCH, **GROUND)
     change(job, "bodies.0.cuts", [CUT])
