@@ -55,7 +55,7 @@ def one(count: int) -> dict[str, Any]:
         folder = Path(name) / "job"
         write(folder, count)
         before = own_peak()
-        world, prepared = build(load(folder), lambda *_: None)
+        world, prepared, _ = build(load(folder), lambda *_: None)
         state, spent = world.initial_state(), []
         for _ in range(STEPS):
             began = time.process_time()

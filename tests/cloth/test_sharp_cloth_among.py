@@ -84,7 +84,7 @@ def thrown(folder, what, gravity=0.0, **scene):
 
 def world_of(folder):
     """The world, its start at 1 m/s downwards of what is soft, and which part is the towel."""
-    world, _ = build(load(folder), lambda *_: None)
+    world, *_ = build(load(folder), lambda *_: None)
     state, number = world.initial_state(), len(world.parts) - 1
     if hasattr(world.parts[0], "mass"):
         state = replace(state, u=np.tile([0.0, 0.0, -1.0], len(state.u) // 3))
@@ -187,7 +187,7 @@ def test_a_towel_that_lies_on_a_jelly_weighs_on_it(tmp_path):
     np.save(folder / "arrays/pinned.npy", np.flatnonzero(nodes[:, 2] < nodes[:, 2].min() + 1e-9).astype(np.int32))
     scene["bodies"][1]["pin"] = {"nodes": "arrays/pinned.npy"}
     (folder / "scene.json").write_text(json.dumps(scene))
-    world, _ = build(load(folder), lambda *_: None)
+    world, *_ = build(load(folder), lambda *_: None)
     state, number, pressed = world.initial_state(), len(world.parts) - 1, []
     cloth = world.parts[number]
     for _ in range(48):

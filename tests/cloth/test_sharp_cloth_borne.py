@@ -48,7 +48,7 @@ def set_on(folder, kind, mass, above, table, speed=0.0, cells=8, sharp=True):
     bone = {"name": "Thing", "shape": {"kind": kind, "params": params}, "density": mass / volume, "position": at}
     joint = {"name": "Free", "child": "Thing", "kind": "free", "position": at, "rate": [0, 0, 0, 0, 0, speed]}
     table_as = {"name": "Table", "vertices": "arrays/table.npy", "triangles": "arrays/of_table.npy"}
-    world, _ = build(load(cloth_job(folder, [cloth], arrays, end=17, contact={}, obstacles=[table_as],
+    world, *_ = build(load(cloth_job(folder, [cloth], arrays, end=17, contact={}, obstacles=[table_as],
                                     mechanisms=[{"name": "Rig", "bodies": [bone], "joints": [joint]}])),
                      lambda *_: None)
     return world, above
@@ -130,7 +130,7 @@ def test_a_cloth_pulled_off_quickly_leaves_what_stands_on_it(tmp_path):
     rigs = [{"name": name, "bodies": [body], "joints": [{"name": name, "child": body["name"], "kind": kind,
                                                          "position": body["position"]}]}
             for name, body, kind in (("Rig", box, "free"), ("Under", top, "fixed"))]
-    world, _ = build(load(cloth_job(tmp_path / "job", [cloth], arrays, end=17, contact={}, obstacles=[table],
+    world, *_ = build(load(cloth_job(tmp_path / "job", [cloth], arrays, end=17, contact={}, obstacles=[table],
                                     mechanisms=rigs)), lambda *_: None)
     # in steps twice as long the border goes by a third of the box at a time, and kicks it: 3 to 7 cm, by chance
     height, _, aside = np.array([*ways(world, 4e-3, 72, H / 2)]).T

@@ -160,7 +160,7 @@ def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path
                          **({"eulerian": {}} if sharp else {}))
               for name, z, sharp, touches in (("Low", 0.0, True, ["High"]), ("High", 0.1, both, ["Low", "Box"]))]
     box = obstacle("Box", 0.1 * BOX[0] + [3.0, 0.0, 0.0], BOX[1], arrays)
-    world, _ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={}, obstacles=[box])), lambda *_: None)
+    world, *_ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={}, obstacles=[box])), lambda *_: None)
     said = [note for note in world.notes if "passes through" in note]
     assert len(said) == (2 if both else 0)
     assert not both or 'It passes through "High"' in said[0] and 'It passes through "Low"' in said[1]
@@ -172,7 +172,7 @@ def test_a_limit_to_its_stretch_does_not_count(tmp_path):
     for name, params in (("without", {}), ("limited", {"stretch_limit": 1e-3})):
         job = draped(tmp_path / name, end=6)
         change(job, "bodies.0.cloth.membrane", {"kind": "corotated_membrane", "params": params})
-        world, _ = build(load(job), lambda *stage: None)
+        world, *_ = build(load(job), lambda *stage: None)
         assert any("Stretch Limit does not count with Sharp Edges" in note for note in world.notes) == bool(params)
         frames.append(baked(job).sheets(6)["Cloth"].x)
     assert np.array_equal(*frames)
