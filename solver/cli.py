@@ -34,6 +34,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import one_thread  # noqa: F401  # isort: skip  # before numpy
 from .errors import (
     EXIT_COMPLETE,
     EXIT_ENVIRONMENT,

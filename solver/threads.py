@@ -1,10 +1,9 @@
 """The one place that decides who may use how many threads, and where compiled kernels are kept.
 
-Kernels run on Python threads (`share`), BLAS and CHOLMOD on one: on two cores they cost each other more than they
-give. Debian's CHOLMOD opens an OpenMP region of its own whatever OMP_NUM_THREADS says, so OpenMP is limited to one
-thread. numba's own parallel loops would bring OpenMP back and take LLVM twice as long to compile.
+Kernels run on Python threads (`share`), BLAS and CHOLMOD on one (`one_thread`). numba's own parallel loops would bring
+OpenMP back and take LLVM twice as long to compile.
 
-Import this module before numba, scipy and scikit-sparse: it sets the variables that they read when they load.
+Import this module before numpy, numba, scipy and scikit-sparse: variables that they read when they load are set.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+
+from . import one_thread  # noqa: F401
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -111,16 +112,8 @@ def _ours_alone(folder: Path) -> bool:
         return False
 
 
-def _prepare() -> None:
-    """Set what numba and BLAS read when they load; a value the user has set stands."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.setdefault("MKL_NUM_THREADS", "1")
-    os.environ.setdefault("OMP_THREAD_LIMIT", "1")
-    if "NUMBA_CACHE_DIR" not in os.environ:
-        os.environ["NUMBA_CACHE_DIR"] = str(kernel_folder())
-
-
-_prepare()
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(kernel_folder())
 
 
 def configure(threads: int | None) -> int:

@@ -8,10 +8,10 @@ import pathlib
 import subprocess
 import sys
 
+from solver import threads  # isort: skip  # before numpy: its BLAS reads what that sets
+
 import numpy as np
 import pytest
-
-from solver import threads
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ

@@ -1,5 +1,11 @@
 """Cloth with Sharp Edges from a job folder to frames: it bends exactly at a box's edge, slides over it, and resumes."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle
@@ -13,6 +19,7 @@ from solver.job.load import load
 from solver.simulate import bake
 
 EDGE, THICKNESS = 0.12, 1e-3
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def draped(folder, cells=8, end=17, *, sharp=None, box=None, **scene):
@@ -89,6 +96,26 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path, slid):
     for frame in (9, 12, 17):
         assert (cache.folder / f"sheets/{frame:06d}.npz").read_bytes() == (
             slid.folder / f"sheets/{frame:06d}.npz").read_bytes()
+
+
+def test_a_process_of_its_own_gives_the_same_bytes_whatever_the_user_gives_to_blas(tmp_path):
+    """That sums a product of this size in another order on two threads."""
+    job = draped(tmp_path / "job", 24, 3)
+    change(job, "time.snapshot_every", 2)
+
+    def written():
+        return {str(path.relative_to(job)): path.read_bytes() for path in (job / "cache").glob("*/*.np*")}
+
+    baked(job)
+    here = written()
+    assert len(here) == 7
+    unset = {key: value for key, value in os.environ.items() if not re.search("_(NUM_THREADS|THREAD_LIMIT)$", key)}
+    for given in ({}, {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}):
+        Cache(job / "cache").free()
+        ran = subprocess.run([sys.executable, "-m", "solver", "bake", str(job)], cwd=ROOT, capture_output=True,
+                             text=True, env=unset | given)
+        assert ran.returncode == 0, ran.stderr
+        assert written() == here, given
 
 
 def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
