@@ -17,7 +17,6 @@ from scipy.sparse.csgraph import connected_components
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
-from ..contact.laws.interface import ContactLaw
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
@@ -37,6 +36,7 @@ NONE = np.zeros((0, 2), dtype=np.int64)
 MANY = 3
 WORTH = 4000  #: nodes: a factor of fewer costs less than looking for pairs once more
 MOST = 0.6  #: of the nodes in what touches: solving the rest apart saves less than looking for pairs once more costs
+NEAR = 2.0  #: times as far as surfaces push: who is so near to one that touches something may, and lands with it
 SAME = 1.0e-9  #: of an edge: who was held up by less was not
 
 
@@ -61,8 +61,11 @@ class Islands:
         far = np.abs(plain.positions(plain.velocities(guess)) - x).max(axis=1)
         held_up = self._body[far > SAME * min(law.edge for law in self._soft.contacts)]
         links, touched = self._links(plain, (begun, x))
-        groups = self._joined(links, np.union1d(held_up[held_up >= 0], touched))
-        flying = sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
+        wanted = np.union1d(held_up[held_up >= 0], touched)
+        groups, flying = self._parted(links, wanted)
+        if groups and len(flying) > 0:
+            links = np.concatenate([links, self._links(plain, (x,), NEAR)[0]])
+            groups, flying = self._parted(links, wanted)
         alone = np.isin(self._body[plain.order], flying)
         if np.mean(alone) <= 1.0 - MOST:  # groups of a heap are one in the end, mostly
             return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
@@ -119,20 +122,27 @@ class Islands:
         self._soft.factored_apart += share * (system.linear.factored - before)
         return problem.velocities(unknowns)
 
-    def _links(self, problem: StageProblem, places: Iterable[Vec]) -> tuple[Index, Index]:
-        """Pairs of bodies that touch or are joined at any of these positions (n, 3), and bodies that touch something.
+    def _links(self, problem: StageProblem, places: Iterable[Vec], times: float = 1.0) -> tuple[Index, Index]:
+        """Pairs of bodies that are joined or so near at any of these positions (n, 3), and bodies that are to anything.
+
+        times: how near, as so many times what pushes.
         """
         time, places = problem.stage.time, tuple(places)
-        touching = [self._body[_joining(law, x, time)] for law in self._soft.contacts for x in places]
+        near = [self._body[law.joined(x, times)] for law in self._soft.contacts for x in places]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
-        pairs = [bodies[:, [a, b]] for bodies in (*touching, *joined) for a in range(bodies.shape[1]) for b in range(a)]
+        pairs = [bodies[:, [a, b]] for bodies in (*near, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         first, second = np.concatenate([NONE, *pairs]).T
         # in most both are one body; those that are not come often, which takes less than to sort them
         are_two = (first >= 0) & (second >= 0) & (first != second)
-        touches = np.zeros(len(self._soft.bodies_in_world) + 1, dtype=bool)  # the last one of what is no body
-        for bodies in touching:
-            touches[bodies] = True
-        return np.column_stack([first[are_two], second[are_two]]), np.flatnonzero(touches[:-1])
+        is_near = np.zeros(len(self._soft.bodies_in_world) + 1, dtype=bool)  # the last one of what is no body
+        for bodies in near:
+            is_near[bodies] = True
+        return np.column_stack([first[are_two], second[are_two]]), np.flatnonzero(is_near[:-1])
+
+    def _parted(self, links: Index, wanted: Index) -> tuple[list[list[int]], list[int]]:
+        """Groups that have a wanted body, and bodies of none of these, rising."""
+        groups = self._joined(links, wanted)
+        return groups, sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
 
     def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
         """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
@@ -161,13 +171,6 @@ class Islands:
                                                 Edges(whole.tets[own], self._soft.rest))
         self._systems[bodies] = self._systems.pop(bodies)  # the last ones are those that were asked for last
         return self._systems[bodies]
-
-
-def _joining(law: ContactLaw, x: Vec, time: float) -> Index:
-    """Nodes of each element that pushes, (k, c)."""
-    alone = law.measure(x, time).nodes
-    # forces of carried vertices stand at single nodes: what they join says their stiffness
-    return alone if alone.shape[1] > 2 else law.fill(x, time, True).nodes
 
 
 class UntouchedPhysics(FrictionalPhysics):

@@ -52,16 +52,35 @@ def test_they_move_as_if_all_were_solved_at_once(tmp_path):
     assert apart.factored < 0.8 * whole.factored
 
 
-def test_what_flies_into_another_joins_it(tmp_path):
-    """Two boxes, the lower one so near the floor that it is thrown up against the other within a step."""
-    part = scene(tmp_path / "job", [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13)], 1e-3)
+#: the lower one of two so near the floor that it is thrown up against the other within a step; two that fly on
+THROWN = [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13), (0.5, 0.5, 0.6), (0.5, -0.5, 0.6)]
+
+
+def landed_in(part, steps):
+    """The groups that land in so many steps, and the state then."""
     islands, groups = part.root._islands, []
     landed = islands._landed
     islands._landed = lambda *given: groups.append(given[3]) or landed(*given)
-    state = ended(part, 6)
+    return groups, ended(part, steps)
+
+
+def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
+    """Where that was not foreseen."""
+    monkeypatch.setattr("solver.world.islands.NEAR", 1.0)
+    part = scene(tmp_path / "job", THROWN, 1e-3)
+    groups, state = landed_in(part, 6)
     x = part.coordinates.place(state.q, state.time)
     assert [0] in groups and [0, 1] in groups
     assert x[27:54, 2].mean() > x[:27, 2].mean() + 0.05
+
+
+def test_who_is_near_what_lands_lands_with_it(tmp_path):
+    """And none lands alone before, which would be for nothing."""
+    part, whole = scene(tmp_path / "job", THROWN), scene(tmp_path / "whole", THROWN)
+    whole.root.__dict__["_islands"] = None
+    groups, state = landed_in(part, 2)
+    assert groups == [[0], [0], [0, 1], [0, 1]]  # two stages a step
+    assert state.q == pytest.approx(ended(whole, 2).q, abs=1e-3)  # a corner that lands says much of where all goes
 
 
 @pytest.mark.parametrize("places", [PLACES, [*PLACES[:2], *PLACES[4:]]])

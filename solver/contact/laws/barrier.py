@@ -138,9 +138,7 @@ class Barrier:
         if self._last is not None and np.array_equal(x, self._last[0]):
             return self._last[1]
         near = self._found_near(x)
-        apart = self._apart(near)
-        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(near.bodies.T)]
-        reach = np.broadcast_to(of_bodies, len(apart))
+        apart, reach = self._apart(near), self._reach_of(near)
         active = np.flatnonzero(near.square < (reach + apart) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
         stiffness, rest = self._resisting(nodes, points)
@@ -151,6 +149,12 @@ class Barrier:
         self._last = x.copy(), found  # a stage asks for forces, blocks and loads at one place
         return found
 
+    def joined(self, x: Vec, times: float) -> Index:
+        """Nodes of both sides of each pair nearer than t + so many times δ at positions (n, 3) [m], (k, 2)."""
+        near = self._found_near(x, times)
+        nodes: Index = near.nodes[near.square < (times * self._reach_of(near) + self._apart(near)) ** 2]
+        return nodes[:, [0, 3]]
+
     def told(self, x: Vec) -> Vec:
         """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the
         first side, which the other one feels the other way [N], and how near they are [m]; (k, 7)."""
@@ -158,9 +162,14 @@ class Barrier:
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
         return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
 
-    def _found_near(self, x: Vec) -> NearPairs:
-        """Pairs among which all are that push at positions (n, 3)."""
-        return self.surfaces.near(x, self.reach + self._thickest, ROOM * self.edge)
+    def _found_near(self, x: Vec, times: float = 1.0) -> NearPairs:
+        """Pairs among which all are that push at positions (n, 3), or would if they did from so many times δ on."""
+        return self.surfaces.near(x, times * self.reach + self._thickest, ROOM * self.edge)
+
+    def _reach_of(self, near: NearPairs) -> Vec:
+        """δ of pairs, (k,) [m]."""
+        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(near.bodies.T)]
+        return np.broadcast_to(of_bodies, len(near.nodes))
 
     def _apart(self, near: NearPairs) -> Vec:
         """How thick both sides of pairs are together, (k,) [m]."""

@@ -128,6 +128,13 @@ class Embedded(EmbeddedForce):
         """Nodes and vertices behind them, (4,), of a pair nearer than both sides are thick; None where none is."""
         return self.inner.nearest(self._riding.places(x))
 
+    def joined(self, x: Vec, times: float) -> Index:
+        """One node behind either side of each pair that is so near, (k, 2)."""
+        count = self._riding.nodes
+        of_bodies = np.concatenate([np.arange(count, dtype=np.int32), self._riding.corners[:, 0]])
+        nodes: Index = of_bodies[self.inner.joined(self._riding.places(x), times)]
+        return nodes
+
     def told(self, x: Vec) -> Vec:
         """Of each pair that pushes: middle, force and distance, (k, 7) [m, N, m]."""
         return self.inner.told(self._riding.places(x))

@@ -89,6 +89,10 @@ class Gap:
         rows (k, 7)."""
         self._last = nodes, places, said
 
+    def joined(self, x: Vec, times: float) -> Index:
+        """Nodes of both sides of each pair nearer than so many times δ at positions (n, 3) [m], (k, 2)."""
+        return self.near.joined(x, times)
+
     def told(self, x: Vec) -> Vec:
         """Of each pair that is held at positions (n, 3) [m], where the last stage ended: the middle between its nearest
         points [m], the force on the first side [N], and how near they are [m]; (k, 7). Nothing anywhere else."""

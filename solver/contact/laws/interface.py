@@ -112,6 +112,10 @@ class ContactLaw(StencilForce, Protocol):
     def nearest(self, x: Vec) -> Index | None:
         """The nodes, (4,), of a pair that is nearer to each other than both sides are thick; None where none is."""
 
+    def joined(self, x: Vec, times: float) -> Index:
+        """Nodes of both sides of each pair that is nearer than so many times what pushes, at positions (n, 3) [m],
+        (k, 2)."""
+
     def told(self, x: Vec) -> Vec:
         """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the
         first side, which the other one feels the other way [N], and how near they are [m]; (k, 7)."""

@@ -136,6 +136,11 @@ class PushedApart:
         """As of what keeps apart now."""
         return self._now.nearest(x)
 
+    def joined(self, x: Vec, times: float) -> Index:
+        """As of what keeps apart now, and what springs join, (k, 2)."""
+        near = self._now.joined(x, times)
+        return near if self._springs is None else np.concatenate([near, self._springs.nodes[:, [0, 3]]])
+
     def told(self, x: Vec) -> Vec:
         """As of what keeps apart now, (k, 7)."""
         return self._now.told(x)
