@@ -53,7 +53,7 @@ SECTIONS = (
     Section("maps", "Painted Maps", _of(painted, "draw_maps"), open=True),
     Section("fields", "Material Maps", _of(painted, "draw_fields")),
     Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
-    Section("nails", "Nails", _of(cuts, "draw_nails")),
+    Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
     Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH)),
     Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
     Section("contact", "Contact", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),

@@ -17,7 +17,7 @@ TOUCH = 1.0e-6  #: of an edge's length in the UV map: faces that overlap by less
 SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 #: what a volume has and cloth has not, and what it is called
-OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts", "nails": "nails",
+OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts",
               "painted": "painted maps", "wobble_half_life": "Wobble Half-Life"}
 
 
@@ -55,9 +55,10 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
         raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
-    if body.pulls:
-        raise refuse("cloth with Sharp Edges has no pulls yet", f"{where}.pulls",
-                     "Pin it to what moves instead, or switch Sharp Edges off")
+    for field, what in (("pulls", "pulls"), ("nails", "nails driven through it")):
+        if getattr(body, field):
+            raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
+                         "Pin it to what moves instead, or switch Sharp Edges off")
     if job.scene.time.tolerance:
         raise refuse("cloth with Sharp Edges does not tell how much a step errs", "$.time.tolerance",
                      "Set it to 0: steps are then as long as `step`")

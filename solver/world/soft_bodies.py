@@ -343,7 +343,9 @@ class SoftBodies:
         """
         stood, v = before.nodes_at(state)
         free = self.coordinates.free
-        memory = friction_carried(state.memory, source, x - stood[source], self.mass / before.mass[source])
+        was = before.mass[source]  # none where the air and obstacles stand
+        share = np.divide(self.mass, was, out=np.ones_like(was), where=was > 0.0)
+        memory = friction_carried(state.memory, source, x - stood[source], share)
         return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.led)
 
     def output(self, state: State, frame: int) -> Vec:

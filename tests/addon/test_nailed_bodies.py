@@ -97,6 +97,39 @@ def test_a_changed_nail_makes_the_bake_stale(scene, tmp_path):  # noqa: F811
     assert gather.changed_settings(obj, scene, tmp_path / "job") == ["Radius"]
 
 
+def add_flag():
+    """Upright cloth beside a pole, one metre long; nothing is pinned."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=5, size=1.0, location=(0.5, 0.0, 2.0),
+                                    rotation=(np.pi / 2, 0.0, 0.0))
+    flag = bpy.context.object
+    bpy.ops.conjac.add_cloth()
+    return flag
+
+
+def test_a_flag_is_torn_off_its_nails(scene):  # noqa: F811
+    """A new nail stands across the cloth; at a corner it holds what is near until it lets go, and all of it falls."""
+    flag = add_flag()
+    for z, until in ((2.5, 4), (1.5, 7)):
+        bpy.ops.conjac.add_nail()
+        nail = flag.conjac.nails[-1]
+        bpy.context.view_layer.update()
+        along = nail.object.matrix_world.to_3x3().col[2]
+        assert abs(along.y) > 0.999 and nail.object.matrix_world.translation[:] == pytest.approx((0.5, 0.0, 2.0))
+        nail.object.location, nail.radius, nail.is_drawn, nail.until = (0.0, 0.0, z), 0.05, True, until
+    assert flag.conjac.bake(wait=True) == 0
+    corners = [int(np.abs(rest_of(flag) - [-0.5, y, 0.0]).sum(axis=1).argmin()) for y in (0.5, -0.5)]
+    seen = {frame: seen_at(flag, frame)[corners] for frame in (1, 4, 7, 9)}
+    assert np.abs(seen[4] - seen[1]).max() < 1e-6 and np.abs(seen[7][1] - seen[1][1]).max() < 1e-6
+    assert (seen[9][:, 1] < seen[1][:, 1] - 0.01).all()  # its y is up in the world
+
+
+def test_cloth_with_sharp_edges_takes_no_nails(scene):  # noqa: F811
+    flag = add_flag()
+    flag.conjac.sharp_edges = True
+    with pytest.raises(RuntimeError, match="Cloth with Sharp Edges takes no nails"):
+        bpy.ops.conjac.add_nail()
+
+
 def test_nails_are_added_and_removed(scene):  # noqa: F811
     obj = add_jelly()
     nail = add_nail(obj)
