@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matrix import some
 from small_jobs import change
-from touching import box, contact_job, obstacle, sheet, soft
+from touching import box, contact_job, hollow, obstacle, sheet, soft
 
 from solver.build.rigid_skins import BY_SIZE
 from solver.build.world import build
@@ -336,3 +336,27 @@ def test_a_rigid_body_in_a_soft_one_is_refused_by_name(tmp_path):
     change(job, "mechanisms.0.bodies.0.position", [0.0, 0.0, 0.2])
     with pytest.raises(BadScene, match='"Box"|"Jelly"'):
         made(job)
+
+
+@pytest.mark.parametrize("integrator, solver", [("backward_euler", "newton_d"), ("sdirk2", "quick")])
+def test_a_belt_brings_flesh_on_a_bone_to_a_wall_and_not_into_it(tmp_path, integrator, solver):
+    """The ground's friction would bring it farther in a step than what is left before the wall."""
+    nodes, tets = box()
+    arrays = {"top": np.flatnonzero(nodes[:, 2] > 0.099).astype(np.int32),
+              "belt": np.outer(np.arange(49) / 48, [2.0, 0.0, 0.0])}
+    cart = {"name": "Cart", "position": [0.05, 0.05, 0.15], "mass": 0.5,
+            "shape": {"kind": "box", "params": {"size_x": 0.05, "size_y": 0.05, "size_z": 0.05}}}
+    root = {"name": "Root", "kind": "free", "child": "Cart", "position": cart["position"]}
+    world = made(contact_job(
+        tmp_path / "job", [soft("Jelly", nodes, tets, arrays, modulus=5e4, attach=[
+            {"mechanism": "M", "body": "Cart", "nodes": "arrays/top.npy"}])],
+        [obstacle("Wall", *hollow((0.05, 0.5, 0.3), (0.102, -0.2, -0.1)), arrays)], arrays, step=1 / 48,
+        mechanisms=[{"name": "M", "bodies": [cart], "joints": [root]}],
+        ground={"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 2e4, "motion": "arrays/belt.npy",
+                "friction": {"kind": "coulomb", "params": {"friction_coefficient": 1.0}}},
+        integrator={"kind": integrator}, stage_solver={"kind": solver}))
+    state = world.initial_state()
+    for _ in range(16):
+        state = world.step(state, 1 / 48)
+        x = looked_at(world, state)
+    assert 0.1015 < x[: len(nodes), 0].max() < 0.102
