@@ -81,7 +81,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         surfaces = between(meets)
     if not reshaped:
         _refuse_crossing(surfaces, now, names, of_node)
-        _refuse_inside(prepared, first, skins, obstacles, behind, now, meets)
+        _refuse_inside(prepared, skins, obstacles, behind, now, meets)
 
     stiffness = np.full(nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
@@ -253,8 +253,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
                    "each other", one)
 
 
-def _refuse_inside(prepared: list[Prepared], first: Index, skins: list[Index], obstacles: Obstacles,
-                   behind: int, now: Vec, meets: NDArray[np.bool_]) -> None:
+def _refuse_inside(prepared: list[Prepared], skins: list[Index], obstacles: Obstacles, behind: int, now: Vec,
+                   meets: NDArray[np.bool_]) -> None:
     """Nothing crosses, so one point of each tells whether it is inside another one."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, int(skin[0, 0]))

@@ -17,7 +17,7 @@ ITERATIONS = 20
 Place = Callable[[Vec], tuple[Vec, Vec, Vec]]
 
 
-def closed(q: Vec, u: Vec, place: Place, respond: Respond, tolerance: float = CLOSED) -> tuple[Vec, Vec]:
+def closed(q: Vec, u: Vec, place: Place, respond: Respond) -> tuple[Vec, Vec]:
     """(q, u): the nearest coordinates in A's metric at which the rows hold, and the nearest rates with which
     they go on to. respond: A⁻¹, of the step's end or near it. Raises StepFailed. [Thesis 3.8]
     """
@@ -28,7 +28,7 @@ def closed(q: Vec, u: Vec, place: Place, respond: Respond, tolerance: float = CL
         if not np.isfinite(largest) or largest > 10.0 * start:
             break
         rows = Bilateral(G, respond, np.zeros(len(off)))
-        if largest <= tolerance:
+        if largest <= CLOSED:
             return q, rows.solve(u, target)[0]
         start = min(start, largest)
         q = q - rows.Y @ rows.multipliers(off)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..errors import StepFailed
-from ..linear.interface import LinearSolver
 from ..state import Vec
+from .interface import StageSolver
 from .limits import StopRule
 from .problem import StageProblem
 
@@ -33,7 +33,7 @@ def given_up(problem: StageProblem) -> Iterator[None]:
         raise
 
 
-class Calm:
+class Calm(StageSolver):
     """A linearised step that gains nothing: from where the body stands, iterations on projected stiffness until one is
     taken whole, each of which lowers the incremental potential. There that is the body's energy."""
 
@@ -55,10 +55,3 @@ class Calm:
                     raise
                 break  # nothing lowers it
         return at.unknowns
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
-
-    def forget_past(self) -> None:
-        """Nothing outlives a stage."""

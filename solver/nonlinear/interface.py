@@ -11,7 +11,7 @@ from .problem import StageProblem
 
 
 class StageSolver(Protocol):
-    """Finds the root of one stage."""
+    """Finds the root of one stage, with what most say of theirs."""
 
     limits: StopRule
 
@@ -24,7 +24,9 @@ class StageSolver(Protocol):
         """
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Sentences for the user: what this linear solver keeps it from."""
+        """Sentences for the user: what this linear solver keeps it from; none where any will do."""
+        return []
 
     def forget_past(self) -> None:
         """Drop factors and directions of earlier stages: speed, never answers."""
+        return  # in most nothing outlives a stage

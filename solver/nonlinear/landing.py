@@ -25,8 +25,7 @@ ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is ma
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
-            strain_left: float, tries: int = TRIES, accepts: bool = False, by_strain: bool = False
-            ) -> tuple[StageProblem, Vec]:
+            strain_left: float, accepts: bool = False, by_strain: bool = False) -> tuple[StageProblem, Vec]:
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
     An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
@@ -44,7 +43,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     at, last, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, 0, 0
     is_slow = is_fresh = False
     direction = np.zeros_like(guess)
-    for count in range(MOST * tries):
+    for count in range(MOST * TRIES):
         try:
             kept = None
             if not by_strain and last > 0.0 and is_slow and served < SERVES:
@@ -53,7 +52,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 kept = _nearer(problem, at, last)
             is_fresh = kept is None
             if kept is None:
-                if factors == tries:
+                if factors == TRIES:
                     break
                 problem.factor_for_directions(at.unknowns)
                 factors, served = factors + 1, 0
@@ -90,7 +89,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             at = at if problem is before else problem.evaluate(at.unknowns)
     if accepts or last > 0.0 and problem.is_balanced(at, direction) and _is_calm(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"surfaces did not settle in {tries} iterations near ({_place(problem, at)}) m", at)
+    unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations near ({_place(problem, at)}) m", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..linear.interface import LinearSolver
 from ..state import Vec
+from .interface import StageSolver
 from .limits import StopRule
 from .problem import StageProblem
 
@@ -11,7 +11,7 @@ SLOW = 0.5  #: of the residual before: where more than that is left the projecte
 BLENDS = (0.0625, 0.25)  #: of it, beside the true one, that are tried then
 
 
-class NewtonDirect:
+class NewtonDirect(StageSolver):
     """Each iteration factors its own matrix: projected far from the root, the true one near it. [Thesis 5.4]"""
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -40,10 +40,3 @@ class NewtonDirect:
             # a whole step taken: close enough for the true stiffness, with which Newton ends in a few iterations
             whole = step == 1.0
         raise self.limits.failure(problem, at)
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
-
-    def forget_past(self) -> None:
-        """Nothing outlives a stage."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..linear.interface import LinearSolver
 from ..state import Vec
 from .inexact import InexactNewton
+from .interface import StageSolver
 from .kept_factor import KeptFactor
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 
 
-class NewtonFrozen:
+class NewtonFrozen(StageSolver):
     """A few conjugate gradients each, since the factor is nearly that of the matrix. [Thesis Alg. 5.4]"""
 
     factor: type[KeptFactor] = KeptFactor
@@ -36,10 +36,6 @@ class NewtonFrozen:
     def _approach(self, problem: StageProblem, at: Evaluation, goal: float) -> tuple[Evaluation, int]:
         """Where Newton's method begins, and the iterations on the factor alone that led there."""
         return at, 0
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
 
     def forget_past(self) -> None:
         """Drop the factor."""

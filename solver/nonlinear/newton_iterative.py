@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from ..assembly.product import Product
-from ..linear.interface import LinearSolver
 from ..state import Vec
 from .block_kernels import multiply_blocks
 from .inexact import InexactNewton
+from .interface import StageSolver
 from .limits import StopRule
 from .problem import StageProblem
 
 
-class NewtonIterative:
+class NewtonIterative(StageSolver):
     """Preconditioned by the 3 x 3 blocks on the diagonal. [Thesis 5.5.1]"""
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -39,10 +39,3 @@ class NewtonIterative:
             return self._out
 
         return apply
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
-
-    def forget_past(self) -> None:
-        """Nothing outlives a stage."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..linear.interface import LinearSolver
 from ..state import Vec
 from .calm import given_up
+from .interface import StageSolver
 from .limits import StopRule, left
 from .problem import StageProblem
 
 
-class NewtonVisible:
+class NewtonVisible(StageSolver):
     """A factorization in each iteration, until further ones would change no edge by more than a share of its length.
 
     What bends far and easily, as cloth does, leaves the place that any kept factor knows within a step: Quick gives up
@@ -45,10 +45,3 @@ class NewtonVisible:
                 return at.unknowns
             last = moved if whole else 0.0
         raise self.limits.failure(problem, at)
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
-
-    def forget_past(self) -> None:
-        """Nothing outlives a stage."""

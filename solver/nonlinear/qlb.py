@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
-from ..linear.interface import LinearSolver
 from ..state import Vec
+from .interface import StageSolver
 from .kept_factor import KeptFactor
 from .limits import Progress, StopRule
 from .pairs import SecantPairs
 from .problem import StageProblem
 
 
-class QLB:
+class QLB(StageSolver):
     """Directions are the factor's, bent by what the last steps did to the residual. [Witemeyer 2021]
 
     Both outlive the stage. Where progress is slow or no step helps, the factor is renewed at that point.
@@ -54,10 +54,6 @@ class QLB:
         self._factor.renew(problem, unknowns)
         self._pairs.clear(len(unknowns))
         progress.restart()
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
 
     def forget_past(self) -> None:
         """Drop the factor and the pairs."""

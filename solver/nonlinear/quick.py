@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
-from ..linear.interface import LinearSolver
 from ..state import Vec
 from .calm import CONDENSED, given_up
+from .interface import StageSolver
 from .kept_factor import KeptFactor
 from .limits import StopRule, left
 from .pairs import SecantPairs
@@ -22,7 +22,7 @@ FAR = 0.15
 USUAL = 0.3  #: of what may be left of the worst edge: the same of all edges of what is violent, root mean square
 
 
-class Quick:
+class Quick(StageSolver):
     """Each iteration moves less than the last. What all that would follow move changes no edge by more than a share of
     its length: the rest would not be seen, and does no harm in the next step, which removes it. [Witemeyer 2021]
 
@@ -93,10 +93,6 @@ class Quick:
         """Where a factor has not led on the body bends far, and the true matrix there is nearly singular."""
         self._factor.renew_projected(problem, at.unknowns)
         self._pairs.clear(len(at.unknowns))
-
-    def notes(self, linear: LinearSolver) -> list[str]:
-        """None: any linear solver will do."""
-        return []
 
     def forget_past(self) -> None:
         """Drop the factor and the pairs."""
