@@ -358,7 +358,7 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
 
     world, prepared, soft = build(job, report.stage, volumes)
     reshape: Reshape | None = None
-    if any(body.cuts or body.nails for body in job.scene.bodies):
+    if any(body.is_reshaped for body in job.scene.bodies):
         from .reshape.reshape import Reshape as Cuts
 
         reshape = Cuts(job, prepared, soft)

@@ -16,6 +16,7 @@ from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
+from .let_go import LettingGo
 from .mesh import check_left, check_stack, surface
 from .motion import Motion
 from .nails import Nails, nail_settings
@@ -72,6 +73,7 @@ class BodyReader:
         self._pulls = None if self._still else Pulls(self._evaluation)
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
                              self._nails, self._pulls)
+        self._let_go = LettingGo(self._evaluation, self._report) if "weights" in self.body["pin"] else None
         self._cuts = None if self._still else Cuts(self._evaluation, self._job.array, self._frames)
         attach.fill(self.body, self._evaluation, self._job, self._still)
 
@@ -79,12 +81,16 @@ class BodyReader:
         """Look at what happens at a whole frame, which the scene stands at."""
         if self._cuts is not None:
             self._cuts.see(frame)
+        if self._let_go is not None and not self._still:
+            self._let_go.see(frame)
 
     def finish(self) -> dict[str, Any]:
         """The body of scene.json."""
         body = self.body
         body["surface"] |= self.motion.to_object()
         body["pin"] |= self.motion.pin_motion()
+        if self._let_go is not None:
+            body["pin"] |= self._let_go.fields(self._job.array)
         body |= self.motion.activation() | self.motion.half_life()
         body.pop("cuts", None)
         body.pop("nails", None)

@@ -16,6 +16,9 @@ PASSIVE = frozenset({
     "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL",
 })
 
+#: what may change weights and attributes from one frame to the next
+REWEIGH = frozenset({"NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "DATA_TRANSFER"})
+
 
 def above(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
     """The modifiers whose result the simulation takes in."""

@@ -27,6 +27,10 @@ RIGS = CACHES | frozenset({
 #: modifiers that belong to the rig above them where they follow it directly
 CORRECTIONS = frozenset({"CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH", "SMOOTH", "DISPLACE"})
 
+#: modifiers that change weights of a vertex group, and where they name it
+WEIGHTS = {"VERTEX_WEIGHT_EDIT": "vertex_group", "VERTEX_WEIGHT_MIX": "vertex_group_a",
+           "VERTEX_WEIGHT_PROXIMITY": "vertex_group"}
+
 #: nodes at which a zone ends, that no link joins to where it begins
 _ENDS = frozenset(f"GeometryNode{zone}Output" for zone in ("Simulation", "Repeat", "ForeachGeometryElement"))
 
@@ -58,7 +62,8 @@ def chosen(obj: bpy.types.Object, modifiers: Modifiers) -> int | None:
 
 
 def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
-    """The same where the artist has not chosen: after the last modifier that deforms, before those that make geometry.
+    """The same where the artist has not chosen: after the last modifier that deforms, before those that make geometry,
+    and after those that follow and change the weights of a map.
 
     After Geometry Nodes too where a map is named that only these can make or where they make a mesh of their own, and
     after those that make a body of a half or a sheet.
@@ -68,9 +73,22 @@ def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
     after = max((number + 1 for number, kind in enumerate(types)
                  if (kind in inputs or makes_its_own(modifiers[number])) and not modifiers[number].use_pin_to_last),
                 default=0)
-    while 0 < after < len(types) and types[after] in CORRECTIONS:
+    maps = _groups(obj)
+    while after < len(types) and ((after and types[after] in CORRECTIONS) or _paints(modifiers[after]) in maps):
         after += 1
     return max(after, _after_closing(obj, modifiers))
+
+
+def _groups(obj: bpy.types.Object) -> set[str]:
+    """Names of the vertex groups that are maps of the object."""
+    settings = getattr(obj, "conjac", None)
+    return set() if settings is None else {getattr(settings, f"{key}_group") for key in maps_in_use(settings)} - {""}
+
+
+def _paints(modifier: bpy.types.Modifier) -> str:
+    """The vertex group whose weights a modifier changes; nothing for all others."""
+    field = WEIGHTS.get(modifier.type)
+    return getattr(modifier, field) if field else ""
 
 
 def needs_a_map(obj: bpy.types.Object) -> bool:

@@ -17,7 +17,7 @@ from .. import contact, members
 from ..gather import count_at_mark, sources, wind
 from ..gather.maps import PAINTED
 from ..gather.placed import may_move
-from ..gather.stack import above
+from ..gather.stack import REWEIGH, above
 from ..handles import counts
 from ..operators.first_settings import has_floor
 from ..operators.remedies import lowest, unmet, unnoticed
@@ -35,9 +35,6 @@ FRESH, TIMES = 0.5, 20.0
 
 #: seconds after which an object that is shown no more is forgotten
 FORGOTTEN = 60.0
-
-#: what a modifier may do to weights above the mark, so that those of the mesh itself say nothing
-_REWEIGH = frozenset({"NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "DATA_TRANSFER"})
 
 
 @dataclass(frozen=True)
@@ -211,7 +208,7 @@ def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
 def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool) -> bool | None:
     """The same of a group or an attribute. chosen: whether the artist has named it."""
     mesh = obj.data
-    if any(modifier.type in _REWEIGH for modifier in above(obj)) and (name in obj.vertex_groups or chosen):
+    if any(modifier.type in REWEIGH for modifier in above(obj)) and (name in obj.vertex_groups or chosen):
         return None
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":

@@ -17,7 +17,7 @@ from ..fields.pins import follow
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..meshing.volume import Volume
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .matter import Matter
 from .volumes import Stage
@@ -77,6 +77,9 @@ class PreparedCloth(Prepared):
         return Matter(ClothElements([law for law in laws if len(law.nodes)]),
                       np.full(len(self.triangles), self._stretch), mass,
                       [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch)
+
+    def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        return nodes
 
     def resistance(self, edge: float) -> Vec:
         return np.full(len(self.volume.nodes), self._stretch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, bind
@@ -13,7 +14,7 @@ from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .matter import Matter
 from .volumes import Stage
 
@@ -64,6 +65,15 @@ class Prepared:
         from .tetrahedra import matter_of  # its kernels are compiled where something moves
 
         return matter_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
+
+    def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        """The vertex of its surface that each node goes with, (p,): the nearest one that is painted. painted: (n,)."""
+        surface = self.body.surface
+        assert surface is not None
+        among = np.flatnonzero(painted)
+        places = np.asarray(job.array(surface.vertices), dtype=float)[among]
+        nearest: Index = among[cKDTree(places).query(self.volume.nodes[nodes])[1]].astype(np.int32)
+        return nearest
 
     def resistance(self, edge: float) -> Vec:
         """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""

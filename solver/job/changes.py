@@ -23,6 +23,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "wobble_half_life": "wobble half-life",
          "carry.kind": "inside of maps", "density": "density",
          "dynamic": "dynamic nodes", "spot.kind": "how spots move", "pin": "pins", "pin.motion": "motion of the pins",
+         "pin.until": "when pins let go",
          "pin.node_motion": "motion of the pins", "name": "name",
          "fiber_material.kind": "fibers", "fiber_field.kind": "direction of the fibers", "fibers": "paint of fibers",
          "friction_weights": "paint of friction",

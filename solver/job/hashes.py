@@ -38,7 +38,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "method": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
-                "dynamic": "fields", "spot": "fields", "pin": "fields",
+                "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
@@ -168,6 +168,10 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
                 if rows:
                     digests[value], frames = over_time.digests(job.array_path(value), rows)
                     so_far[digests[value]] = frames
+                elif (type(part), attribute) == (schema.Pin, "until"):
+                    digests[value] = digest(job.array_path(value))
+                    time = job.scene.time
+                    so_far[digests[value]] = over_time.let_go(job.array(value), range(time.start, time.end + 1))
                 else:
                     digests[value] = digest(job.array_path(value))
             yield name, digests[value]

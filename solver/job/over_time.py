@@ -8,6 +8,9 @@ import hashlib
 import math
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .arrays import Unreadable, read_header
 from .files import open_regular
 
@@ -51,6 +54,18 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
         while block := stream.read(BLOCK):
             whole.update(block)
         return whole.hexdigest(), found
+
+
+def let_go(until: NDArray[np.int32], frames: range) -> list[str]:
+    """Of the frames at which what is pinned is let go, (n,): for each frame the digest, 16 digits, of those before it;
+    what is let go later is as if it never were."""
+    found: list[str] = []
+    for frame in frames:
+        if not found or frame - 1 in until:
+            before = np.where(until < frame, until, np.iinfo(np.int32).max)
+            last = hashlib.blake2b(before.astype(np.int32).tobytes(), digest_size=8).hexdigest()
+        found.append(last)
+    return found
 
 
 def _whole(content: bytes = b"") -> hashlib.blake2b:

@@ -111,6 +111,8 @@ class Pin(Strict):
     motion_vertices: Array | None = None  #: (s,) vertices of the surface that `motion` tells of
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
     node_motion: Array | None = None  #: (T, len(nodes), 3): where those nodes are at each sample
+    #: (n,) frames: once a vertex's has been reached, what `weights` pin there is let go; never after the last frame
+    until: Array | None = None
 
 
 class Cut(Strict):
@@ -244,6 +246,11 @@ class Body(Strict):
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
     #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
     touches: list[str] | None = None
+
+    @property
+    def is_reshaped(self) -> bool:
+        """Whether what is held of it, or how it hangs together, changes on the way."""
+        return bool(self.cuts or self.nails or self.pin.until is not None)
 
 
 class Force(Strict):

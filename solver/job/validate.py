@@ -350,6 +350,10 @@ def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int 
 def _check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
     if pin.weights is not None:
         check_weights(job, pin.weights, f"{where}.weights", vertices)
+    if pin.until is not None:
+        if pin.weights is None:
+            raise refuse("pins are let go where `weights` hold, and there are none", f"{where}.weights")
+        check_array(job, pin.until, f"{where}.until", "i", (vertices,))
     if pin.motion is not None:
         if pin.motion_vertices is None:
             raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")

@@ -55,8 +55,9 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
         raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
-    for field, what in (("pulls", "pulls"), ("nails", "nails driven through it")):
-        if getattr(body, field):
+    for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
+                             ("pin.until", "pins that let go", body.pin.until is not None)):
+        if has:
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")
     if job.scene.time.tolerance:

@@ -69,10 +69,11 @@ def check_contact(job: Job) -> None:
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
-    """What a body that is cut or nailed while it touches others has to be."""
-    if not (body.cuts or body.nails):
+    """What a body that is cut, nailed or let go while it touches others has to be."""
+    if not body.is_reshaped:
         return
-    what = "cuts" if body.cuts else "nails"
+    what, field = next((what, field) for what, field, has in (
+        ("cuts", "cuts", body.cuts), ("nails", "nails", body.nails), ("pins that let go", "pin.until", True)) if has)
     if body.cuts and body.touches_by_mesh:
         raise refuse(f'"{body.name}" has cuts, and its mesh touches, which they change', f"{where}.touches_by_mesh",
                      "Switch Collide by Mesh off, or leave the cuts out")
@@ -80,7 +81,7 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
     met = next((name for name in slides if body.touches is None or name in body.touches), None)
     if met is not None:
         raise refuse(f'"{body.name}" has {what} and touches "{met}", which is cloth with Sharp Edges',
-                     f"{where}.{what}", "Let these two not touch, or give the cloth no Sharp Edges")
+                     f"{where}.{field}", "Let these two not touch, or give the cloth no Sharp Edges")
 
 
 def _check_law(scene: schema.Scene) -> None:

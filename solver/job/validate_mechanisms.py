@@ -311,6 +311,6 @@ def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: 
                      "bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
     bodies = {one.name: one for one in scene.bodies if one.cloth is None}
     _known(holder, set(bodies), "an attachment", f"{where}.body")
-    if bodies[holder].cuts or bodies[holder].nails:
-        raise refuse(f'it is attached to "{holder}", which is cut or nailed, so what it hangs on may come off',
+    if bodies[holder].is_reshaped:
+        raise refuse(f'it is attached to "{holder}", which is cut, nailed or let go, so what it hangs on may come off',
                      f"{where}.body", "Leave the cuts and nails out, or attach it to something else")

@@ -12,21 +12,29 @@ from numpy.typing import NDArray
 from .body import Separation
 from .nails import Driven
 
-SEPARATED, NAILED, DRAWN = "bodies", "nailed", "drawn"  #: arrays of a record, and `<one>.moment` for each
+#: arrays of a record, and `<one>.moment` for each
+SEPARATED, NAILED, DRAWN, LET_GO = "bodies", "nailed", "drawn", "let_go"
 
 
 @dataclass(frozen=True)
 class Made:
-    """At one moment, each with the number of its body. Nails are drawn before anything is cut, and driven in after."""
+    """At one moment, each with the number of its body. Pins let go and nails are drawn before anything is cut, and
+    nails are driven in after."""
 
     separations: list[tuple[int, Separation]] = field(default_factory=list)
     driven: list[tuple[int, Driven]] = field(default_factory=list)
     drawn: list[tuple[int, int]] = field(default_factory=list)  #: and of the nail
+    let_go: list[tuple[int, int]] = field(default_factory=list)  #: and the frame of what its pins let go
 
     @property
     def count(self) -> int:
         """Of all changes."""
-        return len(self.separations) + len(self.driven) + len(self.drawn)
+        return len(self.separations) + self.holds
+
+    @property
+    def holds(self) -> int:
+        """Changes of what is held."""
+        return len(self.driven) + len(self.drawn) + len(self.let_go)
 
 
 def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
@@ -35,11 +43,13 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
     separations = [(k, *one) for k, made in enumerate(moments) for one in made.separations]
     driven = [(k, *one) for k, made in enumerate(moments) for one in made.driven]
     drawn = [(k, *one) for k, made in enumerate(moments) for one in made.drawn]
+    let_go = [(k, *one) for k, made in enumerate(moments) for one in made.let_go]
     out: dict[str, NDArray[Any]] = {
         SEPARATED: _numbers([body for _, body, _ in separations]),
         NAILED: _numbers([(body, one.nail) for _, body, one in driven]).reshape(-1, 2),
-        DRAWN: _numbers([(body, nail) for _, body, nail in drawn]).reshape(-1, 2)}
-    for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn)):
+        DRAWN: _numbers([(body, nail) for _, body, nail in drawn]).reshape(-1, 2),
+        LET_GO: _numbers([(body, frame) for _, body, frame in let_go]).reshape(-1, 2)}
+    for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn), (LET_GO, let_go)):
         out[f"{name}.moment"] = _numbers([change[0] for change in changes])
     for k, (_, _, separation) in enumerate(separations):
         out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
@@ -50,9 +60,11 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
 
 def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
     """What a record kept, moment by moment."""
-    # records of versions that changed bodies at whole frames alone have one moment, and no number of it
+    # records of versions that changed bodies at whole frames alone have one moment, and no number of it; and older ones
+    # knew of no pins that let go
+    record = {LET_GO: np.zeros((0, 2), np.int32), **record}
     of = {name: record.get(f"{name}.moment", np.zeros(len(record[name]), np.int32)).tolist()
-          for name in (SEPARATED, NAILED, DRAWN)}
+          for name in (SEPARATED, NAILED, DRAWN, LET_GO)}
     found = [Made() for _ in range(1 + max((k for some in of.values() for k in some), default=-1))]
     names = Separation.__dataclass_fields__
     for k, body in enumerate(record[SEPARATED].tolist()):
@@ -62,6 +74,8 @@ def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
         found[of[NAILED][k]].driven.append((body, Driven(nail, record[f"nail{k}.nodes"], record[f"nail{k}.places"])))
     for k, (body, nail) in enumerate(record[DRAWN].tolist()):
         found[of[DRAWN][k]].drawn.append((body, nail))
+    for k, (body, frame) in enumerate(record[LET_GO].tolist()):
+        found[of[LET_GO][k]].let_go.append((body, frame))
     return found
 
 

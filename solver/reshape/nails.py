@@ -1,4 +1,4 @@
-"""Nails: nodes that are held from some frame on, and let go again.
+"""Nails: nodes that are held from some frame on, and let go again; and pins that let go.
 
 A node that nails hold is prescribed, and no longer quasistatic or dynamic. Its matrix is laid out anew, once: held by a
 stiff spring or a multiplier instead, quasistatic nodes would lock around it.
@@ -13,9 +13,10 @@ import numpy as np
 from ..build.fields import Prepared
 from ..build.inputs import at_frame
 from ..coordinates.prescribed import carried
+from ..fields.attach import PINNED
 from ..job import schema
 from ..job.folder import Job
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .body import WholeBody
 
 
@@ -53,6 +54,16 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
         where = carried(matrices @ np.linalg.inv(begun), driven.places)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
+
+
+def let_go(job: Job, one: Prepared) -> dict[int, Index]:
+    """The nodes of a body whose pins are let go once a frame has been reached, by that frame."""
+    pin, pinned = one.body.pin, one.fields.pinned
+    if pin.until is None or pin.weights is None or not len(pinned):
+        return {}
+    painted: Mask = np.asarray(job.array(pin.weights)) > PINNED
+    when = np.asarray(job.array(pin.until))[one.vertices_at(job, pinned, painted)]
+    return {int(frame): pinned[when == frame] for frame in np.unique(when)}
 
 
 def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:

@@ -37,12 +37,13 @@ class Reshaped:
 
 
 class Reshape:
-    """Cuts and nails of a job. It knows what has become of each body and part, and so belongs to one run."""
+    """Cuts and nails of a job, and pins that let go. It knows what has become of each body and part, and so belongs to
+    one run."""
 
     def __init__(self, job: Job, prepared: list[Prepared], soft: Sequence[SoftPart]) -> None:
         """soft: the first parts of the world. Raises BadScene where a cut does not fit its body."""
         self._job = job
-        changes = {body.name for body in job.scene.bodies if body.cuts or body.nails}
+        changes = {body.name for body in job.scene.bodies if body.is_reshaped}
         #: parts with bodies that are to change, by their number in the world
         self._soft = {k: one for k, one in enumerate(soft) if changes & {name for name, _, _ in one.part.bodies}}
         self._dynamic = [one.fields.dynamic for one in prepared]
@@ -52,6 +53,7 @@ class Reshape:
                       for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
+        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: of each body, as it was uncut, by frame
         self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
@@ -62,7 +64,7 @@ class Reshape:
     def moments(self, frame: int) -> list[float]:
         """When something is to change between this frame and the next, as shares of the way, in order: 0 is once this
         frame has been reached."""
-        found = set[float]()
+        found = {0.0} if any(frame in some for some in self._lets_go) else set[float]()
         for body in self._job.scene.bodies:
             found |= {cut.subframe for cut in body.cuts if cut.frame == frame}
             found |= {nail.subframe for nail in body.nails if nail.frame == frame}
@@ -80,11 +82,11 @@ class Reshape:
         for k, old in self._soft.items():
             members = self._members(old)
             stood, before = old.part.nodes_at(states[k])[0], made.count
-            held = len(made.driven) + len(made.drawn)
+            held = made.holds
             x, source = self._change(moment, members, stood, made, notes)
             if made.count == before:
                 continue
-            if held == len(made.driven) + len(made.drawn) and np.array_equal(x, stood):
+            if held == made.holds and np.array_equal(x, stood):
                 # no node was parted: it moves on as it did, with all that it keeps, and looks another way
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.rides)
@@ -116,6 +118,9 @@ class Reshape:
         sources, when = np.arange(len(x), dtype=np.int32), _said_when(*moment)
         for i in members:
             body = self._job.scene.bodies[i]
+            if not moment[1] and moment[0] in self._lets_go[i]:
+                made.let_go.append((i, moment[0]))
+                notes.append(f'"{body.name}": its pins let go of {self._let_go(i, moment[0])} nodes at frame {when}')
             for number in [one for one in self._nailed[i] if moment == (body.nails[one].until,
                                                                         body.nails[one].until_subframe)]:
                 made.drawn.append((i, number))
@@ -158,13 +163,15 @@ class Reshape:
         """The world after changes that were made by an earlier run, in their order."""
         changed = set[int]()
         for made in (one for record in records for one in made_of(record)):
+            for i, frame in made.let_go:
+                self._let_go(i, frame)
             for i, nail in made.drawn:
                 self._draw(i, nail)
             for i, separation in made.separations:
                 self._separate(i, separation)
             for i, driven in made.driven:
                 self._hold(i, driven)
-            changed |= {i for changes in (made.drawn, made.separations, made.driven) for i, _ in changes}
+            changed |= {i for some in (made.let_go, made.drawn, made.separations, made.driven) for i, _ in some}
         for k, old in self._soft.items():
             if changed & {*self._members(old)}:
                 self._soft[k] = new = self._assembled(old)
@@ -193,6 +200,13 @@ class Reshape:
     def _draw(self, body: int, nail: int) -> None:
         nodes = self._nailed[body].pop(nail)
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
+
+    def _let_go(self, body: int, frame: int) -> int:
+        """Let pins go that do so at a frame, those of copies too; how many nodes that are."""
+        whole = self._bodies[body]
+        nodes = np.flatnonzero(np.isin(whole.origin, self._lets_go[body][frame])).astype(np.int32)
+        self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])
+        return len(nodes)
 
     def _members(self, soft: SoftPart) -> list[int]:
         """Which bodies a part has, by numbers in the scene and in the part's own order."""

@@ -40,6 +40,20 @@ def add_sheet():
     return obj
 
 
+def test_modifiers_that_change_a_map_are_read(scene):  # noqa: F811
+    """Weights that nothing reads are no reason to simulate later."""
+    obj = add_jelly()
+    obj.conjac.frame_end, obj.conjac.use_scene_range = 2, False
+    for name, kind, field, group in (("Near", "VERTEX_WEIGHT_PROXIMITY", "vertex_group", "Pin"),
+                                     ("Mix", "VERTEX_WEIGHT_MIX", "vertex_group_a", "Dynamic"),
+                                     ("Other", "VERTEX_WEIGHT_EDIT", "vertex_group", "Hair")):
+        setattr(obj.modifiers.new(name, kind), field, group)
+    obj.modifiers.new("Smooth", "SUBSURF")
+    assert modifier.place(obj) == simulate_after.index(obj) == 2
+    assert obj.conjac.bake() == 0
+    assert names(obj) == ["Near", "Mix", "ConJac", "Other", "Smooth"]
+
+
 def test_below_a_pinned_modifier_there_is_no_end_of_the_stack(scene):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Smooth", "SUBSURF").levels = 1
