@@ -62,7 +62,7 @@ def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     for body in bodies:
         layout.label(text=body.name, icon="MESH_DATA")
     if not bodies:
-        hint(layout, "Select a soft body and add this armature under Attach")
+        hint(layout, "Select a soft body and add this mechanism under Attach")
     layout.operator("conjac.jiggle", icon="MOD_CLOTH")
 
 

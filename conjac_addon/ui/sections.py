@@ -59,7 +59,8 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if status.state not in ("none", "baking"):
             layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
     elif holder != obj:
-        hint(layout, f"It hangs on {holder.name} and is baked with it")
+        does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
+        hint(layout, f"It {does} {holder.name} and is baked with it")
     layout.operator("conjac.remove", icon="X", text=_removes(obj))
 
 

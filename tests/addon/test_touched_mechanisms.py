@@ -7,7 +7,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from drawn_panels import FakeLayout  # noqa: E402
+from drawn_panels import FakeLayout, drawn  # noqa: E402
 from falling_boxes import add_ball  # noqa: E402
 from jelly import scene, seen_at  # noqa: E402, F401
 from rig import add_chain, job_of, world_of  # noqa: E402
@@ -241,10 +241,16 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does
     arm.conjac.method, body.conjac.method = "conjac", "vanilla"
     bpy.context.view_layer.objects.active = body
-    drawn = []
-    monkeypatch.setattr(sections, "setting", lambda layout, owner, name: drawn.append((owner.id_data, name)))
+    shown = []
+    monkeypatch.setattr(sections, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
     sections.draw_motion(FakeLayout([]), bpy.context)
-    assert {one for one, _ in drawn} == {arm} and (arm, "method") in drawn
+    assert {one for one, _ in shown} == {arm} and (arm, "method") in shown
+
+
+def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
+    for body, does in ((free_jelly(), "touches"), (add_flesh(arm), "hangs on")):
+        said = " ".join(text for kind, text in drawn(body) if kind == "label")
+        assert f"It {does} Rig and is baked with it" in said
 
 
 def told(obj):
