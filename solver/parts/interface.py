@@ -84,8 +84,8 @@ class Posed(Protocol):
         """Another stage at the same moment and with the same β a b h², on the same factor."""
 
 
-class PosedNodes(Protocol):
-    """A stage of nodes; its rates are the velocities of the free ones."""
+class Touched(Posed, Protocol):
+    """A stage of nodes that may touch something; its first rates are the velocities of the free ones, (3 f,) [m/s]."""
 
     @property
     def lin(self) -> Linearised:
@@ -93,43 +93,38 @@ class PosedNodes(Protocol):
 
     @property
     def stage(self) -> NodeStage:
-        """What was posed."""
-
-    def solve(self) -> Vec:
-        """Rates of the free nodes, their full velocity, (3 f,) [m/s]."""
-
-    def correction(self, u: Vec) -> Vec:
-        """What positions still owe at the new rates u, as a rate that never enters velocities, (3 f,) [m/s]."""
+        """Of the nodes, at the rates that were solved for."""
 
     def moving(self, u: Vec) -> Vec:
-        """Rates with which contacts are pressed at the new rates u, both (3 f,) [m/s]: u, or those of positions, the
-        correction included, where contacts are no part of what velocities follow."""
-
-    def respond(self, impulses: Vec) -> Vec:
-        """What impulses on the free nodes change in the rates, both (3 f, c) [N s], [m/s]."""
+        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]: u, or those of
+        positions, the correction included, where contacts are no part of what velocities follow."""
 
     def compliance(self, nodes: Index) -> Compliance:
         """What `respond` says of impulses on these free nodes, (c,), at the same nodes, to be asked often."""
 
-    def under(self, impulses: Vec) -> PosedNodes:
+    def under(self, impulses: Vec) -> Self:
         """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
 
     @property
     def balances(self) -> bool:
         """Whether positions of some nodes go another way than velocities follow."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedNodes:
+    def gripping(self, grip: Gripping, x: Vec) -> Self:
         """The same with the ground's friction in what balances, as it is at positions x, (n, 3) [m], to velocities that
         are known. Raises NotPositiveDefinite."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
 
-        corrections: how often; None as the method has it. led: what carries nodes does there.
+        corrections: how often; None as the method has it.
         """
 
-    def again(self, stage: Stage) -> Self:
-        """Another stage at the same moment and with the same β a b h², on the same factor."""
+
+class PosedNodes(Touched, Protocol):
+    """A stage of nodes alone."""
+
+    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+        """The same. led: what carries nodes does there."""
 
 
 class Firm:

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 
-from ..assembly.linearised import Linearised
 from ..contact.find.half_space import HalfSpace
 from ..contact.laws.gripping import NODES, PLACES, Gripping, anchors_from
 from ..contact.laws.interface import Friction, SlidingNodes, along
@@ -17,7 +16,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import SETTLE
-from ..parts.interface import Compliance, Evaluate
+from ..parts.interface import Touched
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 
@@ -40,44 +39,6 @@ class NodesOnGround(Protocol):
 
     def gripping_under(self, load: Vec, nodes: Index, normal: Vec, time: float, anchors: Vec) -> Gripping | None:
         """The same where the ground presses some nodes (k,) with loads (k,) [N]."""
-
-
-class Touched(Protocol):
-    """What is asked of a posed stage, whose first rates are those of the free nodes."""
-
-    @property
-    def lin(self) -> Linearised:
-        """Where it was linearised."""
-
-    @property
-    def stage(self) -> NodeStage:
-        """Of the nodes, at the rates that were solved for."""
-
-    def solve(self) -> Vec:
-        """Rates at its end, (m,). Raises StepFailed."""
-
-    def under(self, impulses: Vec) -> Touched:
-        """The same with impulses on all nodes besides, (n, 3) [N s]."""
-
-    @property
-    def balances(self) -> bool:
-        """Whether positions of some nodes go another way than velocities follow."""
-
-    def gripping(self, grip: Gripping, x: Vec) -> Touched:
-        """The same with friction in what balances, as it is at positions x, (n, 3) [m], to velocities that are known.
-        Raises NotPositiveDefinite."""
-
-    def correction(self, u: Vec) -> Vec:
-        """What coordinates still owe at rates u, (m,)."""
-
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        """Coordinates at its end, (m_q,), nearer to balance."""
-
-    def compliance(self, nodes: Index) -> Compliance:
-        """What impulses on these free nodes change there."""
-
-    def moving(self, u: Vec) -> Vec:
-        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,)."""
 
 
 def landed(system: NodesOnGround, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
