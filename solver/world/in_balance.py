@@ -33,14 +33,16 @@ from ..parts.stage import NodeStage, Stage
 from ..state import Index, Mask, State, Vec
 from . import in_contact
 from .in_flight import ASTRAY, flown, flying_at
+from .root import Root
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-class InBalance:
-    """By iterations on a factor each."""
+class InBalance(Root):
+    """By iterations on a factor each. None swings: each body would need modes of its own; and none leaves a factor for
+    its end, since what velocities follow is another matrix than that of an energy of positions."""
 
     def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
         self._soft, self._condensation = soft, condensation
@@ -68,17 +70,6 @@ class InBalance:
 
         return taken
 
-    def begin_step(self) -> None:
-        """Nothing is kept of its stages."""
-
-    def end_step(self, before: State, after: State, h: float) -> State:
-        """As it is."""
-        return after
-
-    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """None: each body would need modes of its own."""
-        return None
-
     def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:
         """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
@@ -94,13 +85,6 @@ class InBalance:
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
         """Raises TypeError."""
         raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-
-    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
-        """None: what velocities follow is another matrix than that of an energy of positions."""
-        return None
-
-    def forget_past(self) -> None:
-        """Nothing is kept from step to step."""
 
 
 class AtOnce(InBalance):

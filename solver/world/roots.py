@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,48 +32,11 @@ from . import in_contact
 from .in_balance import AtOnce, InBalance
 from .in_flight import flying_at
 from .islands import WORTH, Islands
+from .root import Root
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
-
-
-class Root(Protocol):
-    """Of stages of one method."""
-
-    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-              held: GivenDirections | None = None) -> State:
-        """The state at a stage's end without friction of the ground. Raises StepFailed.
-
-        damped: D through the whole stage. held: directions in which velocities are given.
-        """
-
-    def begin_step(self) -> None:
-        """The stages that follow are those of a new step."""
-
-    def end_step(self, before: State, after: State, h: float) -> State:
-        """The state at the end of a step of h seconds, whose stages were reached since it began."""
-
-    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """The end of a step, or of its first part, in which dynamic unknowns swing by their own modes; None where there
-        are none such, or something touches. Raises StepFailed."""
-
-    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
-        """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None
-        where there is none, or nodes touch the ground of which it knows nothing."""
-
-    def calmed(self, system: System[P], stage: Stage, start: State,
-               reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """A linearised step of Euler that gains nothing, where a stage was given up. reach: by a stage solver."""
-
-    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
-        """The step by another integrator where one in the shortest steps has no solution nearby, else the failure."""
-
-    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
-
-    def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
 
 
 class Roots:
@@ -91,7 +54,7 @@ class Roots:
         return InBalance(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once, passes)
 
 
-class InFull:
+class InFull(Root):
     """By a stage solver on residual, merit and one sparse matrix."""
 
     def __init__(self, soft: SoftBodies, whole: Whole) -> None:
@@ -158,17 +121,6 @@ class InFull:
         if not np.isin(lin.contacts.nodes, known.nodes).all():
             return None
         return self._whole.posed(lin, stage)
-
-    def begin_step(self) -> None:
-        """Nothing is kept of its stages."""
-
-    def end_step(self, before: State, after: State, h: float) -> State:
-        """As it is: nodes go where their velocities bring them."""
-        return after
-
-    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
-        """None: each node swings by itself."""
-        return None
 
     def calmed(self, system: System[P], stage: Stage, start: State,
                reach: Callable[[StageSolver, Stage, State], State]) -> State:

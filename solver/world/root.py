@@ -1,0 +1,68 @@
+"""What soft bodies ask of how their stages come to a root."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..errors import StepFailed
+from ..integrators.interface import Integrator, P, System
+from ..nonlinear.given_directions import GivenDirections
+from ..nonlinear.interface import StageSolver
+from ..parts.interface import PosedNodes
+from ..parts.stage import NodeStage, Stage
+from ..state import State, Vec
+
+if TYPE_CHECKING:
+    from ..assembly.tangent import Tangent
+
+
+class Root(Protocol):
+    """Of stages of one method, with what most say of theirs."""
+
+    @abstractmethod
+    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+              held: GivenDirections | None = None) -> State:
+        """The state at a stage's end without friction of the ground. Raises StepFailed.
+
+        damped: D through the whole stage. held: directions in which velocities are given.
+        """
+
+    def begin_step(self) -> None:
+        """The stages that follow are those of a new step."""
+        return  # most keep nothing of them
+
+    def end_step(self, before: State, after: State, h: float) -> State:
+        """The state at the end of a step of h seconds, whose stages were reached since it began: as it is, where nodes
+        go where their velocities bring them."""
+        return after
+
+    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+        """The end of a step, or of its first part, in which dynamic unknowns swing by their own modes; None where there
+        are none such, or something touches. Raises StepFailed."""
+        return None
+
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None
+        where there is none, or nodes touch the ground of which it knows nothing."""
+        return None
+
+    @abstractmethod
+    def calmed(self, system: System[P], stage: Stage, start: State,
+               reach: Callable[[StageSolver, Stage, State], State]) -> State:
+        """A linearised step of Euler that gains nothing, where a stage was given up. reach: by a stage solver."""
+
+    @abstractmethod
+    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
+        """The step by another integrator where one in the shortest steps has no solution nearby, else the failure."""
+
+    @abstractmethod
+    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
+        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
+
+    def forget_past(self) -> None:
+        """Drop what depends on earlier steps and is not in the State."""
+        return
