@@ -11,7 +11,8 @@ from ..parts.stage import NodeStage
 from ..state import Index, Vec
 from .newton import NewtonDirect
 from .physics import Physics
-from .problem import StageMatrix, StageProblem
+from .problem import StageProblem
+from .stage_matrix import StageMatrix
 
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,

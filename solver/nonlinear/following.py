@@ -19,7 +19,8 @@ from ..state import Index, Vec
 from .around_factor import AroundFactor
 from .conjugate_gradients import ConjugateGradients
 from .physics import Physics
-from .problem import Evaluation, StageMatrix, StageProblem
+from .problem import Evaluation, StageProblem
+from .stage_matrix import StageMatrix
 
 
 class FollowingProblem(StageProblem):

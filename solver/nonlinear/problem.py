@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.damping import Damped
-from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
-from ..assembly.pattern import Pattern
-from ..contact.find.half_space import Contacts
 from ..errors import TOO_TIGHT, StepFailed
-from ..linear.interface import Factoring, NotPositiveDefinite
+from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
-from .directions import Directions
 from .given_directions import GivenDirections
-from .held import HeldStiffness
 from .physics import Physics
+from .stage_matrix import StageMatrix
 
 STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
@@ -32,27 +28,6 @@ SHORTEST = 1.0e-10  #: share of a step that a line search tries
 LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
 FALLS, STIRRED = 0.01, 0.05  #: of the energy that weight, and that the stage gives: less of it may be left
 LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
-
-
-@dataclass
-class LastFactor:
-    """What a linear solver's factor of projected stiffness was made of last."""
-
-    stamp: int = -1  #: how many factors there were then
-    contacts: Contacts | None = None  #: with the ground
-
-
-@dataclass(frozen=True)
-class StageMatrix:
-    """The unknowns' side of a problem, kept from stage to stage."""
-
-    pattern: Pattern  #: its order is the unknowns'
-    matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
-    linear: Factoring  #: analysed on that pattern
-    edges: Edges
-    factored: LastFactor = field(default_factory=LastFactor)
-    directions: Directions = field(default_factory=Directions)
-    held: HeldStiffness = field(default_factory=HeldStiffness)  #: of the tets, in the last factor for directions
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from ..assembly.pattern import Pattern
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.landing import landing
-from ..nonlinear.problem import StageMatrix, StageProblem
+from ..nonlinear.problem import StageProblem
+from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec

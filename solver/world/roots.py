@@ -23,7 +23,8 @@ from ..nonlinear.calm import Calm
 from ..nonlinear.given_directions import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_momentum
-from ..nonlinear.problem import StageMatrix, StageProblem
+from ..nonlinear.problem import StageProblem
+from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import is_wild, lower_start
 from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, Whole
 from ..parts.stage import NodeStage, Stage

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from .anchors import Anchors
 from .eliminate import eliminate
 from .following import Following, on_rows
 from .held_patches import HeldPatches, free_patches, patch_loads
+from .in_single import InSingle
 from .inertia import Inertia
 from .passes import Passes
 from .posed import PosedConJac
@@ -41,10 +41,6 @@ from .reduced_kernels import PIECES, weigh
 from .rigid_modes import RigidModeBasis
 from .sleep import Sleep
 from .untouched import follow_untouched
-
-if TYPE_CHECKING:
-    from ...linear.cholesky.single_few import SingleFew
-    from .rough import Rough
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -92,10 +88,7 @@ class ConJac:
 
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
-        self._rough: Rough | None = None
-        self._too_soft = False  #: whether −K could not be factored in single precision
-        self._single: SingleFew | None = None
-        self._untouched: SingleFew | None = None  #: of K without contacts
+        self._single = InSingle(linear, self.pattern.size - 3 * len(self.inner))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     def solved_by(self, ways: Ways[T]) -> T:
@@ -105,7 +98,7 @@ class ConJac:
         """What the linear solver keeps, and on which factor who sleeps rests."""
         self.linear.forget_past()
         self.edges.turning.forget()
-        self._too_soft = False
+        self._single.too_soft = False
         if self.sleep is not None:
             self.sleep.forget_past()
 
@@ -127,7 +120,7 @@ class ConJac:
             alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)
             # the next factor may write over them
             alone = replace(alone, columns=alone.columns.copy())
-            self._keep_untouched()
+            self._single.keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
         here = self._following(lin, stage, hold, frames, carried, known, roughly)
         moved = 1 + self.frames.columns
@@ -227,7 +220,7 @@ class ConJac:
         lost = False
         if few_do:
             try:
-                rough = self._condensed_roughly()
+                rough = self._single.condensed(self._matrix)
             except NotPositiveDefinite:
                 if lin.is_tried:
                     raise
@@ -236,21 +229,8 @@ class ConJac:
                 if rough is not None:
                     return rough
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
-        self._too_soft |= lost  # what full precision cannot factor either says nothing of six digits
+        self._single.too_soft |= lost  # what full precision cannot factor either says nothing of six digits
         return self.linear.condense()
-
-    def _condensed_roughly(self) -> Vec | None:
-        """The same by a factor in single precision, which the linear solver then has; None where there is none. Raises
-        NotPositiveDefinite, also where a pivot is lost in rounding."""
-        from ...linear.interface import inside_of
-        from .rough import Rough  # compiled for stages that are iterated
-
-        showing, inside = self.linear.showing(), inside_of(self.linear)
-        if showing is None or inside is None or not inside.stands or self._too_soft:
-            return None
-        if self._rough is None or not self._rough.of(inside):
-            self._rough = Rough(inside, self.pattern.size - 3 * len(self.inner))
-        return self._rough.condense(self._matrix, showing)
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
@@ -295,51 +275,25 @@ class ConJac:
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
-    def _keep_untouched(self) -> None:
-        """Copy the factor that is there, of K without contacts, where the linear solver shows it."""
-        self._untouched = self._copied(self._untouched)
-
     def _balance_untouched(self, posed: PosedConJac, alone: Following) -> Callable[[Vec], Vec] | None:
-        """`balance` on that copy, from columns that were found with it."""
-        factor = self._untouched
-        if factor is None:
+        """`balance` on the copy of K without contacts, from columns that were found with it."""
+        solve = self._single.untouched
+        if solve is None:
             return None
         bare = replace(posed, here=alone)
-        return lambda loads: self.response(bare, loads, factor.solve)
+        return lambda loads: self.response(bare, loads, solve)
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
-        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), by a copy of the factor that is
-        there now in single precision; None where the linear solver does not show it."""
-        few = None if self._rough is None else self._rough.solves(self.linear.factored)
-        if few is None:
-            few = self._single = self._copied(self._single)
-        return None if few is None else few.solve
-
-    def _copied(self, last: SingleFew | None) -> SingleFew | None:
-        """The factor that is there now in single precision, in the room of the last copy if that is of its pattern."""
-        from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated
-        from ...linear.interface import inside_of
-
-        inside = inside_of(self.linear)
-        if inside is None or not SingleFew.can_copy(inside):
-            return None
-        self._show()
-        if last is None or not last.of(inside):
-            last = SingleFew(inside, self.pattern.size - 3 * len(self.inner))
-        last.single.copy()
-        return last
-
-    def _show(self) -> None:
-        """Before the linear solver's factor is read: it may have been made elsewhere."""
-        if self._rough is not None:
-            self._rough.show(self.linear.factored)
+        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), on the factor that is there now in
+        single precision; None where the linear solver does not show it."""
+        return self._single.solve()
 
     def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """−K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the kept nodes held, on the last factor, or
         by a `solve` of `in_single`."""
         if solve is not None:
             return solve(loads)
-        self._show()
+        self._single.show()
         right = np.zeros((self.pattern.size, *loads.shape[1:]))
         right[: len(loads)] = loads
         solved = self.linear.solve(right)
