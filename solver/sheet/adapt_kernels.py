@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..threads import inlined, kernel
-from .operations_kernels import (
-    DONE,
-    FACES,
-    MESH,
-    far_corner,
-    feature_of,
-    flip,
-    sharpness,
-    sharpness_of,
-    split_edge,
-    wedge,
-)
+from .mesh_kernels import FACES, MESH, far_corner, feature_of, sharpness, sharpness_of, wedge
+from .operations_kernels import DONE, flip, split_edge
 
 TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
 POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned

@@ -6,19 +6,8 @@ import numpy as np
 
 from ..threads import inlined, kernel
 from .adapt_kernels import TINY, edges_between, flip_to_delaunay, length2
-from .operations_kernels import (
-    DONE,
-    FACES,
-    MESH,
-    VERTICES,
-    WIDEST,
-    collapse,
-    corner_of,
-    feature_of,
-    may_collapse,
-    ring,
-    sharpness_of,
-)
+from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, corner_of, feature_of, ring, sharpness_of
+from .operations_kernels import DONE, collapse, may_collapse
 from .sizing_kernels import is_other, measure_vertex
 
 POOR = 0.1763  #: tan of 10 degrees: a face with a smaller angle may become larger than one likes to be rid of it

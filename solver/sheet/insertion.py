@@ -8,6 +8,7 @@ import numpy as np
 
 from ..contact.find.passing import passing_edges, passing_points
 from ..state import Index, Mask, Vec
+from . import mesh_kernels as asked
 from . import operations_kernels as ops
 from .insertion_kernels import living_edges, stand_already
 from .limits import RemeshLimits
@@ -121,7 +122,7 @@ class Conforming:
 
     def sharpness(self, face: int) -> float:
         """tan of the smallest angle of a face in material space."""
-        return float(ops.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
+        return float(asked.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
 
     def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
         """Between a run over a face and the border's edge nearest to X, in material space [rad]."""

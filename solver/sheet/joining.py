@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact.find.sharp_kernels import RECEDES
-from . import operations_kernels as ops
+from . import mesh_kernels as asked
 from .insertion import Conforming
 from .working import Outcome
 
@@ -127,7 +127,7 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
 def slip(now: Conforming, a: int, b: int) -> bool:
     """Flip an edge that lies along a run although a vertex of it is between its ends; whether it could be."""
     working = now.working
-    edge = ops.find_edge(working.arrays, a, b)
+    edge = asked.find_edge(working.arrays, a, b)
     if edge < 0:
         return False
     was, working.on[a] = int(working.on[a]), -1

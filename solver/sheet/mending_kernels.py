@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..threads import kernel
-from .operations_kernels import FACES, MESH, sharpness
+from .mesh_kernels import FACES, MESH, sharpness
 
 
 @kernel(f"i8({MESH}, i8, f8, f8, f8, f8, i4[::1])")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..threads import inlined, kernel
-from .operations_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
+from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
 
 ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: places in a row of `limits`
 

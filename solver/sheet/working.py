@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..state import Index, Mask, Vec
+from . import mesh_kernels as asked
 from . import operations_kernels as ops
 from .sheet_mesh import SheetMesh
 
@@ -26,14 +27,14 @@ class Outcome(IntEnum):
     LINKED = ops.LINKED  #: two faces would fall together
     INVERTED = ops.INVERTED  #: a face would be turned over, or lose its area, in material space
     THIN = ops.THIN  #: a face would get too small an angle
-    CROWDED = ops.CROWDED  #: more faces meet there than `operations_kernels.WIDEST`
+    CROWDED = ops.CROWDED  #: more faces meet there than `mesh_kernels.WIDEST`
     NO_EDGE = ops.NO_EDGE  #: no edge joins these two vertices
 
 
 class Working:
     """What is done to a mesh vertex by vertex; numbers of vertices stay until `sheet` counts them anew.
 
-    Kernels that sweep take `arrays` (`operations_kernels.MESH`) and need `room` made for what they add.
+    Kernels that sweep take `arrays` (`mesh_kernels.MESH`) and need `room` made for what they add.
     """
 
     def __init__(self, mesh: SheetMesh, points: int | None = None, ends: Index | None = None,
@@ -79,7 +80,7 @@ class Working:
         EOL on a conformal edge, else Lagrangian, with the velocities of section 2.6.2. [Thesis 2.6.2]
         """
         self.room(1)
-        edge = ops.find_edge(self.arrays, a, b)
+        edge = asked.find_edge(self.arrays, a, b)
         if edge < 0:
             return -1
         f, k = divmod(edge, 3)
@@ -94,7 +95,7 @@ class Working:
 
     def flip(self, a: int, b: int) -> Outcome:
         """Replace the edge between two vertices by the one that joins the corners opposite to it."""
-        edge = ops.find_edge(self.arrays, a, b)
+        edge = asked.find_edge(self.arrays, a, b)
         if edge < 0:
             return Outcome.NO_EDGE
         outcome = Outcome(ops.flip(self.arrays, edge // 3, edge % 3, self.thinnest))
@@ -115,8 +116,8 @@ class Working:
 
     def faces_around(self, vertex: int) -> Index:
         """As they follow each other to the left, from the border on where it is there, (k,)."""
-        out: Index = np.empty(ops.WIDEST, dtype=np.int32)
-        return out[:abs(ops.ring(self.arrays, vertex, out))]
+        out: Index = np.empty(asked.WIDEST, dtype=np.int32)
+        return out[:abs(asked.ring(self.arrays, vertex, out))]
 
     def neighbours(self, vertex: int) -> Index:
         """Vertices that an edge joins with this one, as they follow each other to the left, (k,)."""
@@ -130,15 +131,15 @@ class Working:
 
     def faces_of(self, a: int, b: int) -> tuple[int, int]:
         """The faces of the edge between two vertices, the second −1 at the border; (−1, −1) where no edge is."""
-        edge = ops.find_edge(self.arrays, a, b)
+        edge = asked.find_edge(self.arrays, a, b)
         return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
 
     def on_border(self, vertex: int) -> bool:
-        return bool(ops.ring(self.arrays, vertex, np.empty(ops.WIDEST, dtype=np.int32)) < 0)
+        return bool(asked.ring(self.arrays, vertex, np.empty(asked.WIDEST, dtype=np.int32)) < 0)
 
     def conformal(self, a: int, b: int) -> bool:
         """Whether an edge between two vertices lies along an edge feature."""
-        return bool(ops.feature_of(self.arrays, a, b) >= 0)
+        return bool(asked.feature_of(self.arrays, a, b) >= 0)
 
     @property
     def alive(self) -> Mask:
