@@ -8,13 +8,9 @@ edges are. Medians of the steps after the first quarter of a second and before i
 milliseconds; columns as the dissertation's table has them: most faces, share of vertices that slide, shares of
 collision detection, remeshing, filling of matrices and the program. Its own times are another machine's of 2016.
 
-LO-RES is 2,130 small calls of numpy and kernels a step (5,400 before what is near, folds, borders and areas were
-kernels of one pass each, 3,220 before rows' names and tables, passings and tracking were and meshes kept what their
-faces alone tell, at five fourths of the time). Of its thread time the program takes 30 %, filling 16 %, conforming
-and adapting 24 % (33 % before only what changed was measured and tried anew), what is near or inside 15 %; kernels and
-the factor alone take about 1.3 ms. Its mesh changes at every step, so pattern, order and symbolic factor are made anew
-each time: .28 ms, and .18 the factor, where the same calls are repeated; between others, with cold caches, twice as
-much.
+LO-RES is some 2,000 small calls of numpy and kernels a step; the kernels and the factor alone take less than half of
+its time. Which stage takes how much of it the row says, so that nothing here has to be kept up to it. Its mesh changes
+at every step, so pattern, order and symbolic factor are made anew each time, at more than the factor itself costs.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from test_gather_job import gathered, paint
+from gathered_jobs import gathered, paint
 
 import conjac
 from solver.job.load import load

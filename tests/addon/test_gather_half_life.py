@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from test_gather_job import gathered
+from gathered_jobs import gathered
 
 from solver.job.load import load
 

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from test_gather_job import paint
+from gathered_jobs import paint
 from test_setup_operators import reason
 
 

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from drawn_panels import drawn
-from test_gather_job import paint
+from gathered_jobs import paint
 
 
 @pytest.fixture()

@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from test_gather_job import paint
+from gathered_jobs import paint
 
 
 def dropped(folder, **settings):

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from test_gather_job import paint
+from gathered_jobs import paint
 from test_setup_operators import reason
 
 
@@ -50,7 +50,7 @@ def test_more_are_added_beside_those_there_are(bar):
 
 
 def test_a_dragged_handle_is_what_the_bake_reads(bar, tmp_path):
-    from test_gather_job import gathered
+    from gathered_jobs import gathered
 
     bpy.ops.conjac.suggest_handles(count=1)
     bar.conjac.handles[0].object.location.z -= 1.0
