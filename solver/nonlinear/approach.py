@@ -16,8 +16,8 @@ from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
 from .problem import LARGEST_STEP, StageProblem
 
-GIVE_WAY = "Give what is between more room, or move it more slowly"
-LET_YIELD = "Give what is between more room, move it more slowly, or switch on Pins Yield"
+GIVE_WAY = "Give what is between more room, move it more slowly, or lower its friction"
+LET_YIELD = "Give what is between more room, move it more slowly, lower its friction, or switch on Pins Yield"
 SHARES = 60  #: in which what is prescribed may go its way
 
 

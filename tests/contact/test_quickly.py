@@ -106,6 +106,7 @@ def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
     with pytest.raises(StepFailed, match=r"did not settle in 2 iterations near \(") as caught:
         followed(part, state, 8)
     assert caught.value.object in ("One", "Other") and "more room" in caught.value.remedy
+    assert "lower its friction" in caught.value.remedy
     # they meet at the origin
     place = np.array(str(caught.value).split("near (")[1].split(")")[0].split(","), dtype=float)
     assert np.abs(place).max() < 0.15
