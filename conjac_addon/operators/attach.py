@@ -1,7 +1,8 @@
-"""Add and remove what of a soft body follows bones."""
+"""Add and remove what of a soft body follows bones and rigid body objects."""
 
 import bpy
 
+from .. import members
 from ..redraw import redraw_panels
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
@@ -11,15 +12,32 @@ class CONJAC_OT_add_attachment(AddEntry, Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         one = obj.conjac.attachments.add()
-        one.object = rig_of(obj, context)
-        if one.object is not None and one.object.data.bones.active is not None:
-            one.part = one.object.data.bones.active.name
+        rig = rig_of(obj, context)
+        if rig is None:
+            one.object, one.part = _rigid_of(obj, context)
+        else:
+            one.object = rig
+            one.part = rig.data.bones.active.name if rig.data.bones.active is not None else ""
         redraw_panels()
         return {"FINISHED"}
 
 
 class CONJAC_OT_remove_attachment(RemoveEntry, Behaviour):
     entries = "attachments"
+
+
+def _rigid_of(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.types.Object | None, str]:
+    """The Empty of a mechanism that is selected or has a selected rigid body object, and that object's name; the only
+    one of the scene where neither is."""
+    empties = [one for one in context.scene.objects if one.type == "EMPTY" and members.is_mechanism(one)]
+    for empty in empties:
+        collection = empty.conjac.mechanism.collection
+        parts = [] if collection is None else collection.all_objects.values()
+        for one in context.selected_objects:
+            if one != obj and one.rigid_body is not None and one in parts:
+                return empty, one.name
+    chosen = [one for one in empties if one.select_get()] or empties
+    return (chosen[0], "") if len(chosen) == 1 else (None, "")
 
 
 def rig_of(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:

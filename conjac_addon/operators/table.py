@@ -90,7 +90,8 @@ classes = (
         "remove_pull", pulls, "Remove Pull", "Forget this pull; its Empty stays", index=WHICH),
     operator(
         "add_attachment", attach, "Attach to Bone",
-        "Let a part of the active soft body follow a bone of its armature, painted in a vertex group"),
+        "Let a part of the active soft body, painted in a vertex group, follow a bone of its armature, or the rigid "
+        "body object that is selected besides"),
     operator(
         "remove_attachment", attach, "Remove Attachment", "Forget this attachment; its group stays", index=WHICH),
     operator(

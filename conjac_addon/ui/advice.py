@@ -121,7 +121,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield from _touching_nothing(obj, scene)
     elif members.is_mechanism(obj):
         settings = obj.conjac
-        if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None and hangs_free(obj):
+        if is_pulled(scene) and not settings.use_ground and settings.mechanism.obstacles is None \
+                and hangs_free(obj) and not stands_on_flesh(obj, scene):
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
         for body, first in members.taken(obj, scene)[:1]:
             yield Advice("taken", f'"{body.name}" goes through it: it is baked with "{first.name}", and a soft body '
@@ -218,6 +219,13 @@ def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool) -> bool | N
         return False
     return any(element.group == group.index and element.weight > PAINTED
                for vertex in mesh.vertices for element in vertex.groups)
+
+
+def stands_on_flesh(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether what hangs on it bumps into colliders, as tyres do."""
+    below = members.colliders(mechanism, scene)
+    return any(members.mechanism_of(body) == mechanism and members.collides(body)
+               and any(members.wants(body, one) for one in below) for body in members.soft_bodies(mechanism, scene))
 
 
 def hangs_free(mechanism: bpy.types.Object) -> bool:

@@ -10,6 +10,7 @@ bpy = pytest.importorskip("bpy")
 from rig import add_armature, add_chain, job_of, scene, world_of  # noqa: E402, F401
 
 from conjac.conjac_addon import gather  # noqa: E402
+from conjac.conjac_addon.ui import advice  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 
 
@@ -282,6 +283,40 @@ def test_attachments_are_added_and_removed(scene):  # noqa: F811
     assert one.object == rig and one.part == "B1"
     bpy.ops.conjac.remove_attachment(index=0)
     assert not len(obj.conjac.attachments)
+
+
+def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: F811
+    """The mechanism falls for ever until what hangs on it has something to stand on."""
+    def falls():
+        return any(one.key == "falls" for one in advice.look_at(cart, scene))
+
+    bpy.ops.rigidbody.world_add()
+    for name, x in (("Chassis", 0.0), ("Rim", 1.5)):
+        bpy.ops.mesh.primitive_cube_add(size=1.0, location=(x, 0.0, 1.0))
+        bpy.context.object.name = name
+        bpy.ops.rigidbody.object_add(type="ACTIVE")
+    bpy.ops.object.empty_add(location=(1.0, 0.0, 1.0))
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    axle = bpy.context.object.rigid_body_constraint
+    axle.object1, axle.object2 = bpy.data.objects["Chassis"], bpy.data.objects["Rim"]
+    active(axle.object1)
+    assert bpy.ops.conjac.mechanism_from_rigid_bodies() == {"FINISHED"}
+    cart = bpy.context.object
+    cart.conjac.use_ground = False
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(1.5, 0.0, 1.0))
+    tyre = bpy.context.object
+    tyre.conjac.kind, tyre.conjac.contact.collides_with = "soft_body", "all"
+    active(tyre)
+    bpy.ops.conjac.add_attachment()  # the only mechanism there is
+    axle.object2.select_set(True)
+    bpy.ops.conjac.add_attachment()
+    assert [(one.object, one.part) for one in tyre.conjac.attachments] == [(cart, ""), (cart, "Rim")]
+    assert falls()
+    bpy.ops.mesh.primitive_plane_add(size=9.0)
+    bpy.ops.conjac.add_collider()
+    assert not falls()
+    tyre.conjac.contact.collides_with = "none"
+    assert falls()
 
 
 def test_a_mechanism_is_removed_and_its_settings_stay(scene):  # noqa: F811
