@@ -38,7 +38,9 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
             raise BadScene(f"{entry.label} know neither drives nor limits, and no friction in loops and universal "
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
-    return RubbingJoints(tree, law, Bearings(bearings, tree.inertia, tree.in_child), outside)
+    held = MechanismConstraints(tree) if outside is None else outside
+    return RubbingJoints(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
+                         bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
 def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],

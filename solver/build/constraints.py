@@ -41,9 +41,9 @@ def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mappin
     colliders = _colliders(job, placed, tree, place)
     if colliders is not None and colliders.touches_itself.any():
         colliders = _let_overlaps_be(colliders, tree, at.E)
-    parts = (loops if len(loops) else None, drives if len(drives) else None, limits if len(limits) else None,
-             ball_limits if len(ball_limits) else None, colliders)
-    return None if all(part is None for part in parts) else MechanismConstraints(tree, *parts)
+    held = MechanismConstraints(tree, loops if len(loops) else None, drives if len(drives) else None,
+                                limits if len(limits) else None, ball_limits if len(ball_limits) else None, colliders)
+    return None if held.is_bare else held
 
 
 def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:

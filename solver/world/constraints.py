@@ -110,6 +110,11 @@ class MechanismConstraints:
         self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
         self._ahead: Vec | None = None  #: see `hasten`
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing of it is there."""
+        return all(one is None for one in (self.loops, self.drives, self.limits, self.ball_limits, self.colliders))
+
     def at_work(self, time: float) -> list[bool]:
         return [] if self.drives is None else self.drives.at_work(time)
 

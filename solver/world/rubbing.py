@@ -13,13 +13,11 @@ from ..bearings.bisp import efforts
 from ..bearings.interface import JointFriction
 from ..bearings.kernels import add_lines
 from ..bearings.staggered import Besides
-from ..constraints.bilateral import Respond
 from ..constraints.external import Answer, External
-from ..coordinates.tree import Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
-from ..state import Index, State, Vec
-from .constraints import NOTHING, MechanismConstraints, Outside
+from ..parts.joints.jointed import ConstraintAnswer, PosedTree
+from ..state import Vec
+from .constraints import MechanismConstraints, Outside
 from .joints import BEARINGS
 
 KNOWN_TO = 1.0e-6  #: of the rates: what passes of contact and friction leave of them may differ between two stages
@@ -134,39 +132,20 @@ def efforts_of_each(posed: StageRows, bearings: Bearings) -> Vec:
     return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
 
 
-@dataclass
-class RubbingJoints:
+@dataclass(kw_only=True)
+class RubbingJoints(MechanismConstraints):
     """What holds a mechanism, with friction inside its joints. Counts are of all stages since the world was built."""
 
-    tree: Tree
     law: JointFriction
     bearings: Bearings
-    outside: MechanismConstraints | None = None
     stages: int = field(default=0, init=False)
     passes: int = field(default=0, init=False)  #: of contact and friction
     iterations: int = field(default=0, init=False)  #: of quadratic programs
     unsettled: int = field(default=0, init=False)  #: stages whose passes ran out
 
-    @property
-    def pushing(self) -> Index:
-        """Which contacts and limits pushed in the last stage, (k, 3)."""
-        return NOTHING if self.outside is None else self.outside.pushing
-
-    def at_work(self, time: float) -> list[bool]:
-        return [] if self.outside is None else self.outside.at_work(time)
-
-    def started(self, state: State, respond: Respond) -> State:
-        """The start with the nearest rates that loops and drives allow. respond: M_r⁻¹."""
-        return state if self.outside is None else self.outside.started(state, respond)
-
-    def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
-        """Find what touches, or may within a step of h seconds that starts at `time` [s], for all its stages."""
-        if self.outside is not None:
-            self.outside.begin(lin, time, h)
-
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
         """Rates and impulses with friction, from the rates that forces alone would give, (m,). Raises StepFailed."""
-        rows = StageRows(posed, self.bearings, None if self.outside is None else self.outside.rows(posed))
+        rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed))
         share = posed.stage.a * posed.stage.h
         kept = posed.lin.memory.get(FRICTION)
         rubbed = self.law.rub(rows, self.bearings, None if kept is None else share * kept)
@@ -175,25 +154,8 @@ class RubbingJoints:
         self.unsettled += not rubbed.converged
         memory: Mapping[str, Vec] = {FRICTION: rubbed.impulse / share}
         unsettled = () if rubbed.converged else (BEARINGS,)
-        if self.outside is None or rows.outside is None or rows.answer is None:
+        if rows.outside is None or rows.answer is None:
             return ConstraintAnswer(rubbed.u, memory=memory, unsettled=unsettled, known_to=KNOWN_TO)
-        held = self.outside.answered(posed, rows.outside, rows.answer, rows.owed())
+        held = self.answered(posed, rows.outside, rows.answer, rows.owed())
         return replace(held, rates=rubbed.u, memory={**held.memory, **memory},
                        unsettled=(*held.unsettled, *unsettled), known_to=KNOWN_TO)
-
-    def close(self, state: State, posed: PosedTree) -> State:
-        """The state with loops closed and drives where they are told to be. Raises StepFailed."""
-        return state if self.outside is None else self.outside.close(state, posed)
-
-    def hasten(self, ahead: Vec | None) -> None:
-        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
-        if self.outside is not None:
-            self.outside.hasten(ahead)
-
-    def behind(self, state: State, posed: PosedTree) -> Vec:
-        """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
-        return np.zeros(self.tree.rates) if self.outside is None else self.outside.behind(state, posed)
-
-    def open_by(self, posture: Posture) -> Vec:
-        """What each loop is off by [m, rad], (l,)."""
-        return np.zeros(0) if self.outside is None else self.outside.open_by(posture)

@@ -87,7 +87,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
                      loops=[loop | {"friction": BEARING} for loop in loops])
     state = ran(world, 10, 0.005)
     kept = world.condensation.last
-    rows = StageRows(kept, world.constraints.bearings, world.constraints.outside.rows(kept))
+    rows = StageRows(kept, world.constraints.bearings, world.constraints.rows(kept))
     at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
     u = rows.solve(at.rows.T @ along)
@@ -189,7 +189,7 @@ def test_staggered_projections_agree_in_a_ring_and_on_the_ground(tmp_path, what)
               for name, law in laws.items()}
     state = ran(worlds["bisp"], steps, 0.005)
     u = {name: world.step(state, 0.005).u for name, world in worlds.items()}
-    rows = worlds["bisp"].condensation.constraints.outside.rows(worlds["bisp"].condensation.last)
+    rows = worlds["bisp"].condensation.constraints.rows(worlds["bisp"].condensation.last)
     assert len(rows.loops) == (2 if what == "ring" else 0) and (len(rows.contacts) > 0) == (what == "ground")
     changed = np.abs(u["none"] - u["bisp"]).max()
     assert changed > 1e-4 and np.abs(u["staggered"] - u["bisp"]).max() < 1e-3 * changed
