@@ -114,8 +114,8 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     floor = HalfSpace(np.zeros(3), np.array([0.0, 0.0, 1.0])), Penalty(np.full(len(nodes), FLOOR))
     ground = None if on_base else floor
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Nodes([body], [elastic], coordinates, full, method, stage_solver("newton_d"), linear, nodes, mass,
-                 np.array([0.0, 0.0, -9.81]), ground, 1, damping_laws=laws)
+    return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]), ground, 1, laws,
+                 condensation=full, integrator=method, stage_solver=stage_solver("newton_d"), linear=linear)
 
 
 def armadillo(names: list[str], fine: bool = False, h: float = H, steps: int | None = None,

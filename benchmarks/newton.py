@@ -99,8 +99,8 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     full = catalogue.find("method", "vanilla").load()(mesh, linear, {"beta": 1.0})
     integrator = catalogue.find("integrator", "quasistatic").load()({})
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Nodes([body], [elastic], coordinates, full, integrator, stage_solver("newton_d"), linear, nodes, mass,
-                 np.zeros(3), None, 1)
+    return Nodes([body], [elastic], coordinates, nodes, mass, np.zeros(3), None, 1, condensation=full,
+                 integrator=integrator, stage_solver=stage_solver("newton_d"), linear=linear)
 
 
 class AtTheGuess(KeptFactor):

@@ -75,10 +75,9 @@ def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, d
     condensation = entry.load()(mesh, solver, params)
     lap("condensation")
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    world = Nodes([body], [elastic], coordinates, condensation,
-                  catalogue.find("integrator", "semi_implicit").load()({}),
-                  NewtonDirect({"tolerance": 1e-6, "iterations": 100}), solver, nodes, mass,
-                  np.array([0.0, 0.0, -9.81]) + np.array([5.0, 0.0, 0.0]), None, 1)
+    world = Nodes([body], [elastic], coordinates, nodes, mass, np.array([5.0, 0.0, -9.81]), None, 1,
+                  condensation=condensation, integrator=catalogue.find("integrator", "semi_implicit").load()({}),
+                  stage_solver=NewtonDirect({"tolerance": 1e-6, "iterations": 100}), linear=solver)
     lap("world")
     return world, spent
 

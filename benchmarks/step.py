@@ -65,8 +65,8 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, 
     integrator = catalogue.find("integrator", "semi_implicit").load()({})
     stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Nodes([body], [elastic], coordinates, condensation, integrator, stage_solver, linear, nodes, mass,
-                 np.array([0.0, 0.0, -9.81]), None, 1)
+    return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]), None, 1,
+                 condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear)
 
 
 def spread(nodes: np.ndarray, count: int) -> np.ndarray:

@@ -59,9 +59,10 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     chosen = find_integrator(integrator, params)
-    return Nodes([body], elastic, coordinates, condensation, chosen,
-                 NewtonDirect({"tolerance": tolerance, "iterations": 100}), solver, nodes, mass,
-                 np.asarray(gravity, float), plane, 1, quasistatic_start, project, damping_laws=laws, friction=law,
+    return Nodes([body], elastic, coordinates, nodes, mass, np.asarray(gravity, float), plane, 1,
+                 condensation=condensation, integrator=chosen, linear=solver,
+                 stage_solver=NewtonDirect({"tolerance": tolerance, "iterations": 100}),
+                 quasistatic_start=quasistatic_start, project=project, damping_laws=laws, friction=law,
                  told_by=chosen if catalogue.find("integrator", integrator).adaptive else None)
 
 

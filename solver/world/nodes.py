@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..assembly.damping import Damped, Damping, DampingLaw
-from ..assembly.elements import Elements
+from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..contact.find.half_space import HalfSpace
 from ..contact.laws.gripping import NODES as GRIPPING
-from ..contact.laws.interface import ContactLaw, Friction
-from ..contact.laws.penalty import Penalty
-from ..coordinates.free_nodes import FreeNodes
 from ..errors import Diverged, StepFailed
-from ..forces.pulls import Pull
-from ..forces.stencils import BodyElements, StencilForce
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
 from ..integrators.spin import free_parts, keep_spin
@@ -45,47 +38,24 @@ PARTS = 4  #: of a step in which dynamic nodes swing too far
 SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Nodes(SoftBodies, Part):
     """Bodies, forces and prescribed motion. Steps are pure: they take a State and return a new one."""
 
-    bodies_in_world: Sequence[BodyInWorld]
-    elastic: Sequence[BodyElements]
-    coordinates: FreeNodes
     condensation: Condensation
     integrator: Integrator
     stage_solver: StageSolver
     linear: LinearSolver
-    rest: Vec  #: (n, 3) [m]
-    mass: Vec  #: (n,) [kg]
-    gravity: Vec  #: (3,) [m/s²]
-    ground: tuple[HalfSpace, Penalty] | None
-    start_frame: int
     quasistatic_start: bool = False
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
-    damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
-    friction: Friction | None = None  #: of the ground
-    between: Sequence[StencilForce] = ()  #: forces besides those of materials
-    pulls: Sequence[Pull] = ()
-    contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
-    joins_apart: bool = False  #: whether forces join bodies of different methods
     as_shaped: Sequence[BodyInWorld] = ()  #: who begins in the rest shape though others begin in balance
     told_by: Adaptive | None = None  #: the integrator, where it tells what a step errs by
 
     def __post_init__(self) -> None:
-        laws = [*self.between, *self.contacts]
-        self._elements = Elements(self.elastic, laws, len(self.rest))
-        self.tets = self._elements.tets
-        self._node_blocks = np.zeros((len(self.rest), 3, 3))
-        self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
-        self._own_weight = self.mass[:, None] * self.gravity
-        self.bear(np.zeros_like(self.rest))
-        damping = Damping(self.damping_laws, self._elements, self.mass)
-        self._damping = None if damping.is_off and not laws else damping
+        super().__post_init__()
         self.root = self.condensation.solved_by(Roots(self))
         self._rescued = self._calmed = 0
-        self.factored_apart = 0.0
 
     @property
     def unknowns(self) -> int:
@@ -119,10 +89,6 @@ class Nodes(SoftBodies, Part):
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
         return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), led)
-
-    def bear(self, forces: Vec) -> None:
-        """From now on these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
-        self.borne, self._weight = forces, self._own_weight + forces
 
     def _held_by_pins(self) -> Index:
         """Free nodes of parts that pins and kinematic nodes hold, of bodies that begin in balance; what nothing holds

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..assembly.damping import Damped, Damping
+from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
@@ -22,7 +22,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
-from ..forces.stencils import StencilForce
+from ..forces.stencils import BodyElements, StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 from .ground_friction import friction_carried
@@ -40,27 +40,40 @@ ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
 
 
+@dataclass
 class SoftBodies:
-    """Bodies, forces on their nodes, and what prescribes some of these. Who steps them has the fields."""
+    """Bodies, forces on their nodes, and what prescribes some of these."""
 
     bodies_in_world: Sequence[BodyInWorld]
+    elastic: Sequence[BodyElements]
     coordinates: FreeNodes
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
+    gravity: Vec  #: (3,) [m/s²]
     ground: tuple[HalfSpace, Penalty] | None
-    friction: Friction | None  #: of the ground
     start_frame: int
-    pulls: Sequence[Pull]
-    between: Sequence[StencilForce]
-    contacts: Sequence[ContactLaw]
-    joins_apart: bool
-    tets: Index
-    factored_apart: float  #: factors of groups of bodies, each as its share of all nodes
-    _elements: Elements
-    _damping: Damping | None
-    _weight: Vec  #: (n, 3) [N]
-    _node_blocks: Vec  #: (n, 3, 3), written anew by each linearisation
-    _no_contacts: Vec  #: the same without those of contacts
+    damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
+    friction: Friction | None = None  #: of the ground
+    between: Sequence[StencilForce] = ()  #: forces besides those of materials
+    pulls: Sequence[Pull] = ()
+    contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    joins_apart: bool = False  #: whether forces join bodies of different methods
+
+    def __post_init__(self) -> None:
+        laws = [*self.between, *self.contacts]
+        self._elements = Elements(self.elastic, laws, len(self.rest))
+        self.tets = self._elements.tets
+        self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: written anew by each linearisation
+        self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
+        self._own_weight = self.mass[:, None] * self.gravity
+        self.bear(np.zeros_like(self.rest))
+        damping = Damping(self.damping_laws, self._elements, self.mass)
+        self._damping = None if damping.is_off and not laws else damping
+        self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
+
+    def bear(self, forces: Vec) -> None:
+        """From now on these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
+        self.borne, self._weight = forces, self._own_weight + forces
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""
