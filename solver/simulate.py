@@ -309,7 +309,8 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         first = job.scene.time.start if todo.snapshot is None else todo.snapshot
         origins = Origins(job)
         store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
-                    mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names)
+                    mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names,
+                    wobbles=world.wobbles)
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])

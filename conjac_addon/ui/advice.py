@@ -14,6 +14,7 @@ import bpy
 from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import contact, members
+from ..bake import place
 from ..gather import count_at_mark, sources, wind
 from ..gather.maps import PAINTED
 from ..gather.placed import may_move
@@ -26,6 +27,9 @@ from ..settings import is_chosen, unit_scale
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
 FEW = 60
+
+#: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
+SLACK = 1.0
 
 #: gravity of a new scene, as Blender keeps it: in its own units, so it is in m/s² where one of these is a metre
 BLENDERS = 9.81
@@ -113,6 +117,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if unpinned := renamed_pin(obj):
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
                          f'"{obj.conjac.pin_group}", which is not there')
+        if (hertz := limp(obj, scene)) is not None:
+            yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
+                         "conjac.set_wobble", "Set Stiffness")
         count = count_at_mark(obj)
         if count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
@@ -173,6 +180,21 @@ def is_held(obj: bpy.types.Object) -> bool | None:
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
     return is_painted(obj, "pin")
+
+
+def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
+    """The slowest wobble [Hz] of what something holds, where its weight bends it by more than it swings; None where it
+    was not baked yet, or not with the stiffness that it has."""
+    if not members.is_volume(obj) or not is_pulled(scene) or not is_held(obj):
+        return None
+    found = place.of(obj)
+    cache = place.cache_of(found.folder)
+    hertz = cache.wobbles().get(obj.name) if found.own else None
+    if hertz is None or hertz >= SLACK or cache.manifest is None:
+        return None
+    baked = next(one for one in cache.manifest["scene"]["bodies"] if one["name"] == obj.name)["material"]
+    now = getattr(obj.conjac, catalogue.YOUNGS_MODULUS.key)
+    return hertz if baked.get("params", {}).get(catalogue.YOUNGS_MODULUS.key) == now else None
 
 
 def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:

@@ -95,6 +95,8 @@ def _draw_advice(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         paragraph(column, one.text, "INFO")
         if one.operator == "conjac.suggest_handles":
             column.operator(one.operator, text=one.button).count = obj.conjac.suggestions
+        elif one.operator == "conjac.set_wobble":
+            column.operator(one.operator, text=one.button).hertz = obj.conjac.wobble_hertz
         elif one.operator:
             column.operator(one.operator, text=one.button)
 

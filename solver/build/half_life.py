@@ -28,8 +28,9 @@ SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, an
 
 
 def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: Index, dynamic: Index,
-           integrator: Integrator, linear: LinearSolver) -> tuple[DampingLaw, list[str]]:
-    """The body's damping law with what its half-life asks besides, and sentences for the log.
+           integrator: Integrator, linear: LinearSolver) -> tuple[DampingLaw, list[str], float | None]:
+    """The body's damping law with what its half-life asks besides, sentences for the log, and the frequency of its
+    slowest wobble [Hz] where that was asked for and there is one.
 
     What is added is Green damping: it brakes nothing that falls or turns. rest, mass: of all nodes, (n, 3) [m] and
     (n,) [kg]. free, dynamic: the body's nodes that are not prescribed, and those that are dynamic. linear: a fresh one.
@@ -39,11 +40,12 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
         rest, elastic, modulus, parameters("damping", one.body.damping))
     half_life = one.body.wobble_half_life
     if not half_life:
-        return own, []
+        return own, [], None
     added = Green(rest, elastic, modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     wobble = slowest(elastic, (own, added), rest, mass, free, followed(job, one, dynamic), linear)
     if wobble is None:
-        return own, ["Wobble Half-Life: nothing of it wobbles"]
+        return own, ["Wobble Half-Life: nothing of it wobbles"], None
+    hertz = wobble.omega / (2.0 * math.pi)
     has, share = wobble.lost[0] + own.drag, wobble.lost[1]
     numerical = _Numerical(job, one, integrator, wobble.omega)
 
@@ -57,10 +59,10 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
         least = float(samples[samples > 0.0].min(initial=math.inf))
         said = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
         return SummedDamping(own, added, lambda time: max(float(curve.at(time)[0]), 0.0)), [
-            f"{said}: {numerical.alone_said}"]
+            f"{said}: {numerical.alone_said}"], hertz
     alpha = strength(half_life)
     note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{numerical.sentence(half_life, has, alpha)}"
-    return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note]
+    return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note], hertz
 
 
 def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:

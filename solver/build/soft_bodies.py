@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,10 +102,11 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     laws: list[DampingLaw] = []
     damped: list[list[str]] = []
-    for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
+    for k, (one, made, start, stop) in enumerate(zip(prepared, matter, first[:-1], first[1:])):
         free = coordinates.free[(coordinates.free >= start) & (coordinates.free < stop)]
-        law, said = law_of(job, one, made, rest, mass, free, one.fields.dynamic + np.int32(start), integrator,
-                           type(linear)())
+        law, said, hertz = law_of(job, one, made, rest, mass, free, one.fields.dynamic + np.int32(start), integrator,
+                                  type(linear)())
+        bodies[k] = replace(bodies[k], hertz=hertz)
         laws.append(law)
         damped.append(said)
 

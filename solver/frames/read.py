@@ -94,6 +94,10 @@ class Cache(CacheFiles):
         """Of every body by its name; "" where none was given."""
         return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
 
+    def wobbles(self) -> dict[str, float]:
+        """The frequency of the slowest wobble of each body that it is known of [Hz], by name."""
+        return {b["name"]: b["hertz"] for b in self.manifest["bodies"] if "hertz" in b} if self.manifest else {}
+
     def frames_done(self) -> list[int]:
         """The frames on disk that can be shown, in order. A file that was changed after it was written does not count.
         """

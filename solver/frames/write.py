@@ -129,12 +129,13 @@ class FrameStore:
     def begin(self, job: Job, read: hashes.Settings, bodies: Iterable[tuple[str, int, int]], *,
               backend: str, notes: Iterable[str] = (), first: int,
               mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None,
-              sheets: Iterable[str] = ()) -> None:
+              sheets: Iterable[str] = (), wobbles: Mapping[str, float] | None = None) -> None:
         """Write the manifest of this bake, or add this run to the one that is there.
 
         bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this
         run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,);
-        sheets: bodies whose frames have faces of their own. Raises CacheUnwritable.
+        sheets: bodies whose frames have faces of their own; wobbles: frequency of the slowest wobble of bodies [Hz].
+        Raises CacheUnwritable.
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -146,7 +147,7 @@ class FrameStore:
             "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
             "start": time.start, "end": time.end, "fps": time.fps,
             "bodies": [{"name": name, "uuid": uuids.get(name, ""), "first": start, "count": count}
-                       | _far(origins, name)
+                       | _far(origins, name) | _wobbles(wobbles or {}, name)
                        for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content, read.so_far.get(content))
@@ -280,6 +281,11 @@ def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]
     """What the manifest says of a body's origin: nothing where it is zero."""
     origin = None if origins is None else origins.get(name)
     return {} if origin is None or not origin.any() else {"origin": origin.tolist()}
+
+
+def _wobbles(wobbles: Mapping[str, float], name: str) -> dict[str, float]:
+    """What the manifest says of a body's slowest wobble: nothing where it is not known."""
+    return {"hertz": wobbles[name]} if name in wobbles else {}
 
 
 @cache

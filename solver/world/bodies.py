@@ -20,6 +20,7 @@ class BodyInWorld:
     size: float  #: rest diagonal [m]
     embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
+    hertz: float | None = None  #: frequency of its slowest wobble [Hz], as it begins; None where nobody asked
 
     def output(self, x: Vec, frame: int) -> Vec:
         """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""

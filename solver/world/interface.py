@@ -103,6 +103,11 @@ class Part(SolvedAtOnce):
         """(name, first vertex, number of vertices) of each body's output."""
         return []
 
+    @property
+    def wobbles(self) -> dict[str, float]:
+        """The frequency of the slowest wobble of each body that it is known of [Hz], by name."""
+        return {}
+
     @abstractmethod
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among what it moves."""

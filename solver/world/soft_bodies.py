@@ -88,6 +88,10 @@ class SoftBodies:
             first += body.vertices
         return out
 
+    @property
+    def wobbles(self) -> dict[str, float]:
+        return {body.name: body.hertz for body in self.bodies_in_world if body.hertz is not None}
+
     def _damped(self, state: State, time: float) -> Damped | None:
         """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
         if self._damping is None:

@@ -80,6 +80,11 @@ class World:
                 for k, number, _, there in self._places]
 
     @property
+    def wobbles(self) -> dict[str, float]:
+        """The frequency of the slowest wobble of each body that it is known of [Hz], by name."""
+        return {name: hertz for part in self.parts for name, hertz in part.wobbles.items()}
+
+    @property
     def summary(self) -> list[str]:
         return [note for part in self.parts for note in part.summary]
 

@@ -1,0 +1,35 @@
+"""What is held at one end and too soft to wobble is told, with the button that makes it stiffer."""
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from drawn_panels import advised  # noqa: E402
+from jelly import add_jelly, scene  # noqa: E402, F401
+
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.ui import advice  # noqa: E402
+
+
+def test_what_is_held_and_hangs_limp_is_told_once_it_is_baked(scene):  # noqa: F811
+    """As long as it is as stiff as it was then, and heavy."""
+    def limp():
+        return [one.text for one in advice.look_at(obj, scene) if one.key == "limp"]
+
+    obj = add_jelly()
+    scene.frame_end = 2
+    obj.conjac.youngs_modulus, obj.conjac.wobble_half_life = 200.0, 0.75
+    assert not limp()
+    assert obj.conjac.bake(wait=True) == 0
+    hertz = place.cache_of(place.job_folder(obj)).wobbles()["Jelly"]
+    assert 0.1 < hertz < 1.0
+    assert limp() == [f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz"]
+    log = advised(obj)
+    assert log.count(("operator", "conjac.set_wobble")) == 2  # beside the sentence and under Motion
+    scene.use_gravity = False
+    assert not limp()
+    scene.use_gravity, obj.conjac.youngs_modulus = True, 2000.0
+    assert not limp()
+    obj.conjac.youngs_modulus = 2.0e4
+    assert obj.conjac.bake(wait=True) == 0
+    assert not limp()  # ten times as fast
