@@ -95,6 +95,19 @@ def merge(alone, start, sources, key, given, count, block, new_start, new_source
     return made
 
 
+@kernel("void(i8[::1], i4[::1], i8[::1], i4[::1])")
+def widen(alone, start, block, out):  # type: ignore[no-untyped-def]
+    """The first source of each of more blocks, (2 blocks + 1,), among which all that stood alone are, as a Pattern has
+    them: the others have none."""
+    b = 0
+    for k in range(block.shape[0]):
+        is_there = b < alone.shape[0] and alone[b] == block[k]
+        out[2 * k] = start[2 * b]
+        out[2 * k + 1] = start[2 * b + 1] if is_there else start[2 * b]
+        b += is_there
+    out[2 * block.shape[0]] = start[2 * b]
+
+
 @kernel("void(i8[::1], i8, i4[::1], i4[::1])")
 def begin_columns(block, border, column_start, indptr):  # type: ignore[no-untyped-def]
     """Write the first block of each column of nodes, and where columns of scalars begin, the border's behind them."""

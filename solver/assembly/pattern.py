@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from sys import getrefcount
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..state import Index, Mask, Vec
 from ..threads import share
 from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, put_below, weigh_blocks
-from .meeting_kernels import begin_columns, merge, pair_sources
+from .meeting_kernels import begin_columns, merge, pair_sources, widen
 
+Long: TypeAlias = npt.NDArray[np.int64]
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
 PAIR_COLUMNS = (0, 0, 1, 0, 1, 2)
 NO_ELEMENTS: Index = np.zeros((0, 4), dtype=np.int32)
@@ -84,6 +87,7 @@ class _Sources:
         return cls(key[by_block], np.concatenate(sources)[by_block].astype(np.int32))
 
 
+STAYS = 0.5  #: of what was joined: where less is the matrix gets new arrays
 ROOMS = 4  #: arrays of past patterns whose memory is kept
 
 
@@ -137,6 +141,8 @@ class Pattern:
             len(sources.key)).astype(np.int32)
         #: of the tets alone, once other elements came: blocks, the first source of each, sources
         self._alone: tuple[Index, Index, Index] | None = None
+        self._joined = 0  #: pairs of nodes that other elements joined where the blocks were found
+        self._is_wide = False  #: whether there are blocks that nothing is in
         nothing: Index = np.zeros(0, np.int32)
         #: memory of what came last, and of what came before that
         self._rooms: list[tuple[Index, Index, Index]] = [(nothing,) * 3, (nothing,) * 3]
@@ -162,27 +168,35 @@ class Pattern:
         self.indices: Index = self._indices.take(int(self.indptr[-1]))
         lay_out(block, self.column_start, self.border, self.indptr, self.indices)
 
-    def meet(self, others: Index | None) -> None:
+    def meet(self, others: Index | None, stays: bool = False) -> None:
         """From now on there are these elements behind the tets, (s, 4), a node twice where it has fewer; or none.
 
-        Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them.
+        Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them. stays:
+        whether those that stand may do where they have all that is joined, and nothing besides of much account.
         """
         others = NO_ELEMENTS if others is None else others
-        if np.array_equal(others, self._others):
+        if np.array_equal(others, self._others) and (stays or not self._is_wide):
             return
         self._others = others
         if self._alone is None:
             self._alone = (self._block, self.source_start, self.source)
-        alone, start, source = self._alone
         most = 2 * len(PAIR_ROWS) * len(others)
         key, given = np.empty(most, np.int64), np.empty(most, np.int32)
         count = pair_sources(np.ascontiguousarray(others, np.int32), self.position, len(self.order), len(self.tets),
                              key, given)
-        block, self.source_start, self.source = self._room(len(alone) + count, len(source) + count)
-        made = merge(alone, start, source, key, given, count, block, self.source_start, self.source)
-        block, self.source_start = block[:made], self.source_start[: 2 * made + 1]
+        alone, start, source = self._alone
+        if stays and count >= STAYS * self._joined:
+            wide = np.empty(2 * len(self._block) + 1, np.int32)
+            widen(alone, start, self._block, wide)
+            block = self._merged((self._block, wide, source), key, given, count)
+            if len(block) == len(self._block):
+                self._block, self._is_wide = block, True
+                return
+            self._rooms.reverse()  # what stands is never what is written next
+        block = self._merged(self._alone, key, given, count)
+        self._joined, self._is_wide = count, False
         if len(block) == len(self._block) and np.array_equal(block, self._block):
-            self._block = block  # what stands is never what is written next
+            self._block = block
             return
         self._take_blocks(block)
         if len(self._values) < len(self.indices):
@@ -192,6 +206,15 @@ class Pattern:
             self.data[:] = 0.0  # of which `gather` writes nothing
         matrix = self._matrix
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
+
+    def _merged(self, alone: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
+        """Blocks, of which the first sources and the sources stand from now on: those that stand alone, and the first
+        `count` of what comes, as `pair_sources` has it."""
+        block, start, source = alone
+        more, self.source_start, self.source = self._room(len(block) + count, len(source) + count)
+        made = merge(block, start, source, key, given, count, more, self.source_start, self.source)
+        self.source_start = self.source_start[: 2 * made + 1]
+        return more[:made]
 
     def _room(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
         """Memory for blocks, the first source of each, and sources: not that which stands, but that before it."""
@@ -215,9 +238,9 @@ class Pattern:
         blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks:
         (n, 3, 3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others:
         elements behind the tets, (s, 4); None where there are none. wanted: of which nodes, in the order of the
-        pattern, columns are written, (p,); the others say nothing then. None: of all.
+        pattern, columns are written, (p,), as it stands where it may; the others say nothing then. None: of all.
         """
-        self.meet(others)
+        self.meet(others, stays=wanted is not None)
         wanted = self._all if wanted is None else wanted
         share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
               self.source_start, self.source, self.column_start, self.indptr, wanted, self.data)

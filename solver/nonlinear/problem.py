@@ -253,7 +253,7 @@ class StageProblem:
         """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets."""
         system = self.system
         lin = self.physics.linearise_held_at(x, v, self.stage.time)
-        system.pattern.meet(lin.others)
+        system.pattern.meet(lin.others, stays=True)
         changed = system.held.follow(self.order, lin)
         wanted = system.directions.wanted(system.linear, system.matrix, lin, changed)
         if wanted is None:

@@ -140,3 +140,4 @@ class InFull(Root):
         """What groups of bodies keep, and what was too stiff; the rest is the stage solver's."""
         self._islands.forget_past()
         self.system.directions.forget()
+        self.system.held.forget()

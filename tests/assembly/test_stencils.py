@@ -135,6 +135,33 @@ def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
     assert pattern.indices is not before
 
 
+def test_a_pattern_stays_where_columns_are_wanted_and_it_has_all_that_comes(scene):
+    """Its other blocks are nothing then; whoever asks for all columns gets the pattern of what there is."""
+    _, tets, count, free, definite, others = scene
+    pattern, nodes = Pattern(tets, free, count), np.ones(len(free), dtype=bool)
+    (elements, blocks), few = others(1), others(2, (2, 1, 0))
+
+    def joined(table):
+        pattern.gather(np.concatenate([definite, table[1]]), np.zeros((count, 3, 3)), -1.0, np.ones(count), table[0],
+                       nodes)
+        return pattern.matrix().toarray(), np.tril(filled(scene, Pattern(tets, free, count), table)[1])
+
+    filled(scene, pattern, (elements, blocks))
+    before = pattern.indices
+    for kept in (slice(3, None), slice(None, -3), slice(None)):
+        lower, wanted = joined((elements[kept], blocks[kept]))
+        assert np.abs(lower - wanted).max() <= 1e-12 * np.abs(wanted).max()
+        assert pattern.indices is before
+    joined((elements[3:], blocks[3:]))
+    lower, _ = filled(scene, pattern, (elements[3:], blocks[3:]))
+    anew = Pattern(np.concatenate([tets, elements[3:]]), free, count)
+    assert np.array_equal(anew.indices, lower.indices) and len(lower.indices) < len(before)
+    for other in ((elements[:2], blocks[:2]), few, (elements, blocks)):  # far less, and what is not in it
+        lower, wanted = joined(other)
+        assert np.abs(lower - wanted).max() <= 1e-12 * np.abs(wanted).max()
+        assert np.array_equal(Pattern(np.concatenate([tets, other[0]]), free, count).indices, pattern.indices)
+
+
 @pytest.mark.parametrize("key", list(catalogue.family("linear_solver")))
 @pytest.mark.parametrize("kept", [0, 6])
 def test_a_factor_follows_the_pattern(scene, key, kept):

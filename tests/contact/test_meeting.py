@@ -7,7 +7,7 @@ from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
 from benchmarks.scenes.touching import ball
-from solver.contact.find.mesh import Surfaces
+from solver.contact.find.mesh import SEARCHES, Surfaces
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 
@@ -127,6 +127,36 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         x = x + 0.3 * share * (end - x)
     assert (known > 0) == (speed < 0.1)
     assert cut > 0 or shaken < 0.004
+
+
+def test_what_all_go_alike_leaves_a_list_of_near_pairs_as_good_as_it_was(monkeypatch):
+    """One body goes half as far again as the list has room for, and the others stay: about the middle of both it is
+    less for each."""
+    x, faces, is_still = apart()
+    x[:125, 2] -= 0.095
+    kept, anew = (Surfaces(x, faces, np.where(is_still, 0, -1)) for _ in range(2))
+    kept.near(x, 0.06, 0.01)
+    monkeypatch.setattr(kept, "_within", lambda *_: pytest.fail("pairs were looked for"))
+    there = x.copy()
+    there[:125, 0] += 0.015
+    one, other = kept.near(there, 0.06), anew.near(there, 0.06)
+    assert np.array_equal(one.nodes, other.nodes) and len(one.nodes) and np.array_equal(one.square, other.square)
+
+
+def test_strays_that_are_looked_for_often_are_listed():
+    """A few nodes have gone far: a search for their pairs each time soon costs more than a list."""
+    x, faces, is_still = apart()
+    kept = Surfaces(x, faces, np.where(is_still, 0, -1))
+    kept.near(x, 0.06, 0.01)
+    first, there = kept._lists[0], x.copy()
+    there[kept.nodes[:3]] += 0.05
+    lists = []
+    for _ in range(2 * SEARCHES):
+        found = kept.near(there, 0.06)
+        lists.append(kept._lists[0])
+    assert all(one is first for one in lists[:SEARCHES]) and all(one is lists[-1] for one in lists[SEARCHES:])
+    assert lists[-1] is not first
+    assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(there, 0.06).nodes)
 
 
 def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):

@@ -27,6 +27,7 @@ from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
+SEARCHES = 6  #: for strays, after which a list is made anew: that takes as long
 SHORT = 0.15  #: of the room to move that is asked for: what pays where near pairs serve a few places alone
 LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
@@ -75,6 +76,7 @@ class Surfaces:
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
+        self._searched = 0  #: times that strays were looked for since one was made
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         ipctk.set_num_threads(threads.count())
 
@@ -105,6 +107,7 @@ class Surfaces:
         kept, square = listed.near(here, moved, strays, distance)
         pairs, points, square = listed.pairs[kept], int(np.searchsorted(kept, listed.points)), square[kept]
         if strays.any():
+            self._searched += 1
             more, points_more, keys, square_more = self._within(here, distance, strays)
             of_points = np.argsort(np.concatenate([listed.keys[kept[:points]], keys[:points_more]]))
             of_edges = np.argsort(np.concatenate([listed.keys[kept[points:]], keys[points_more:]]))
@@ -120,13 +123,13 @@ class Surfaces:
         """The list that serves best where nodes are at (s, 3) [m], how far they are from where it was made, (s,) [m],
         and which of them have strayed, (s,)."""
         best, fewest = None, STRAYED * len(here)
-        for listed in self._lists:
+        for listed in self._lists if self._searched < SEARCHES else []:
             moved = listed.moved(here)
             strays = listed.strays(moved, distance)
             if (count := np.count_nonzero(strays)) <= fewest:
                 best, fewest = (listed, moved, strays), count
         if best is None:
-            listed = self._list(here, distance + 2.0 * self._spare)
+            listed, self._searched = self._list(here, distance + 2.0 * self._spare), 0
             best = listed, np.zeros(len(here)), np.zeros(len(here), dtype=bool)
         others = [listed for listed in self._lists if listed is not best[0]]
         self._lists = [best[0], *others[: LISTS - 1]]
@@ -260,6 +263,7 @@ class Surfaces:
         points = int(np.searchsorted(may, listed.points))
         if not strays.any():
             return listed.pairs[may], points
+        self._searched += 1
         more, points_more = self._swept_by(here, there, strays)
         known = listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, may_meet, still_near
+from .near_kernels import LEFT, may_meet, still_near, ways
 
 SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
 FEW = 256  #: pairs that are not worth a second thread
@@ -32,8 +32,11 @@ class Neighbours:
     apart: Vec  #: how far from each other they were, (k,) [m]
 
     def moved(self, here: Vec) -> Vec:
-        """How far nodes at places (s, 3) are from where they were, (s,) [m]."""
-        return lengths(here - self.places)
+        """How far nodes at places (s, 3) are from where they were, (s,) [m], or from there and on by one way for all,
+        where squares of that are less: what all go alike changes no pair."""
+        moved: Vec = np.empty(len(here))
+        ways(here, self.places, moved)
+        return moved
 
     def strays(self, moved: Vec, distance: float) -> Mask:
         """Nodes, (s,), without which no pair that is not listed can have come within a distance [m]."""

@@ -12,7 +12,7 @@ from ...state import Index, Vec
 from ...threads import share
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.mesh import NearPairs, Surfaces
-from .barrier_kernels import PARALLEL, push, stiffen
+from .barrier_kernels import push, resisting, stiffen
 from .interface import LoadsOnCloth
 from .sliding import Sliding
 
@@ -55,7 +55,9 @@ class Barrier:
         self.surfaces, self._creep = surfaces, params["creep_speed"]
         self.reach = float(np.max(reach))  #: the largest δ [m]
         self._reaches = np.asarray(reach, dtype=float)
-        self._rest, self._stiffness, self._friction, self._loads = rest, stiffness, friction, loads
+        self._rest, self._stiffness, self._friction = rest, stiffness, friction
+        nothing = np.zeros(len(rest))
+        self._area, self._behind = (nothing, nothing) if loads is None else (loads.area, loads.behind)
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
@@ -179,15 +181,9 @@ class Barrier:
     def _resisting(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
         """κ of pairs (k, 4), of which so many are of a point and a triangle, (k,) [N/m]; and below which |u × v|² edges
         push less, (k,) [m⁴]."""
-        kappa = np.minimum(*_sides(self._stiffness[nodes], points))
-        if self._loads is not None:
-            area, behind = (_sides(each[nodes], points) for each in (self._loads.area, self._loads.behind))
-            kappa += self._loads.between((area[0], behind[0]), (area[1], behind[1]))
-        ends = self._rest[nodes[points:]]
-        u, v = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
-        parallel = np.zeros(len(nodes))
-        parallel[points:] = PARALLEL * np.einsum("ki,ki->k", u, u) * np.einsum("ki,ki->k", v, v)
-        return kappa, parallel
+        kappa, rest = np.empty(len(nodes)), np.empty(len(nodes))
+        resisting(nodes, points, self._stiffness, self._area, self._behind, self._rest, kappa, rest)
+        return kappa, rest
 
 
 def _on_first_side(found: PushingPairs) -> Vec:
@@ -195,14 +191,6 @@ def _on_first_side(found: PushingPairs) -> Vec:
     force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
                           found.forces[:, 0] + found.forces[:, 1])
     return force
-
-
-def _sides(each: Vec, points: int) -> tuple[Vec, Vec]:
-    """Of values of pairs' nodes (k, 4), so many of which are of a point and a triangle: the point's and the triangle's
-    mean, and the means of two edges."""
-    is_point = np.arange(len(each)) < points
-    return (np.where(is_point, each[:, 0], each[:, :2].mean(axis=1)),
-            np.where(is_point, each[:, 1:].mean(axis=1), each[:, 2:].mean(axis=1)))
 
 
 def _share(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]

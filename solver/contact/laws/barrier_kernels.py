@@ -18,6 +18,32 @@ from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, ne
 PARALLEL = 1.0e-3  #: of |u|² |v|² at rest: edges whose c is less push less
 
 
+@kernel("void(i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1])")
+def resisting(nodes, points, each, area, behind, x, stiffness, rest):  # type: ignore[no-untyped-def]
+    """κ of pairs (k, 4), that of their softer side and what lies on cloth, stiffness (k,); and of edges PARALLEL
+    |u|² |v|² where nodes rest, x (n, 3), 0 of a point and a triangle, rest (k,).
+
+    each, area, behind: κ of each node, and what LoadsOnCloth says of it, (n,).
+    """
+    mean = np.empty((3, 2))
+    for k in range(nodes.shape[0]):
+        a, b, c, d = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3]
+        for which in range(3):
+            of = each if which == 0 else area if which == 1 else behind
+            if k < points:
+                mean[which, 0], mean[which, 1] = of[a], (of[b] + of[c] + of[d]) / 3.0
+            else:
+                mean[which, 0], mean[which, 1] = 0.5 * (of[a] + of[b]), 0.5 * (of[c] + of[d])
+        stiffness[k] = min(mean[0, 0], mean[0, 1]) + mean[1, 0] * mean[2, 1] + mean[1, 1] * mean[2, 0]
+        rest[k] = 0.0
+        if k >= points:
+            uu, vv = 0.0, 0.0
+            for i in range(3):
+                uu += (x[b, i] - x[a, i]) ** 2
+                vv += (x[d, i] - x[c, i]) ** 2
+            rest[k] = PARALLEL * uu * vv
+
+
 @kernel("void(f8[:,::1], i4[::1], f8, f8[::1])")
 def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
     """m of two edges that are nearly parallel, 1 where they are not; its first and second slope in c = |u × v|², and c.

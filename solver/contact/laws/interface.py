@@ -80,15 +80,11 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class LoadsOnCloth:
-    """What cloth may have to carry of what lies on it, which its own mass and stiffness say nothing of."""
+    """What cloth may have to carry of what lies on it, which its own mass and stiffness say nothing of: of a pair the
+    area of one side times what is behind the other, both ways [N/m]."""
 
     area: Vec  #: of a node of cloth [m²], (n,); 0 of all else
     behind: Vec  #: mass behind a square metre of a surface, over a step's square [N/m³], (n,); 0 of cloth and obstacles
-
-    def between(self, one: tuple[Vec, Vec], other: tuple[Vec, Vec]) -> Vec:
-        """[N/m] of pairs, whose two sides have each a mean of `area` and of `behind`, (k,)."""
-        carried: Vec = one[0] * other[1] + other[0] * one[1]
-        return carried
 
 
 class ContactLaw(StencilForce, Protocol):

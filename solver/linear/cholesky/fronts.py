@@ -82,6 +82,7 @@ class LaterPatterns:
         self._first_tree: EliminationTree | None = None  #: how the first pattern is eliminated
         self._work = 0.0  #: of the pattern that an order was looked for last
         self._own: EliminationTree | None = None  #: in that order, where one was found
+        self._slowly = False  #: whether it is one that was looked for slowly: one found quickly did not do
         self._lost = 0.0  #: since then: factors' work that a better order might have spared, as shares of one
         self._room = Room()
         self._last: Fronts | None = None
@@ -114,10 +115,11 @@ class LaterPatterns:
         self._lost += max(0.0, tree.work - ENOUGH * known) / known
         if tree.work > GROWN * known or self._lost > PATIENCE:
             # an order that is found slowly where one found quickly does not do
-            for lasts in (False, True) if graph.nodes >= LARGE else (False,):
+            for lasts in (False, True)[self._slowly :] if graph.nodes >= LARGE else (False,):
                 own = graph.tree(self._order(graph.symmetric(), lasts))
                 if own.work < tree.work:
                     tree = self._own = own
+                    self._slowly = lasts
                 if tree.work <= max(GROWN * first.work, SLOWLY * graph.nodes):
                     break
             self._work, self._lost = tree.work, 0.0
@@ -125,4 +127,4 @@ class LaterPatterns:
 
     def forget_past(self) -> None:
         """The order that earlier patterns led to."""
-        self._work, self._own, self._lost = 0.0, None, 0.0
+        self._work, self._own, self._lost, self._slowly = 0.0, None, 0.0, False
