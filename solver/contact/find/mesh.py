@@ -27,7 +27,7 @@ from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
-SEARCHES = 6  #: for strays, after which a list is made anew: that takes as long
+SEARCHES = 12  #: for strays, after which a list is made anew: that takes about as long
 SHORT = 0.15  #: of the room to move that is asked for: what pays where near pairs serve a few places alone
 LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
