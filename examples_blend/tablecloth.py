@@ -10,10 +10,11 @@ from . import sharp, stage
 
 END = 30
 SHEET = (1, 8, 11, 13, 15, 17, 19, 30)  #: frames of the contact sheet
-SIZE, CELLS = (1.12, 0.56), (16, 8)  #: of the cloth [m]: it hangs over two ends of the table
+SIZE, CELLS = (1.12, 0.56), (16, 8)  #: of the cloth [m]
+FAR = 0.19  #: of its middle along X [m]: its far border lies on the table; what hung there would come flying in folds
 TABLE = (0.76, 0.60, 0.05)  #: its top [m]
 HEIGHT, ROOM, THICK = 0.72, 0.002, 0.0005  #: of the table's top, between it and what stands there, and of the cloth [m]
-STEP = 1.0 / 192.0  #: [s]; at twice that what stands there is thrown over as the border comes by
+STEP = 1.0 / 192.0  #: [s]; at half and at twice that what stands there goes as far, within a millimetre or two
 PULL = {1: 0.0, 6: 0.0, 27: 1.40}  #: of the cloth's edge, along X [m]
 #: what rubs on what: the root of both, so the cloth hardly on anything, and what stands there well on the table
 RUBS = {"cloth": 0.005, "table": 0.5, "things": 0.2}
@@ -34,7 +35,7 @@ def build(scene: bpy.types.Scene) -> None:
     cloth = sharp.sheet(scene, "Tablecloth", SIZE, CELLS, (0.50, 0.05, 0.06))
     stage.paint(cloth, "Pin", [1.0 if vertex.co.x > 0.499 * SIZE[0] else 0.0 for vertex in cloth.data.vertices])
     for frame, x in PULL.items():
-        stage.key(cloth, "location", {frame: (0.03 + x, 0.0, HEIGHT + 0.5 * ROOM - (0.0 if frame == 1 else 0.04))})
+        stage.key(cloth, "location", {frame: (FAR + x, 0.0, HEIGHT + 0.5 * ROOM - (0.0 if frame == 1 else 0.04))})
     table = sharp.block(scene, "Table", TABLE, (0.30, 0.18, 0.09))
     table.location.z = HEIGHT
     sharp.legs(scene, (0.9 * TABLE[0], 0.9 * TABLE[1]), HEIGHT - TABLE[2], 0.05, (0.26, 0.15, 0.07))

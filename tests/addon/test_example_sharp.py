@@ -16,9 +16,10 @@ from benchmarks.sharp_scenes import world_of  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.examples_blend import build  # noqa: E402
 from solver.simulate import advance  # noqa: E402
+from solver.world.sharp_cloth import SharpCloth  # noqa: E402
 
 #: rigid bodies that are to be left standing, no further than this from where they stood [m]
-STAYS, AWAY = {"tablecloth": ["Goblet", "Candlestick", "Book"]}, 0.08
+STAYS, AWAY = {"tablecloth": ["Goblet", "Candlestick", "Book"]}, 0.05
 
 
 @pytest.mark.long
@@ -45,16 +46,22 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
         assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (one, way)
 
 
+def begun_beside(part, seed, least, most):
+    """Its start, moved by 10^least to 10^most metres where nothing pins it."""
+    rng, state = np.random.default_rng(seed), part.initial_state()
+    moved = 10.0 ** rng.uniform(least, most) * rng.normal(size=state.memory["x"].shape)
+    moved[part.start.pin >= 0] = 0.0
+    return replace(state, memory={**state.memory, "x": state.memory["x"] + moved})
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed):  # noqa: F811
     """Its start moved by 1e-9 to 1e-7 m, which ends in another motion: nothing is through itself and
     no triangle is thin after any step."""
     world, timeline = world_of("jaws", tmp_path)
-    part, rng, state = world.parts[0], np.random.default_rng(seed), world.parts[0].initial_state()
-    moved = 10.0 ** rng.uniform(-9.0, -7.0) * rng.normal(size=state.memory["x"].shape)
-    moved[part.start.pin >= 0] = 0.0
-    state = replace(state, memory={**state.memory, "x": state.memory["x"] + moved})
+    part = world.parts[0]
+    state = begun_beside(part, seed, -9.0, -7.0)
     for k in range(round((timeline.end - timeline.start) / timeline.fps / timeline.step)):
         state = advance(part, replace(state, time=k * timeline.step), timeline.step, 1,
                         largest=timeline.largest_deformation)
@@ -62,3 +69,23 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
         mesh = part.cloth(state).mesh
         assert part.steps.pushing.crossing(mesh, now) is None, k
         assert np.degrees(mesh.smallest_angles.min()) > 2.0, k
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed,a_second", [(0, 192), (1, 192), (2, 384)])
+def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(scene, tmp_path, seed, a_second):  # noqa: F811
+    """Its far border hung over the table's end once: it came flying in folds, and threw the goblet over in two of
+    five of these."""
+    world, timeline = world_of("tablecloth", tmp_path)
+    states = world.parted(world.initial_state())
+    number = next(k for k, part in enumerate(world.parts) if isinstance(part, SharpCloth))
+    states[number] = begun_beside(world.parts[number], seed, -8.0, -6.0)
+    state, steps = world.joined(states), round(a_second / timeline.fps)
+    began = world.poses(state)["pose"]
+    # when frame 18 comes there is no cloth below them any more
+    for k in range(17 * steps):
+        state = advance(world, replace(state, time=k / a_second), 1.0 / a_second, 1,
+                        largest=timeline.largest_deformation)
+        now = world.poses(state)["pose"]
+        assert now[:3, 2, 2].min() > np.cos(np.radians(3.0)), (k, now)
+    assert np.linalg.norm((now - began)[:3, :2, 3], axis=1).max() < AWAY
