@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # a finished bake is told without them
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
 NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
+IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
 TOLD = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
 
 Stop = Callable[[], bool]
@@ -151,10 +152,21 @@ class Pace:
     """How fast bodies deform: a step that would deform them too much is not tried.
 
     Half a step deforms an impact's worst edge by .7 of what a whole one does, measured on balls that hit each other.
+    What is small rings faster than any step here may follow: its shortest ones go on deforming it too much, and are
+    worth their price only while they find out how it bounces.
     """
 
     def __init__(self) -> None:
-        self._last, self._change = 1.0, 0.0
+        self._last, self._change, self._in_vain = 1.0, 0.0, 0
+
+    @property
+    def spared(self) -> int:
+        """Halvings that are not worth it, of those that deformation asks for."""
+        return min(self._in_vain // IN_VAIN, HALVINGS)
+
+    def note_shortest(self, helps: bool) -> None:
+        """One of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
+        self._in_vain = 0 if helps else self._in_vain + 1
 
     def note(self, h: float, change: float) -> None:
         """A step of h seconds, taken or not, changed an edge by that share of its length."""
@@ -232,13 +244,14 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
     One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
-    shortest taken as they are. The shortest that cannot be solved may be taken in another way that the world knows of.
+    shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
+    cannot be solved may be taken in another way that the world knows of.
     """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
     pace = Pace() if pace is None else pace
     try:
-        after = stepped(world, state, h, largest if halvings or not largest else math.inf, pace)
+        after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
         if halvings:
             world.refuse_haste(after, h)
         return after
@@ -255,12 +268,14 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     return state
 
 
-def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None) -> State:
-    """The state after h seconds. Raises StepFailed, also where an edge changes by more than `largest`, if not 0.
+def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
+            is_shortest: bool = False) -> State:
+    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0.
 
-    pace: what the last step changed; a step of which it foresees far too much is not tried.
+    pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
+    taken whatever it changes.
     """
-    if largest and pace is not None and (change := pace.expected(h)) > FORESEEN * largest:
+    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length")
     # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
@@ -269,7 +284,9 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
         change = world.deformation(state, after)
         if pace is not None:
             pace.note(h, change)
-        if change > largest:
+            if is_shortest:
+                pace.note_shortest(change <= largest)
+        if change > largest and not is_shortest:
             raise StepFailed(f"an edge changed by {change:.0%} of its length")
     return after
 

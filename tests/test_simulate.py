@@ -165,6 +165,23 @@ def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path)
         assert ("an edge changed by" in "".join(said)) == (shortest > 1)
 
 
+def test_shortest_steps_that_are_taken_in_vain_become_longer(tmp_path):
+    """Eight that deform too much are followed by eight twice as long, and so on; once one helps all are as short."""
+    class Rings(Springs):
+        def deformation(self, before, after):
+            return 0.1 if 9 / 24 < before.time < 10 / 24 else 2.0
+
+    world = Rings()
+    line = replace(timeline(12), largest_deformation=0.5, snapshot_every=100)
+    simulate(world, line, store_of(tmp_path, world))
+    steps = np.array([h for _, h in world.steps]) * 96
+    first = steps[:1 + 8 + 8 + 8 + 9 + 4]
+    # a whole one is tried first; the ninth half fills a step
+    assert [np.count_nonzero(np.isclose(first, h)) for h in (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)] == [8, 8, 8, 9, 5]
+    after = np.array([time for time, _ in world.steps]) > 10 / 24 - 1e-9
+    assert np.isclose(steps[after], 1 / 16).sum() == 8
+
+
 def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
     """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
     class Rough(Springs):
