@@ -60,6 +60,15 @@ class Elements:
             table.add_forces(force)
         self._append(tables)
 
+    def fill_again(self, x: Vec, time: float, which: Index) -> None:
+        """Write the blocks of these tets alone, (k,), rising, projected, at positions x (n, 3) [m]."""
+        self.activate(time)
+        for k, where in enumerate(self.slices):
+            own = which[slice(*np.searchsorted(which, [where.start, where.stop]))] - where.start
+            if len(own):
+                self.filled[k] += 1
+                self.elastic[k].fill_again(x, own, self._table[where])
+
     def fill_others(self, x: Vec, time: float, besides: Sequence[StencilForce]) -> None:
         """The same of what is no tet, projected, without forces; blocks of tets stay as they were."""
         self._append([law.fill(x, time, True) for law in (*self._between, *besides)])

@@ -66,15 +66,30 @@ class Elastic:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of corners of K,
         (p, 6, 9) [N/m], at positions x, (n, 3) [m]. Raises ValueError where an array is shorter."""
         self._refuse_unpadded(forces, blocks)
-        body = (x, self._nodes, self._rest, self._constants)
-        out = (project, self._works, forces, blocks)
+        fibers = () if self.fibers is None else (self._fiber_constants,)
+        self._fill((x, self._nodes, self._rest, self._constants, *fibers), project, forces, blocks)
+
+    def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
+        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+        padded = np.full(-(-len(which) // LANES) * LANES, which[0])
+        padded[: len(which)] = which
+        forces, found = np.empty((len(padded), 4, 3)), np.empty((len(padded), 6, 9))
+        fibers = () if self.fibers is None else (self._fiber_constants,)
+        tables = (self._nodes, self._rest, self._constants, *fibers)
+        self._fill((x, *(_some_of_lanes(table, padded) for table in tables)), True, forces, found)
+        blocks[which] = found[: len(which)]
+
+    def _fill(self, body: tuple[Any, ...], project: bool, forces: Vec, blocks: Vec) -> None:
+        """body: x and what is known of these elements in lanes."""
+        works = self._works[: len(body[1])]
+        out = (project, works, forces, blocks)
         if self.fibers is None:
-            share(fill, len(self._works), *body, self._stress, self._tangent, *out)
+            share(fill, len(works), *body, self._stress, self._tangent, *out)
             return
         from .fiber_kernels import fill as fill_with_fibers  # compiled for bodies with fibers
 
-        share(fill_with_fibers, len(self._works), *body, self._fiber_constants, self._stress, self._tangent,
-              self._fiber_stress, self._fiber_tangent, *out)
+        share(fill_with_fibers, len(works), *body, self._stress, self._tangent, self._fiber_stress,
+              self._fiber_tangent, *out)
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
         """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
@@ -153,3 +168,8 @@ def corner_products(blocks: Vec, corners: Vec) -> Vec:
 def _in_lanes(values: Any) -> Any:
     """(16 b, k) to (b, k, 16): entries of sixteen elements stand together."""
     return np.ascontiguousarray(values.reshape(len(values) // LANES, LANES, -1).transpose(0, 2, 1))
+
+
+def _some_of_lanes(lanes: Any, which: Index) -> Any:
+    """Of (b, k, 16) the entries of some elements, in lanes again."""
+    return _in_lanes(lanes[which // LANES, :, which % LANES])

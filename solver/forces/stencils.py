@@ -69,6 +69,9 @@ class BodyElements(Protocol):
         """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K = ∂f/∂x, (p, 6, 9) [N/m], at positions
         (n, 3) [m]; K is negative semi-definite if `project`."""
 
+    def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
+        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
 

@@ -110,8 +110,7 @@ class Directions:
 
         self._room = self._room or Room(np.float32)
         if self._kept is None or not self._kept.of(inside):
-            found = Places.of_all(inside)
-            self._stand = found if found.fits else None
+            self._stand = Places.of_all(inside)
             self._kept = SingleFactor(inside, self._room, self._stand)
         elif self._stand is not None:
             self._stand = self._stand.whole()

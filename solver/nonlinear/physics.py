@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
-from ..state import Mask, Vec
+from ..state import Index, Mask, Vec
 
 
 class Physics(Protocol):
@@ -38,8 +38,9 @@ class Physics(Protocol):
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K = ∂f/∂x at positions and velocities (n, 3), None at rest; negative semi-definite if `project`."""
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float) -> Linearised:
-        """The same, projected, but for tets: their K is that which was asked for last, and forces lack theirs."""
+    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+        """The same, projected, but for tets that have not strained, (k,): their K is that which was asked for last, and
+        forces lack all of theirs."""
 
     def filled(self) -> npt.NDArray[np.int64]:
         """How often K of each body's tets was asked for, (b,): where that is the same, it is."""

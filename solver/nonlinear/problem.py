@@ -231,12 +231,12 @@ class StageProblem:
         return False
 
     def factor_for_directions(self, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact: that of tets may be the last
+        """Fill and factor the projected matrix for `direction`, which may be inexact: that of a tet may be the last
         one's where it is about the same. Raises StepFailed."""
         system, v = self.system, self.velocities(unknowns)
         x = self.positions(v)
-        if system.held.serves(self.stage, self.damped, self.physics.filled(), system.edges, x) \
-                and self._factored_again(x, v):
+        strained = system.held.strained(self.stage, self.damped, self.physics.filled(), x)
+        if strained is not None and self._factored_again(x, v, strained):
             return
         system.held.forget()
         lin = self.fill(unknowns)
@@ -247,14 +247,15 @@ class StageProblem:
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
-            system.held.take(self.stage, self.damped, self.physics.filled(), x, lin)
+            system.held.take(self.stage, self.damped, self.physics.filled(), lin, system.pattern, self.physics.rest)
 
-    def _factored_again(self, x: Vec, v: Vec) -> bool:
-        """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets."""
+    def _factored_again(self, x: Vec, v: Vec, strained: Index) -> bool:
+        """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets but
+        for the strained ones."""
         system = self.system
-        lin = self.physics.linearise_held_at(x, v, self.stage.time)
+        lin = self.physics.linearise_held_at(x, v, self.stage.time, strained)
         system.pattern.meet(lin.others, stays=True)
-        changed = system.held.follow(self.order, lin)
+        changed = system.held.follow(self.order, lin, strained, self.physics.filled())
         wanted = system.directions.wanted(system.linear, system.matrix, lin, changed)
         if wanted is None:
             return False

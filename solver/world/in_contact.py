@@ -21,7 +21,7 @@ from ..nonlinear.landing import landing
 from ..nonlinear.physics import Physics
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
-from ..state import Mask, State, Vec
+from ..state import Index, Mask, State, Vec
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ class FrictionalPhysics:
         """f and K there."""
         return self._gripped(x, self.soft.linearise_at(x, v, time, project, self.besides, self.among))
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float) -> Linearised:
-        """The same but for tets: their K is that which was asked for last."""
-        return self._gripped(x, self.soft.linearise_held_at(x, v, time, self.besides, self.among))
+    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+        """The same but for tets that have not strained, (k,): their K is that which was asked for last."""
+        return self._gripped(x, self.soft.linearise_held_at(x, v, time, strained, self.besides, self.among))
 
     def _gripped(self, x: Vec, lin: Linearised) -> Linearised:
         if self.grip is not None:

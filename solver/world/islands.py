@@ -36,7 +36,8 @@ NONE = np.zeros((0, 2), dtype=np.int64)
 #: groups that are solved one after the other: each looks for pairs among all surfaces, so more are solved as one
 MANY = 3
 WORTH = 4000  #: nodes: a factor of fewer costs less than looking for pairs once more
-MOST = 0.6  #: of the nodes in what touches: solving the rest apart saves less than looking for pairs once more costs
+#: of the nodes in what touches: solving the rest apart saves less than it takes to begin with other matrices
+MOST = 0.35
 NEAR = 2.0  #: times as far as surfaces push: who is so near to one that touches something may, and lands with it
 SAME = 1.0e-9  #: of an edge: who was held up by less was not
 

@@ -110,10 +110,12 @@ class SoftBodies:
         elements.fill(x, time, project, force, besides, among.bodies)
         return self._linearised(elements, x, v, time, force)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = (),
+    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
                           among: Among = ALL) -> Linearised:
-        """The same, projected, but for tets: their K is that which was asked for last, and forces lack theirs."""
+        """The same, projected, but for tets that have not strained, (k,), rising: their K is that which was asked for
+        last, and forces lack all of theirs."""
         elements = self._elements_of(among)
+        elements.fill_again(x, time, strained)
         elements.fill_others(x, time, besides)
         return self._linearised(elements, x, v, time, self._weight.copy())
 

@@ -8,6 +8,7 @@ from sheets import grid, sheet_of
 from solver import catalogue
 from solver.errors import NoSuchThing
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
+from solver.forces.cloth.elements import ClothElements
 from solver.forces.cloth.hinge_bending import HingeBending
 from solver.forces.cloth.membrane_kernels import definite
 from solver.forces.cloth.quadratic_bending import QuadraticBending
@@ -100,6 +101,17 @@ def test_stiffness_is_the_slope_of_force(law, pose):
 def test_projected_stiffness_is_negative_semi_definite(law, pose):
     values = np.linalg.eigvalsh(matrix(law, poses(ragged().rest)[pose], True))
     assert values.max() <= 1e-9 * -values.min()
+
+
+def test_blocks_of_some_elements_are_those_of_all():
+    sheet = ragged()
+    cloth = ClothElements([CorotatedMembrane(sheet, UNEQUAL), HingeBending(sheet, {"bending_stiffness": 0.02})])
+    x, which = poses(sheet.rest)["random"], [0, 3, len(cloth.tets) - 1]
+    whole, forces = np.zeros((len(cloth.tets), 6, 9)), np.zeros((len(cloth.tets), 4, 3))
+    cloth.fill(x, True, forces, whole)
+    some = np.full_like(whole, 7.0)
+    cloth.fill_again(x, np.array(which), some)
+    assert np.array_equal(some[which], whole[which]) and (np.delete(some, which, axis=0) == 7.0).all()
 
 
 def test_projection_takes_something_away_where_a_sheet_is_squeezed():

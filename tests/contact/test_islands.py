@@ -52,8 +52,8 @@ def test_they_move_as_if_all_were_solved_at_once(tmp_path):
     assert apart.factored < 0.8 * whole.factored
 
 
-#: the lower one of two so near the floor that it is thrown up against the other within a step; two that fly on
-THROWN = [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13), (0.5, 0.5, 0.6), (0.5, -0.5, 0.6)]
+#: the lower one of two so near the floor that it is thrown up against the other within a step; four that fly on
+THROWN = [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13), *((x, y, 0.6) for x in (-0.5, 0.5) for y in (-0.5, 0.5))]
 
 
 def landed_in(part, steps):

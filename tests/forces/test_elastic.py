@@ -65,6 +65,17 @@ def poses(nodes):
             "inverted": nodes * [1.0, -0.7, 1.0], "flat": nodes * [1.0, 1.0, 0.0]}
 
 
+@pytest.mark.parametrize("which", [[5], [0, 3, 17, 30], list(range(1, 50, 2))])
+def test_blocks_of_some_elements_are_those_of_all(body, which):
+    x = poses(body[0])["random"]
+    _, whole = filled(body, x, True)
+    some = np.full_like(whole, 7.0)
+    body[2].fill_again(np.ascontiguousarray(x), np.array(which), some)
+    # those of a lane block end their iterations together: who is beside whom says the last digit
+    assert some[which] == pytest.approx(whole[which], rel=1e-9, abs=1e-9 * np.abs(whole).max())
+    assert (np.delete(some, which, axis=0) == 7.0).all()
+
+
 @pytest.mark.parametrize("pose", ["rest", "random", "stretched", "inverted", "flat"])
 def test_force_is_the_slope_of_energy(body, pose):
     x = poses(body[0])[pose]

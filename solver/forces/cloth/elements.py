@@ -23,6 +23,7 @@ class ClothElements:
         ends = np.cumsum([0, *(len(one) for one in nodes)]).tolist()
         self._slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._blocks = np.zeros((0, 6, 9))
+        self._forces = np.zeros((0, 4, 3))
 
     def activate(self, time: float) -> None:
         """Nothing in cloth contracts."""
@@ -31,6 +32,15 @@ class ClothElements:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K, (p, 6, 9) [N/m], at x, (n, 3) [m]."""
         for law, where in zip(self.laws, self._slices):
             law.fill(x, project, forces[where], blocks[where])
+
+    def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
+        """Write blocks of some elements alone, (k,), into those of all, projected, at positions (n, 3) [m]."""
+        if not len(self._forces):
+            self._forces = np.zeros((*self.tets.shape, 3))
+        if not len(self._blocks):
+            self._blocks = np.zeros((len(self.tets), 6, 9))
+        self.fill(x, True, self._forces, self._blocks)
+        blocks[which] = self._blocks[which]
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""

@@ -17,7 +17,8 @@ from .supernodal import Supernodes
 Long: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.int8]
 ROOMY = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
-PARTS = 2048  #: subtrees that cost less than one part in so many are made as a whole: what they say takes room
+#: subtrees that cost less than one part in so many are made as a whole: what they say takes room. The first that fits
+PARTS = (2048, 256)
 MOST_UPDATES = 4.0  #: of the room of L, for what is said; where it takes more all is made each time
 
 
@@ -55,20 +56,24 @@ class Places:
     stacked: int  #: room before these, in which all others say it to their parents
     made: Flags  #: which are to be made, 1, or 0 where all below stands as it was made last, (s,)
     keeps: Flags  #: which keep it, 1, or 0, (s,)
+    parts: int  #: see PARTS
 
     @classmethod
-    def of_all(cls, inside: Supernodes) -> Places:
-        """All to be made."""
-        whole, least = _whole(inside)
+    def of_all(cls, inside: Supernodes) -> Places | None:
+        """All to be made; None where they would take much more room than L itself."""
+        return next((found for parts in PARTS if (found := cls._in_parts(inside, parts))._fits), None)
+
+    @classmethod
+    def _in_parts(cls, inside: Supernodes, parts: int) -> Places:
+        whole, least = _whole(inside, parts)
         keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
         stacked = int(ROOMY * stack_updates(inside, of_updates * (1 - keeps))[1])
         places = Plots.of_all(of_values), Plots.of_all(of_updates * keeps)
-        return cls(inside, *places, stacked, np.ones_like(keeps), keeps)
+        return cls(inside, *places, stacked, np.ones_like(keeps), keeps, parts)
 
     @property
-    def fits(self) -> bool:
-        """Whether they take little more room than L itself."""
+    def _fits(self) -> bool:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
     def whole(self) -> Places:
@@ -100,13 +105,15 @@ class Places:
         made, before, keeps = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
         find_standing(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
                       old.first, old.rows_start, old.rows, old.permutation, old.parent, place, owner, self.keeps,
-                      *_whole(inside), made, before, keeps)
+                      *_whole(inside, self.parts), made, before, keeps)
         of_values, of_updates = _sizes(inside)
         in_values = self.in_values.after(of_values, before)
         in_updates = self.in_updates.after(of_updates * keeps, before)
         fits = (in_values.end <= in_values.most and in_updates.end <= in_updates.most
                 and stack_updates(inside, of_updates * (1 - keeps))[1] <= self.stacked)
-        return Places(inside, in_values, in_updates, self.stacked, made, keeps) if fits and not made.all() else None
+        if not fits or made.all():
+            return None
+        return Places(inside, in_values, in_updates, self.stacked, made, keeps, self.parts)
 
 
 def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
@@ -117,12 +124,13 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
     return starts, int(room)
 
 
-def _whole(inside: Supernodes) -> tuple[Long, int]:
-    """What each supernode costs with all below it, (s,), and the least that is worth keeping what is below."""
+def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
+    """What each supernode costs with all below it, (s,), and the least that is worth keeping what is below: one part in
+    so many of all."""
     lengths = np.diff(inside.rows_start).astype(np.int64)
     whole, start = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int32)
     gather_subtrees(inside.parent, np.diff(inside.first) * lengths**2, whole, start)
-    return whole, int(whole[inside.parent < 0].sum()) // PARTS
+    return whole, int(whole[inside.parent < 0].sum()) // parts
 
 
 def _sizes(inside: Supernodes) -> tuple[Long, Long]:
