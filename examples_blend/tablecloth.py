@@ -14,7 +14,7 @@ SIZE, CELLS = (1.12, 0.56), (16, 8)  #: of the cloth [m]
 FAR = 0.19  #: of its middle along X [m]: its far border lies on the table; what hung there would come flying in folds
 TABLE = (0.76, 0.60, 0.05)  #: its top [m]
 HEIGHT, ROOM, THICK = 0.72, 0.002, 0.0005  #: of the table's top, between it and what stands there, and of the cloth [m]
-STEP = 1.0 / 192.0  #: [s]; with half of it the goblet goes up to 9 mm less far, with twice that the bake stops
+STEP = 1.0 / 192.0  #: [s]; with half of it the goblet goes up to 9 mm less far, with twice that further, or it stops
 PULL = {1: 0.0, 6: 0.0, 27: 1.40}  #: of the cloth's edge, along X [m]
 #: what rubs on what: the root of both, so the cloth hardly on anything, and what stands there well on the table
 RUBS = {"cloth": 0.005, "table": 0.5, "things": 0.2}
