@@ -46,6 +46,9 @@ class InBalance(Root):
 
     def __init__(self, soft: SoftBodies, condensation: Condensation) -> None:
         self._soft, self._condensation = soft, condensation
+        # velocities follow dynamic nodes as if nothing touched, which a single solve takes for a kick; who may sleep is
+        # linearised all the same
+        self.solves_hits = condensation.sleep is None
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
@@ -80,7 +83,11 @@ class InBalance(Root):
 
     def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
         """Linearised, where a body that is pressed snaps into another balance."""
-        return step(SemiImplicit({}))
+        solved, self.solves_hits = self.solves_hits, False
+        try:
+            return step(SemiImplicit({}))
+        finally:
+            self.solves_hits = solved
 
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
         """Raises TypeError."""

@@ -171,6 +171,8 @@ class Nodes(SoftBodies, Part):
                 self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
             return self.reach(replace(stage, beta=1.0), start)
+        if self.root.solves_hits and self.hits(start, after, stage.h):
+            return self.reach(replace(stage, beta=1.0), start)
         return after
 
     def swing(self, state: State, h: float) -> State | None:
@@ -275,7 +277,7 @@ class Nodes(SoftBodies, Part):
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
-        if self.integrator.linear_euler:
+        if self.integrator.linear_euler and not self.root.solves_hits:
             raise failure
         after = self.root.rescued(failure, lambda other: self._stepped_by(other, state, h))
         self._rescued += 1

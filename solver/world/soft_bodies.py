@@ -38,6 +38,7 @@ class Among:
 
 ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
+GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
 
 
 @dataclass
@@ -273,11 +274,29 @@ class SoftBodies:
         if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in works):
             return False
         normal, height = finder.plane(state.time)
-        fall = h * float(np.abs(self._weight @ normal).sum() / self.mass.sum())
+        fall = self._fall(normal, h)
         x = self.coordinates.place(state.q, state.time, state.led)[changed]
         speed = (self.velocity(state)[changed] - finder.velocity(state.time)) @ normal
         gentle = (np.abs(speed) <= fall) & (np.abs(x @ normal - height) <= h * fall)
         return bool(gentle.all())
+
+    def _fall(self, normal: Vec, h: float) -> float:
+        """What its weight gives a body along the ground's normal in h seconds [m/s]."""
+        return h * float(np.abs(self._weight @ normal).sum() / self.mass.sum())
+
+    def hits(self, before: State, after: State, h: float) -> bool:
+        """Whether nodes touch the ground at either end of a step of h seconds and come or go faster than `GENTLE` times
+        what their weight gives them in it."""
+        if self.ground is None:
+            return False
+        finder = self.ground[0]
+        for one in (before, after):
+            touching = finder.find(self.coordinates.place(one.q, one.time, one.led), one.time).nodes
+            normal = finder.plane(one.time)[0]
+            speed = (self.velocity(one)[touching] - finder.velocity(one.time)) @ normal
+            if np.abs(speed).max(initial=0.0) > GENTLE * self._fall(normal, h):
+                return True
+        return False
 
     def untouched(self, time: float) -> Vec:
         """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
