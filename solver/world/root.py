@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Root(Protocol):
     """Of stages of one method, with what most say of theirs."""
 
-    solves_hits = False  #: whether a linearised stage that hits the ground is solved to its root instead
+    solves_hits: bool = False  #: whether a linearised stage that hits the ground is solved to its root instead
 
     @abstractmethod
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
