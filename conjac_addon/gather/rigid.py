@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, BadMesh
-from .. import parts
+from .. import members, parts
 from .. import settings as properties
 from ..playback import action
 from . import turns
@@ -54,7 +54,7 @@ class ObjectsPlan:
                         if obj.type == "MESH" and obj.rigid_body is not None}
         self.empties = {obj.name: obj for obj in collection.all_objects
                          if obj.rigid_body_constraint is not None and obj.rigid_body_constraint.enabled}
-        if not any(action.is_simulated(obj) for obj in self.objects.values()):
+        if not any(map(action.is_simulated, self.objects.values())) and not members.holding(owner):
             told = next(iter(self.objects), None)
             raise BadInput(f'no object of the collection "{collection.name}" is an active rigid body',
                            "Add rigid bodies to it in Physics properties" if told is None else
@@ -68,6 +68,7 @@ class ObjectsPlan:
         self.joint_of: dict[str, bpy.types.Object] = {}
         self.closing: list[Closing] = []
         self.bones = self._tree()
+        self._tell_what_is_not_done()
 
     def __iter__(self) -> Iterator[BonePlan]:
         return iter(self.bones)
@@ -75,6 +76,16 @@ class ObjectsPlan:
     def part(self, name: str) -> bpy.types.PropertyGroup:
         """Settings of the joint that holds an object, its Empty's; of the object where it has none."""
         return self.joint_of.get(name, self.objects[name]).conjac.part
+
+    def _tell_what_is_not_done(self) -> None:
+        """Note what Blender's own settings ask for and no bake does."""
+        jumps = [name for name, obj in self.objects.items() if action.is_simulated(obj) and obj.rigid_body.restitution]
+        breaks = [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking]
+        for what, names in (("Bounciness: rigid bodies do not bounce off what they hit", jumps),
+                            ("Breakable: joints hold whatever pulls", breaks)):
+            if names:
+                more = f" and {len(names) - 1} more" if names[1:] else ""
+                self.notes.append(f'"{self.owner.name}": "{names[0]}"{more} {"have" if more else "has"} {what}')
 
     def _tree(self) -> list[BonePlan]:
         """A tree of joints, rooted in what stands or is animated; what is left over are loops."""

@@ -53,12 +53,27 @@ class CONJAC_OT_ragdoll(Behaviour):
         return {"FINISHED"}
 
 
+def groups(scene: bpy.types.Scene) -> int:
+    """How many lots of rigid bodies move each by itself: joined to each other, not by what stands or is animated."""
+    lot = {obj: obj for obj in scene.objects if moves(obj)}
+    for obj in scene.objects:
+        held = obj.rigid_body_constraint
+        if held is not None and held.object1 in lot and held.object2 in lot:
+            old, new = lot[held.object2], lot[held.object1]
+            lot = {one: new if first == old else first for one, first in lot.items()}
+    return len(set(lot.values()))
+
+
+def moves(obj: bpy.types.Object) -> bool:
+    """Whether an object is a rigid body that forces move."""
+    return obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE" and not obj.rigid_body.kinematic
+
+
 def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Rigid bodies that move and that no constraint holds."""
     held = {one for obj in scene.objects if obj.rigid_body_constraint is not None
             for one in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
-    return [obj for obj in scene.objects if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE"
-            and not obj.rigid_body.kinematic and obj not in held]
+    return [obj for obj in scene.objects if moves(obj) and obj not in held]
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
@@ -198,8 +213,8 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         swing(empty.conjac)
         meet(scene)
         free = unjoined(scene)
-        if free:
-            # as they do in Blender; of a linkage, whose bars cross, nothing may be said
+        if free or groups(scene) > 1:
+            # as they do in Blender; of one linkage, whose bars cross, nothing may be said
             empty.conjac.mechanism.self_collisions = True
         if free and not any(one.rigid_body.type == "PASSIVE" for one in collection.objects if one.rigid_body):
             stand_on_ground(empty, scene, WATER)

@@ -75,6 +75,30 @@ def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F8
     assert all(joint["kind"] == "free" and joint["motor"]["mode"]["kind"] == "drive" for joint in mechanism["joints"])
 
 
+def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  # noqa: F811
+    """A sponge between two handles that are twisted: no rigid body moves by itself, and the sponge hangs on them."""
+    for x in (0.0, 0.6):
+        bpy.ops.mesh.primitive_cube_add(size=0.2, location=(x, 0, 0))
+        handle = bpy.context.object
+        handle.name = "Left" if x == 0.0 else "Right"
+        bpy.ops.rigidbody.object_add(type="PASSIVE")
+        for frame, turn in ((1, 0.0), (6, 1.0 + x)):
+            handle.rotation_euler.x = turn
+            handle.keyframe_insert("rotation_euler", frame=frame)
+    bpy.ops.conjac.mechanism_from_rigid_bodies()
+    owner = bpy.context.object
+    sponge = add_flesh(owner, groups=("Left", "Right"))
+    document, job = job_of(owner, tmp_path)
+    mechanism = document["mechanisms"][0]
+    assert [body["name"] for body in mechanism["bodies"]] == ["Left", "Right"]
+    assert job.array(mechanism["joints"][1]["motor"]["target"])[-1, 0] == pytest.approx(1.6, abs=1e-5)
+    assert {one["body"] for one in document["bodies"][0]["attach"]} == {"Left", "Right"}
+    # with nothing on them there is nothing to simulate
+    sponge.conjac.enabled = False
+    with pytest.raises(BadInput, match="is an active rigid body"):
+        job_of(owner, tmp_path / "alone")
+
+
 def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     flesh = add_flesh(rig)

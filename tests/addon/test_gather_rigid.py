@@ -84,6 +84,33 @@ def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: 
     assert not owner.conjac.use_ground and not owner.conjac.mechanism.self_collisions
 
 
+def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
+    """Newton's cradle: none is loose, yet they hit each other. The bars of one linkage may cross."""
+    first, second = add_box("First", (0.0, 0.0, 1.0)), add_box("Second", (0.3, 0.0, 1.0))
+    for ball in (first, second):
+        join("HINGE", ball, None, (ball.location.x, 0.0, 2.0), (1.5708, 0.0, 0.0))
+    owner = mechanism()
+    assert owner.conjac.mechanism.self_collisions and not owner.conjac.use_ground
+    bpy.data.objects.remove(owner)
+    join("POINT", first, second, (0.15, 0.0, 1.0))
+    assert not mechanism().conjac.mechanism.self_collisions
+
+
+def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noqa: F811
+    ball, still = add_box("Ball", (0, 0, 1), restitution=1.0), add_box("Still", (1, 0, 1), active=False)
+    still.rigid_body.restitution = 1.0
+    hinge = join("HINGE", ball, None, (0, 0, 2))
+    hinge.rigid_body_constraint.use_breaking = True
+    owner, notes = mechanism(), []
+    job_of(owner, tmp_path, notes)
+    assert f'"{owner.name}": "Ball" has Bounciness: rigid bodies do not bounce off what they hit' in notes
+    assert f'"{owner.name}": "{hinge.name}" has Breakable: joints hold whatever pulls' in notes
+    ball.rigid_body.restitution, hinge.rigid_body_constraint.use_breaking = 0.0, False
+    quiet = []
+    job_of(owner, tmp_path / "2", quiet)
+    assert not any("Bounciness" in note or "Breakable" in note for note in quiet)
+
+
 def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1), mass=2.0)
