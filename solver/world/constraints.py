@@ -25,6 +25,9 @@ from .joints import CONTACTS, EFFORT
 if TYPE_CHECKING:
     from ..parts.joints.jointed import LinearizationPoint, PosedTree
 
+#: how far loops are moved to find whether they can [rad, m], and the share of it that those which cannot go back
+NUDGE, TURNS_BACK = 0.01, 0.2
+
 NO_ROWS = no_rows()
 NOTHING = np.zeros((0, 3), dtype=np.int32)
 
@@ -251,6 +254,25 @@ class MechanismConstraints:
             return []
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.said(Bilateral(G, posed.respond, np.zeros(len(G))).redundant)
+
+    def taut(self, state: State, posed: PosedTree) -> str:
+        """Name of a loop that is stretched straight or folded flat, so that it stops at once what its rows let begin,
+        such as a bridge of planks that sags; "" where there is none.
+
+        A little way along what rows allow the loops are open by its square. To close them takes as little again where
+        they bend, and half of the way where the rows have only come to be on it.
+        """
+        if self.loops is None:
+            return ""
+        rates = self.tree.rates
+        held = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
+        way = Bilateral(held, posed.respond, np.zeros(len(held))).respond(np.cos(np.arange(float(rates))))
+        way *= NUDGE / max(float(np.abs(way).max(initial=0.0)), np.finfo(float).tiny)
+        at = self.tree.posture(state.q + way, state.u, state.memory, self._posture)
+        rows, off = self.loops.rows(at.E)
+        there = Bilateral(self._jacobian(at, rows), posed.respond, np.zeros(len(rows)))
+        back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
+        return self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]] if back > TURNS_BACK * NUDGE else ""
 
     def _place(self, q: Vec, state: State, asked: float) -> tuple[Vec, Vec, Vec]:
         """What must hold exactly at a state's time: by how much it is off at q, its rows, and their rates.

@@ -112,6 +112,10 @@ class Part(SolvedAtOnce):
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among what it moves."""
 
+    def hindered(self, state: State) -> str:
+        """What stands in the way of any motion at a state, as a remedy; "" where nothing does."""
+        return ""
+
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
         return Diverged(f"the motion could not be solved: {failure}", "Lower the step; earlier frames are kept",

@@ -343,14 +343,27 @@ class Joints(Part):
             body = int(np.argmax(turned))
             raise StepFailed(f"its path turned by {turned[body]:.1f} radians", self.tree.bodies[body])
 
+    def hindered(self, state: State) -> str:
+        """What stands in the way of any motion at a state, as a remedy; "" where nothing does."""
+        if self.constraints is None:
+            return ""
+        stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
+        try:
+            name = self.constraints.taut(state, self.condensation.pose(self.linearise(state), stage))
+        except (StepFailed, ValueError):
+            return ""  # what failed says more
+        return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot move '
+                         "from there: leave it some slack at the first frame, as a bridge that sags a little")
+
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None and len(state.u):
             name = self._name_of_rate(int(np.argmax(np.abs(state.u))))
-        remedy = ("Lower the step, raise the damping of its joint or give thin bodies more mass"
-                  if self.condensation.explicit is None else
-                  "Lower the step, or make explicit springs, joints and motors implicit")
+        remedy = failure.remedy or (
+            "Lower the step, raise the damping of its joint or give thin bodies more mass"
+            if self.condensation.explicit is None else
+            "Lower the step, or make explicit springs, joints and motors implicit")
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def poses(self, state: State) -> dict[str, Vec]:

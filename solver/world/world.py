@@ -239,7 +239,10 @@ class World:
         among = (range(len(self.parts)) if k is None else
                  [k, *next(numbers for _, numbers in self._solved if k in numbers)])
         k = next((k for k in among if failure.object is not None and self.parts[k].owns(failure.object)), among[0])
-        return self.parts[k].explain(failure, self.parted(state)[k], frame)
+        states = self.parted(state)
+        hindered = (self.parts[i].hindered(states[i]) for i in among)
+        failure.remedy = failure.remedy or next(filter(None, hindered), "")
+        return self.parts[k].explain(failure, states[k], frame)
 
 
 def _blaming(k: int, ask: Callable[[int, SolvedAtOnce, State], State], one: SolvedAtOnce, mine: State) -> State:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from matrix import some
-from mechanisms import HINGE_ALONG_Y, mechanism_world, run
+from mechanisms import HINGE_ALONG_Y, mechanism_job, mechanism_world, run
 
 from solver.build.constraints import notes_of
+from solver.cli import main
 from solver.errors import BadInput, StepFailed
 
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
@@ -44,6 +45,40 @@ def four_bar(crank=0.7, **motor):
 
 def built(folder, bodies, joints, **options):
     return mechanism_world(folder, bodies, joints, gravity=options.pop("gravity", [0, 0, -9.81]), **options)
+
+
+def planks(sag):
+    """Five in a row between two places of the world, whose joints hang down by `sag` metres in the middle."""
+    across = np.linspace(-0.5, 0.5, 6)
+    points = np.stack([across, sag * (4.0 * across**2 - 1.0)], axis=1)
+    bodies = [rod(f"Plank {k}", points[k], points[k + 1]) for k in range(5)]
+    joints = [hinge(f"Joint {k}", f"Plank {k}", f"Plank {k - 1}" if k else None, points[k]) for k in range(5)]
+    loops = [{"name": "Far End", "kind": "hinge", "body_a": "Plank 4", "position": [0.5, 0, 0],
+              "rotation": HINGE_ALONG_Y}]
+    return bodies, joints, loops
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "sdirk2"])
+def test_a_ring_that_is_stretched_straight_is_named_where_it_cannot_move(tmp_path, capsys, integrator):
+    """A bridge of planks modelled level: nothing of its settings would help, but for slack."""
+    bodies, joints, loops = planks(0.0)
+    job = mechanism_job(tmp_path / "level", bodies, joints, loops=loops, integrator=integrator, gravity=[0, 0, -9.81])
+    assert main(["bake", str(job)], read_stdin=False) == 3
+    told = capsys.readouterr().err
+    assert '"Far End" closes is stretched straight' in told and "leave it some slack" in told
+    assert "Lower the step" not in told
+    bodies, joints, loops = planks(0.1)
+    world = built(tmp_path / "slack", bodies, joints, loops=loops, integrator=integrator)
+    assert world.hindered(world.initial_state()) == ""
+    assert loop_of(world, run(world, 1 / 48, 48)) < 1e-9
+
+
+@pytest.mark.parametrize("crank", [0.0, 0.7, 2.0, np.pi])
+def test_a_ring_that_turns_is_not_taken_for_a_straight_one(tmp_path, crank):
+    """At 0 and π its crank is in one line with the base, and it turns on all the same."""
+    bodies, joints, loops = four_bar(crank)
+    world = built(tmp_path, bodies, joints, loops=loops)
+    assert world.hindered(world.initial_state()) == ""
 
 
 def loop_of(world, state):
