@@ -6,7 +6,7 @@ import math
 
 import bmesh
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ...solver.errors import BadInput
 from .. import contact, kinds, members, playback
@@ -73,21 +73,40 @@ def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
     """Meshes that mean nothing to ConJac and lie below a soft body, above its ground, so that it falls through them;
     the highest first. By their boxes: what reaches above its middle, as a room or a sky does, is none.
     """
-    low, high = box(obj)
-    middle, settings = (low + high) / 2, members.shared_settings(obj)
-    least = settings.ground_height if settings.use_ground else -math.inf
-    if settings.use_ground and settings.ground_object is not None:
-        return []
     found = []
     for one in scene.objects:
         if (one.type != "MESH" or one.conjac.kind != kinds.NONE or one.hide_render or not one.is_editable
                 or one.display_type in {"WIRE", "BOUNDS"} or not one.visible_get() or playback.shows_cut(one)
                 or one.rigid_body is not None):
             continue
-        bottom, top = box(one)
-        if least + GAP < top.z <= middle.z and all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)):
-            found.append((top.z, one))
+        if is_below(obj, box(one)):
+            found.append((box(one)[1].z, one))
     return [one for _, one in sorted(found, key=lambda each: -each[0])]
+
+
+def instanced(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The same of Empties that show instances of a collection: nothing that only they show is solid."""
+    found = []
+    for one in scene.objects:
+        if one.instance_type != "COLLECTION" or one.instance_collection is None or not one.visible_get():
+            continue
+        to = one.matrix_world @ Matrix.Translation(-one.instance_collection.instance_offset)
+        if any(is_below(obj, box(shown, to)) for shown in one.instance_collection.all_objects
+               if shown.type == "MESH" and not shown.hide_render):
+            found.append(one)
+    return found
+
+
+def is_below(obj: bpy.types.Object, of: tuple[Vector, Vector]) -> bool:
+    """Whether what a box holds, its lowest and its highest corner, lies below a soft body, above its ground plane."""
+    low, high = box(obj)
+    middle, settings = (low + high) / 2, members.shared_settings(obj)
+    if settings.use_ground and settings.ground_object is not None:
+        return False
+    least = settings.ground_height if settings.use_ground else -math.inf
+    bottom, top = of
+    return (least + GAP < top.z <= middle.z
+            and all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)))
 
 
 class CONJAC_OT_add_obstacles(Behaviour):
@@ -156,9 +175,11 @@ def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
     return any(not one.animated for one in plan)
 
 
-def box(obj: bpy.types.Object) -> tuple[Vector, Vector]:
-    """The lowest and the highest corner of an object's box in the world, in Blender units."""
-    corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
+def box(obj: bpy.types.Object, to: Matrix | None = None) -> tuple[Vector, Vector]:
+    """The lowest and the highest corner of an object's box in the world, in Blender units. to: where an instance of
+    the world that it is in stands."""
+    place = obj.matrix_world if to is None else to @ obj.matrix_world
+    corners = [place @ Vector(corner) for corner in obj.bound_box]
     return (Vector(tuple(min(corner[axis] for corner in corners) for axis in range(3))),
             Vector(tuple(max(corner[axis] for corner in corners) for axis in range(3))))
 

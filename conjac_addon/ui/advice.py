@@ -21,7 +21,7 @@ from ..gather.placed import may_move
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
 from ..operators.first_settings import has_floor
-from ..operators.remedies import lowest, unmet, unnoticed
+from ..operators.remedies import instanced, lowest, unmet, unnoticed
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
 
@@ -109,9 +109,13 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if falls and not members.colliders(obj, scene) and is_held(obj) is False:
             yield Advice("falls", "It falls for ever: nothing holds it", "conjac.add_ground", "Add Ground")
         if members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj) is False \
-                and not has_floor(obj, scene) and (floor := unnoticed(obj, scene)):
-            yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
-                         "Make It a Collider")
+                and not has_floor(obj, scene):
+            if floor := unnoticed(obj, scene):
+                yield Advice("through", f'It falls through "{floor[0].name}", which is no collider', "conjac.land",
+                             "Make It a Collider")
+            elif shown := instanced(obj, scene):
+                yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
+                             "Use Object > Apply > Make Instances Real, then Add Collider")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         if unpinned := renamed_pin(obj):

@@ -115,6 +115,25 @@ def test_what_it_does_not_fall_through_is_not_told_of(soft_cube, change):
     assert "through" not in keys(soft_cube)
 
 
+def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
+    """A floor of a set that is shown by a collection instance, even where the floor itself is a collider elsewhere."""
+    soft_cube.location = 20.0, 0.0, 6.0
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
+    floor = bpy.context.object
+    props = bpy.data.collections.new("Props")
+    props.objects.link(floor)
+    props.instance_offset = 0.0, 0.0, 1.0
+    assert bpy.ops.conjac.add_collider() == {"FINISHED"}
+    bpy.ops.object.collection_instance_add(collection="Props", location=(20, 0, 4))
+    shown = bpy.context.object
+    bpy.context.view_layer.update()
+    assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in told(soft_cube)
+    for place in (20, 9, 4), (20, 0, 8):
+        shown.location = place
+        bpy.context.view_layer.update()
+        assert "instanced" not in keys(soft_cube)
+
+
 @pytest.mark.parametrize("height, plane", [(0.0, -1.0), (5.0, 0.0)])
 def test_a_ground_is_added_below_the_body(soft_cube, height, plane):
     soft_cube.location.z = height
