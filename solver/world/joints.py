@@ -352,8 +352,8 @@ class Joints(Part):
             name = self.constraints.taut(state, self.condensation.pose(self.linearise(state), stage))
         except (StepFailed, ValueError):
             return ""  # what failed says more
-        return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot move '
-                         "from there: leave it some slack at the first frame, as a bridge that sags a little")
+        return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot '
+                         "move from there: leave it some slack at the first frame, as a bridge that sags a little")
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """The error for the artist: which body, at which frame, and what helps."""
