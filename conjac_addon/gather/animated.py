@@ -93,8 +93,8 @@ def _holders(obj: bpy.types.Object) -> list[bpy.types.Object]:
     return [obj, *(collection.all_objects if collection is not None else ())]
 
 
-def is_animated(obj: bpy.types.Object, path: str) -> bool:
-    """Whether a property of the object has keyframes that differ, or a driver."""
+def is_animated(obj: bpy.types.ID, path: str) -> bool:
+    """Whether a property of an object or its data has keyframes that differ, or a driver."""
     return path in _keyed(obj) or path in _driven(obj)
 
 

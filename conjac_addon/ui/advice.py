@@ -15,13 +15,14 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import contact, members
 from ..bake import place
-from ..gather import count_at_mark, sources, wind
+from ..gather import animated, count_at_mark, sources, wind
 from ..gather.maps import PAINTED
 from ..gather.placed import may_move
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
 from ..operators.first_settings import has_floor
 from ..operators.remedies import instanced, lowest, unmet, unnoticed
+from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
 
@@ -30,6 +31,10 @@ FEW = 60
 
 #: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
 SLACK = 1.0
+
+#: what keyframes of an object's place change
+TRANSFORMS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "delta_location",
+              "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
 
 #: gravity of a new scene, as Blender keeps it: in its own units, so it is in m/s² where one of these is a metre
 BLENDERS = 9.81
@@ -118,7 +123,11 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                              "Use Object > Apply > Make Instances Real, then Add Collider")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
-        if unpinned := renamed_pin(obj):
+        unpinned = renamed_pin(obj)
+        if not unpinned and is_held(obj) is False and is_led(obj):
+            yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is. Paint "
+                         "Pin under Painted Maps")
+        if unpinned:
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
                          f'"{obj.conjac.pin_group}", which is not there')
         if (hertz := limp(obj, scene)) is not None:
@@ -212,6 +221,20 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
+
+
+def is_led(obj: bpy.types.Object) -> bool:
+    """Whether something moves an object or bends its mesh before the simulation takes it in."""
+    keys = obj.data.shape_keys
+    if any(animated.is_animated(obj, path) for path in TRANSFORMS):
+        return True
+    # absolute ones play a bake
+    if keys is not None and keys.use_relative and any(
+            animated.is_animated(keys, key.path_from_id("value")) for key in keys.key_blocks[1:]):
+        return True
+    movers = [obj.parent, *(getattr(one, "target", None) for one in obj.constraints),
+              *(getattr(one, "object", None) for one in above(obj) if one.type in RIGS)]
+    return any(one is not None and may_move(one) for one in movers)
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:

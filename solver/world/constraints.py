@@ -264,10 +264,12 @@ class MechanismConstraints:
         """
         if self.loops is None:
             return ""
-        rates = self.tree.rates
         held = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
-        way = Bilateral(held, posed.respond, np.zeros(len(held))).respond(np.cos(np.arange(float(rates))))
-        way *= NUDGE / max(float(np.abs(way).max(initial=0.0)), np.finfo(float).tiny)
+        way = Bilateral(held, posed.respond, np.zeros(len(held))).respond(np.cos(np.arange(float(self.tree.rates))))
+        farthest = float(np.abs(way).max(initial=0.0))
+        if not farthest > 0.0:
+            return ""
+        way *= NUDGE / farthest
         at = self.tree.posture(state.q + way, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
         there = Bilateral(self._jacobian(at, rows), posed.respond, np.zeros(len(rows)))

@@ -115,6 +115,49 @@ def test_what_it_does_not_fall_through_is_not_told_of(soft_cube, change):
     assert "through" not in keys(soft_cube)
 
 
+def _keyed(owner, path, index=-1):
+    for frame, value in ((1, 0.0), (5, 1.0)):
+        if index < 0:
+            setattr(owner, path, value)
+        else:
+            getattr(owner, path)[index] = value
+        owner.keyframe_insert(path, index=index, frame=frame)
+
+
+def _on_an_arm(cube):
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    _keyed(rig.pose.bones[0], "location", 0)
+    cube.modifiers.new("Armature", "ARMATURE").object = rig
+
+
+def _on_a_truck(cube):
+    bpy.ops.object.empty_add()
+    _keyed(bpy.context.object, "location", 0)
+    cube.parent = bpy.context.object
+
+
+def _breathing(cube):
+    cube.shape_key_add(name="Basis")
+    _keyed(cube.shape_key_add(name="Fat"), "value")
+
+
+@pytest.mark.parametrize("animate", [lambda cube: _keyed(cube, "location", 0), _on_an_arm, _on_a_truck, _breathing],
+                         ids=["thrown", "armature", "parent", "shape key"])
+def test_animation_of_what_nothing_pins_is_told_to_do_nothing(soft_cube, animate):
+    """A body is thrown by keyframes as a rigid body is: they did nothing, without a word."""
+    assert "unled" not in keys(soft_cube)
+    animate(soft_cube)
+    assert "unled" in keys(soft_cube) and "Its own animation does nothing" in told(soft_cube)
+    soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
+    assert "unled" not in keys(soft_cube)
+
+
+def test_settings_that_are_read_over_time_are_no_animation_of_the_body(soft_cube):
+    _keyed(soft_cube.conjac, "wobble_half_life")
+    assert "unled" not in keys(soft_cube)
+
+
 def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
     """A floor of a set that is shown by a collection instance, even where the floor itself is a collider elsewhere."""
     soft_cube.location = 20.0, 0.0, 6.0

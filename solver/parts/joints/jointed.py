@@ -93,6 +93,9 @@ class Constraints(Protocol):
     def behind(self, state: State, posed: PosedTree) -> Vec:
         """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
 
+    def taut(self, state: State, posed: PosedTree) -> str:
+        """Name of a loop that is stretched straight or folded flat; "" where there is none."""
+
     def open_by(self, posture: Posture) -> Vec:
         """What each loop is off by at a posture [m], (l,)."""
 
