@@ -10,7 +10,6 @@ from solver.assembly.pattern import node_graph
 from solver.linear.cholesky.single_few import SingleFew
 from solver.linear.interface import inside_of
 from solver.meshing.grid import box_tets
-from solver.parts.conjac import rough as rough_factor
 from solver.parts.conjac.rough import Rough
 
 KEPT = 12
@@ -61,11 +60,8 @@ def test_the_bytes_do_not_depend_on_the_threads(held):
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize("strip", [rough_factor.STRIP, 5])
-def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held, strip, monkeypatch):
-    """In one strip or three. And the linear solver, once it is shown that factor, solves with it: to as many digits, in
-    its own unit."""
-    monkeypatch.setattr(rough_factor, "STRIP", strip)
+def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held):
+    """And the linear solver, once it is shown that factor, solves with it: to as many digits, in its own unit."""
     linear, lower, whole = held
     inner = len(whole) - KEPT
     rough, before, answers = Rough(inside_of(linear), KEPT), linear.factored, []

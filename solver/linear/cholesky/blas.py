@@ -120,28 +120,3 @@ def less_product(blas, left, right, target, ints):  # type: ignore[no-untyped-de
     """C − B Dᵀ; ints: (columns, rows of B, leading dimension of B and D, rows of D, leading dimension of C)."""
     call(blas[3], (blas[7], blas[6], at(ints, 1), at(ints, 3), at(ints, 0), blas[8], left, at(ints, 2), right,
                    at(ints, 2), blas[9], target, at(ints, 4)))
-
-
-@inlined
-def forward_rows(blas, matrix, work, ints):  # type: ignore[no-untyped-def]
-    """W L⁻ᵀ of the first columns of W, in place, and what it says of the others: W₂ − W₁ L₂ᵀ.
-
-    ints: (columns, rows of L below them, its leading dimension, rows of W, its leading dimension).
-    """
-    call(blas[1], (blas[5], blas[4], blas[6], blas[7], at(ints, 3), at(ints, 0), blas[9], matrix, at(ints, 2), work,
-                   at(ints, 4)))
-    if ints[1] > 0:
-        call(blas[3], (blas[7], blas[6], at(ints, 3), at(ints, 1), at(ints, 0), blas[8], work, at(ints, 4),
-                       matrix + 4 * np.int64(ints[0]), at(ints, 2), blas[9],
-                       work + 4 * np.int64(ints[0]) * np.int64(ints[4]), at(ints, 4)))
-
-
-@inlined
-def backward_rows(blas, matrix, work, ints):  # type: ignore[no-untyped-def]
-    """(W₁ − W₂ L₂) L⁻¹ in place of the first columns of W; ints as for `forward_rows`."""
-    if ints[1] > 0:
-        call(blas[3], (blas[7], blas[7], at(ints, 3), at(ints, 0), at(ints, 1), blas[8],
-                       work + 4 * np.int64(ints[0]) * np.int64(ints[4]), at(ints, 4),
-                       matrix + 4 * np.int64(ints[0]), at(ints, 2), blas[9], work, at(ints, 4)))
-    call(blas[1], (blas[5], blas[4], blas[7], blas[7], at(ints, 3), at(ints, 0), blas[9], matrix, at(ints, 2), work,
-                   at(ints, 4)))

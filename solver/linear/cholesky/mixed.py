@@ -19,6 +19,7 @@ from ..blocks import CHUNKS, dots
 from ..bordered import Bordered, side_by_side
 from ..interface import NotPositiveDefinite, available
 from ..spread import Spread
+from .multifrontal import Single
 from .single import SingleFactor
 from .single_columns import SingleColumns
 
@@ -70,7 +71,7 @@ class Mixed(Bordered):
         self._single: SingleFactor | None = None
         self._columns: SingleColumns | None = None
         self._is_double = False
-        self._arrays: dict[tuple[int, ...], tuple[Vec, Vec, Vec, Vec]] = {}
+        self._arrays: dict[tuple[int, ...], tuple[Vec, Vec, Single, Vec]] = {}
         self._jacobian = None
 
     def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
@@ -122,7 +123,7 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            answer = self._refined(columns, name, count)
+            answer = self._refined(columns, name)
             if answer is not None:
                 return side_by_side(answer, count)
             self._factor_double("its answers do not come near")
@@ -130,7 +131,7 @@ class Mixed(Bordered):
         columns[:] = 0.0
         return solved
 
-    def _refined(self, left: Vec, name: str, count: int) -> Vec | None:
+    def _refined(self, left: Vec, name: str) -> Vec | None:
         """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
 
         None where it does not come near; then they are as they were.
@@ -140,9 +141,9 @@ class Mixed(Bordered):
         x = self._place(left.shape)[0]
         x[:] = 0.0
         self.taken = 0
-        return x if self._improve(left, x, count, goal) else None
+        return x if self._improve(left, x, goal) else None
 
-    def _improve(self, left: Vec, x: Vec, count: int, goal: Vec) -> bool:
+    def _improve(self, left: Vec, x: Vec, goal: Vec) -> bool:
         """Solves with the single factor until what is left of each column is near; says whether it came to be.
 
         x: the array of that shape that is kept. goal: squares, (strips, lanes). Where it did not, what is left is as it
@@ -157,7 +158,7 @@ class Mixed(Bordered):
                 few, goals = self._few(left, goal, far)
                 answer = self._place(few.shape)[0]
                 answer[:] = 0.0
-                near = self._improve(few, answer, int(far.sum()), goals)
+                near = self._improve(few, answer, goals)
                 self._put_back(few, answer, far, left, x)
             if near:
                 break
@@ -168,7 +169,7 @@ class Mixed(Bordered):
             # columns of about unit length, since single precision ends at 1e-38
             scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
             share(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
-            unit = self._precondition(single, count)
+            unit = self._precondition(single)
             share(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
             self._spread.blocks.multiply(moved, left, -1)
             square = self._squares(left)
@@ -182,7 +183,7 @@ class Mixed(Bordered):
         total: Vec = partial.sum(axis=1)
         return total
 
-    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Vec, Vec]:
+    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
         """Arrays for strips of this shape: an answer, its last change, that in single precision, sums."""
         if shape not in self._arrays:
             self._arrays[shape] = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.float32),
@@ -208,13 +209,13 @@ class Mixed(Bordered):
             x[strip, :, lane] += answer[k // width, :, k % width]
             left[strip, :, lane] = few[k // width, :, k % width]
 
-    def _precondition(self, single: Vec, count: int) -> float:
+    def _precondition(self, single: Single) -> float:
         """About A_qq⁻¹ in place of strips in single precision, but for the factor that is returned."""
         assert self._single is not None and self._columns is not None
         if single.shape[2] == 1:
             single[0, :, 0] = self._single.solve(single[0, :, 0].astype(float)) / self._single.unit
         else:
-            self._columns.solve(single, count)
+            self._columns.solve(single)
         return self._single.unit
 
 

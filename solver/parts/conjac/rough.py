@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ...linear.blocks import LANES
 from ...linear.cholesky.single import SingleFactor
 from ...linear.cholesky.single_columns import SingleColumns
 from ...linear.cholesky.single_few import SingleFew
@@ -12,7 +13,6 @@ from ...linear.cholesky.supernodal import Supernodes
 from ...linear.interface import Shown
 from ...state import Vec
 
-STRIP = 32  #: columns that read the factor together, at most
 
 class Rough:
     """Where the linear solver shows its factor: on its pattern, in half the bytes."""
@@ -21,9 +21,8 @@ class Rough:
         """inside: of the linear solver's factor. kept: the last unknowns."""
         self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
         self._few, self._stamp, self._is_shown = SingleFew(inside, kept, self.single), -1, False
-        self._columns: SingleColumns | None = None  # none before BLAS is known to be within reach
-        strips = -(-kept // STRIP)
-        self._strips = np.zeros((strips, len(inside.permutation), -(-kept // max(strips, 1))), dtype=np.float32)
+        self._columns = SingleColumns(inside, self.single)
+        self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
 
     def of(self, inside: Supernodes) -> bool:
         """Whether it stands on the pattern of this factor."""
@@ -53,13 +52,11 @@ class Rough:
         self.single.factor(lower)
         showing.factored += 1
         self._stamp, self._is_shown = showing.factored, False
-        if self._columns is None:
-            self._columns = SingleColumns(self._inside, self.single)
         strips, kept = self._strips, self._kept
         strips[:] = 0.0
-        which, lanes = np.arange(kept), strips.shape[2]
-        strips[which // lanes, strips.shape[1] - kept + which, which % lanes] = 1.0
-        self._columns.backward(strips, kept)
+        which = np.arange(kept)
+        strips[which // LANES, strips.shape[1] - kept + which, which % LANES] = 1.0
+        self._columns.backward(strips)
         answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(np.float64)
         jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
         return jacobian
