@@ -247,10 +247,19 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
     one, other = names[owner[edge[0]]], names[owner[face[0]]]
     place = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
     if one == other:
-        raise BadScene(f"it crosses itself at the start, near ({place}) m", "Move its parts away from each other", one)
+        near = now[np.concatenate([edge, face])]
+        raise BadScene(f"it crosses itself at the start, near ({place}) m", _apart_or_merged(near), one)
     raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
                    "Move them apart, with a little air between, give Push Apart some frames, or let them not touch "
                    "each other", one)
+
+
+def _apart_or_merged(near: Vec) -> str:
+    """What helps where a body goes through itself. near: different vertices of it there, (k, 3) [m]; of meshes that are
+    split along their seams, as imported clothes are, some lie on each other."""
+    doubled = len(np.unique(near, axis=0)) < len(near)
+    return ("Vertices lie on each other there: join them by Merge > By Distance in Edit Mode" if doubled else
+            "Move its parts away from each other")
 
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], obstacles: Obstacles, behind: int, now: Vec,

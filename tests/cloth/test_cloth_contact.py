@@ -6,6 +6,7 @@ from cloth_jobs import BOX, Quiet, cloth_body, cloth_job, obstacle, part_of, pla
 from sheets import grid
 from small_jobs import box_tets
 
+from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.simulate import bake
 
@@ -44,6 +45,24 @@ def test_a_tablecloth_hangs_over_a_box(tmp_path, solver):
     assert part.contacts[0].reach == pytest.approx(1e-3)
     assert x[:, 2].min() < -0.04
     assert above.sum() >= 16
+
+
+def test_cloth_that_is_split_along_a_seam_is_told_to_be_joined(tmp_path):
+    """As imported clothes are: corners of both sides lie on each other, so it seems to go through itself there."""
+    vertices, triangles = grid(4, 4, 0.4, 0.4)
+    split, right = [], (vertices[triangles].mean(axis=1)[:, 0] > 0.2) | (vertices[triangles].mean(axis=1)[:, 1] > 0.2)
+    for each in (~right, right):
+        used, faces = np.unique(triangles[each], return_inverse=True)
+        split.append((vertices[used] + [0, 0, 1.0], faces.reshape(-1, 3)))
+    seam = np.concatenate([split[0][0], split[1][0]])
+    faces = np.concatenate([split[0][1], split[1][1] + len(split[0][0])])
+    for places, told in ((seam, "Merge > By Distance"), (np.concatenate([split[0][0] + [0.05, 0.03, 0], split[1][0]]),
+                                                         "Move its parts away")):
+        arrays = {}
+        job = cloth_job(tmp_path / told[:5], [cloth_body("Shirt", places, faces, arrays)], arrays, contact={})
+        with pytest.raises(BadScene, match="it crosses itself at the start") as refused:
+            part_of(job)
+        assert told in refused.value.remedy
 
 
 @pytest.mark.long
