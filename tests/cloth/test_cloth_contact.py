@@ -56,10 +56,10 @@ def test_cloth_that_is_split_along_a_seam_is_told_to_be_joined(tmp_path):
         split.append((vertices[used] + [0, 0, 1.0], faces.reshape(-1, 3)))
     seam = np.concatenate([split[0][0], split[1][0]])
     faces = np.concatenate([split[0][1], split[1][1] + len(split[0][0])])
-    for places, told in ((seam, "Merge > By Distance"), (np.concatenate([split[0][0] + [0.05, 0.03, 0], split[1][0]]),
-                                                         "Move its parts away")):
+    for corners, told in ((seam, "Merge > By Distance"), (np.concatenate([split[0][0] + [0.05, 0.03, 0], split[1][0]]),
+                                                          "Move its parts away")):
         arrays = {}
-        job = cloth_job(tmp_path / told[:5], [cloth_body("Shirt", places, faces, arrays)], arrays, contact={})
+        job = cloth_job(tmp_path / told[:5], [cloth_body("Shirt", corners, faces, arrays)], arrays, contact={})
         with pytest.raises(BadScene, match="it crosses itself at the start") as refused:
             part_of(job)
         assert told in refused.value.remedy
