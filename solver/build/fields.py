@@ -18,6 +18,9 @@ from ..state import Index, Mask, Vec
 from .matter import Matter
 from .volumes import Stage
 
+#: how many edges of tetrahedra a vertex may be outside of them before it is told: a mesh rides a little beside them
+BESIDE = 2.0
+
 QUASISTATIC = "it has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
 
 
@@ -98,10 +101,25 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
         fields = build_fields(body, job.array, volume, embedding)
+        if embedding is not None:
+            fields = replace(fields, notes=(*fields.notes, *_left_out(volume, embedding, vertices)))
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows
     if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
     return Prepared(body, volume, embedding, fields)
+
+
+def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
+    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as spikes and whiskers."""
+    inside = np.maximum(embedding.weights, 0.0)
+    nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
+    away = np.linalg.norm(vertices - nearest, axis=1)
+    ends = volume.nodes[volume.tets[:, :2]]
+    far = away > BESIDE * np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
+    if not far.any():
+        return []
+    return [f"{far.sum()} of its vertices stand out of its tetrahedra, by up to {away.max():.2g} m: what is thinner than "
+            "these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
 
 
 def shown(prepared: Prepared) -> Arrays:
