@@ -96,7 +96,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
         pinned = _pinned(job, body, volume.nodes, triangles, notes)
         weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
-        if len(pinned) + len(attached) == len(volume.nodes):
+        if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Hold less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, _motion(job, body, volume.nodes, pinned),

@@ -104,6 +104,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     damped: list[list[str]] = []
     for k, (one, made, start, stop) in enumerate(zip(prepared, matter, first[:-1], first[1:])):
         free = coordinates.free[(coordinates.free >= start) & (coordinates.free < stop)]
+        if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
+            free = np.arange(start, stop, dtype=np.int32)
         law, said, hertz = law_of(job, one, made, rest, mass, free, one.fields.dynamic + np.int32(start), integrator,
                                   type(linear)())
         bodies[k] = replace(bodies[k], hertz=hertz)

@@ -67,7 +67,7 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     fibers, directions = _fibers(body, arrays, volume, painted, notes)
     pinned = _pinned_nodes(body, arrays, volume, painted, notes)
     attached, by = attached_nodes(body, arrays, painted.at_nodes if painted else {}, len(volume.nodes), pinned, notes)
-    if len(pinned) + len(attached) == len(volume.nodes):
+    if len(attached) and len(pinned) + len(attached) == len(volume.nodes):
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
     dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
@@ -161,7 +161,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
             notes.append("Pin is painted on nothing, so no part is held")
         elif not held.any():
             notes.append("Pin is painted on an area smaller than a tetrahedron, so no part is held")
-    if held.all():
+    if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     return np.flatnonzero(held).astype(np.int32)

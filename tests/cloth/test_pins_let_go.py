@@ -6,7 +6,7 @@ from cloth_jobs import BOX, Quiet, square
 from sheets import grid
 from small_jobs import box_job, change
 
-from solver.errors import BadScene, StaleCache
+from solver.errors import BadScene, NoFreeNode, StaleCache
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.simulate import bake
@@ -83,6 +83,57 @@ def test_a_body_of_tetrahedra_is_let_go_too(tmp_path):
     change(job, "bodies.0.pin", {"weights": "arrays/top.npy", "until": "arrays/until.npy"})
     out = seen(job, last=8)
     assert np.abs(out[:4, top] - out[0, top]).max() < 1e-6 and (out[7, top, 2] < out[0, top, 2] - 0.05).all()
+
+
+def led(job, vertices, speed, frame, end):
+    """All of a body is led along x at so many metres a second and let go at a frame."""
+    samples = np.arange(2 * (end - 1) + 1) / 48
+    arrays = {"all": np.ones(len(vertices)), "until": np.full(len(vertices), frame, dtype=np.int32),
+              "led": vertices + samples[:, None, None] * np.array([speed, 0.0, 0.0]),
+              "which": np.arange(len(vertices), dtype=np.int32)}
+    for name, values in arrays.items():
+        np.save(job / "arrays" / f"{name}.npy", values)
+    change(job, "bodies.0.pin", {"weights": "arrays/all.npy", "until": "arrays/until.npy", "motion": "arrays/led.npy",
+                                 "motion_vertices": "arrays/which.npy"})
+
+
+def flies(out, frame, speed):
+    """It is where it is led up to a frame, and in free fall with that speed from then on."""
+    middle = out.astype(float).mean(axis=1)
+    assert np.diff(middle[:, 0]) * 24.0 == pytest.approx(speed, rel=1e-3)
+    assert np.ptp(middle[:frame, 2]) < 1e-6
+    assert np.abs(np.diff(middle[frame:, 2], 2) * 24.0 ** 2 + 9.81).max() < 2e-2
+
+
+def test_a_body_that_is_led_as_a_whole_and_let_go_is_thrown(tmp_path):
+    """Keyframes lead it to where it is let go, and it flies on with their speed."""
+    job = box_job(tmp_path / "job", end=10, motion=False, method={"kind": "vanilla"})
+    vertices, faces = BOX
+    vertices = 0.5 * (vertices + 1.0) * [0.2, 0.1, 0.1]
+    np.save(job / "arrays" / "vertices.npy", vertices)
+    np.save(job / "arrays" / "faces.npy", faces)
+    change(job, "bodies.0.surface", {"vertices": "arrays/vertices.npy", "triangles": "arrays/faces.npy"})
+    change(job, "bodies.0.dynamic", {})
+    change(job, "bodies.0.wobble_half_life", 0.75)
+    led(job, vertices, 2.0, 5, 10)
+    said = []
+    reporter = Quiet()
+    reporter.log = said.append
+    bake(job, reporter)
+    assert any("Wobble Half-Life 0.75 s" in one for one in said)
+    cache = Cache(job / "cache")
+    flies(np.array([cache.vertices(k) for k in range(1, 11)]), 5, 2.0)
+    # held to the end it is refused, as before
+    np.save(job / "arrays" / "until.npy", np.full(len(vertices), NEVER, dtype=np.int32))
+    change(job, "bodies.0.pin", {"weights": "arrays/all.npy"})
+    with pytest.raises(NoFreeNode, match="every node is pinned"):
+        bake(job, Quiet())
+
+
+def test_cloth_that_is_led_as_a_whole_and_let_go_is_thrown(tmp_path):
+    job = square(tmp_path / "job", cells=CELLS, size=SIZE, end=10, drag=0.0, air_friction=0.0)
+    led(job, np.load(job / "arrays" / "Cloth_vertices.npy"), 2.0, 5, 10)
+    flies(seen(job, last=10), 5, 2.0)
 
 
 @pytest.mark.parametrize(("field", "value", "word"), [
