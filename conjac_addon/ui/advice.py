@@ -125,8 +125,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
         if not unpinned and is_held(obj) is False and is_led(obj):
-            yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is. Paint "
-                         "Pin under Painted Maps")
+            yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is",
+                         "conjac.add_group", "Paint Pin")
         if unpinned:
             yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
                          f'"{obj.conjac.pin_group}", which is not there')

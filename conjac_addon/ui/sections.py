@@ -97,6 +97,8 @@ def _draw_advice(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
             column.operator(one.operator, text=one.button).count = obj.conjac.suggestions
         elif one.operator == "conjac.set_wobble":
             column.operator(one.operator, text=one.button).hertz = obj.conjac.wobble_hertz
+        elif one.operator == "conjac.add_group":
+            column.operator(one.operator, text=one.button).map = "pin"
         elif one.operator:
             column.operator(one.operator, text=one.button)
 

@@ -110,7 +110,7 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
 
 
 def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
-    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as spikes and whiskers."""
+    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
     inside = np.maximum(embedding.weights, 0.0)
     nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
     away = np.linalg.norm(vertices - nearest, axis=1)
@@ -118,8 +118,8 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
     far = away > BESIDE * np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
     if not far.any():
         return []
-    return [f"{far.sum()} of its vertices stand out of its tetrahedra, by up to {away.max():.2g} m: what is thinner than "
-            "these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
+    return [f"{far.sum()} of its vertices stand out of its tetrahedra, by up to {away.max():.2g} m: what is thinner "
+            "than these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
 
 
 def shown(prepared: Prepared) -> Arrays:
