@@ -44,7 +44,7 @@ def beam(key: str, params: dict[str, float]) -> Nodes:
 
 def potential(world: Nodes, x: np.ndarray) -> float:
     """Elastic and gravitational energy [J]."""
-    energy = world.evaluate(x, np.zeros_like(x), 0.0)[1]
+    energy = world.evaluate(x, 0.0)[1]
     assert energy is not None
     return energy
 

@@ -57,9 +57,9 @@ class Pulled(Nodes):
         self._pull(time)
         return super().linearise_at(x, v, time, project)
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         self._pull(time)
-        return super().evaluate(x, v, time)
+        return super().evaluate(x, time)
 
     def _pull(self, time: float) -> None:
         self._weight = self.mass[:, None] * self.gravity
@@ -105,7 +105,7 @@ def simulate(name: str, seconds: float) -> tuple[dict[str, Any], np.ndarray, np.
     state = made.initial_state()
     made.step(state, H)  # kernels are loaded and arrays touched before anything is timed
     made.stretching(made.rest, made.rest)
-    made.evaluate(made.rest, made.rest, 0.0)
+    made.evaluate(made.rest, 0.0)
     made.forget_past()
     first, worked, spent, levels, awake, moving = made.linear.factored, 0.0, [], [], [], []
     for _ in range(round(seconds / H)):

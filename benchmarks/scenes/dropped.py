@@ -44,7 +44,7 @@ def seen(world: Nodes, state: State) -> tuple[float, float]:
     x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
     middle = world.mass @ x / world.mass.sum()
     unstrained = world.rest + middle - world.mass @ world.rest / world.mass.sum()
-    elastic = world.evaluate(x, v, state.time)[1] - world.evaluate(unstrained, v, state.time)[1]
+    elastic = world.evaluate(x, state.time)[1] - world.evaluate(unstrained, state.time)[1]
     arms, moves = x - middle, v - world.mass @ v / world.mass.sum()
     inertia = np.einsum("n,nij->ij", world.mass, np.einsum("na,na,ij->nij", arms, arms, np.eye(3))
                         - np.einsum("ni,nj->nij", arms, arms))

@@ -60,7 +60,7 @@ def flown(dynamic: np.ndarray | None, h: float = H, undivided: bool = False) -> 
         paces = [mass[own] @ v[own] / mass[own].sum() for own in (slice(count), slice(count, None))]
         going = sum(0.5 * float(mass[:count].sum() * (pace @ pace)) for pace in paces)
         told.append((mass[:count] @ x[:count] / mass[:count].sum(), kinetic - going,
-                     kinetic + part.evaluate(x, v, state.time)[1]))
+                     kinetic + part.evaluate(x, state.time)[1]))
     return told
 
 

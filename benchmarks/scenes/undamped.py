@@ -40,9 +40,8 @@ class Undamped:
         self.mass = world.mass[:, None]
         self.give = np.zeros_like(self.mass)  #: 1/m, none of nodes that are held
         self.give[world.coordinates.free] = 1.0 / self.mass[world.coordinates.free]
-        self._still = np.zeros_like(x)
         self.x, self.v, self.halvings, self.calm = x.copy(), np.zeros_like(x), 0, 0
-        self.rows = [(0.0, 0.0, world.evaluate(x, self._still, 0.0)[1] - rest)]  #: time, kinetic and all energy
+        self.rows = [(0.0, 0.0, world.evaluate(x, 0.0)[1] - rest)]  #: time, kinetic and all energy
         if part.exists():
             with np.load(part) as stored:
                 self.x, self.v, self.halvings = stored["x"], stored["v"], int(stored["level"])
@@ -71,11 +70,11 @@ class Undamped:
     def _tried(self, steps: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Positions, velocities and potential energy above rest, after so many steps."""
         h, x, v = BLOCK / steps, self.x.copy(), self.v.copy()
-        force, energy = self.world.evaluate(x, self._still, 0.0)
+        force, energy = self.world.evaluate(x, 0.0)
         for _ in range(steps):
             v += 0.5 * h * force * self.give
             x += h * v
-            force, energy = self.world.evaluate(x, self._still, 0.0)
+            force, energy = self.world.evaluate(x, 0.0)
             v += 0.5 * h * force * self.give
             if not np.isfinite(energy):
                 break

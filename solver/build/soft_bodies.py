@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from .. import catalogue
 from ..assembly.damping import DampingLaw
 from ..contact.find.half_space import HalfSpace
-from ..contact.laws.interface import ContactLaw, Friction
+from ..contact.laws.interface import ContactLaw
 from ..contact.laws.penalty import Penalty
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
@@ -24,7 +24,7 @@ from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
 from ..parts.apart import Apart, Share
-from ..parts.interface import Balancing, Condensation, Mesh, PassesOn, Whole
+from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -128,7 +128,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
             friction = catalogue.find("friction", scene.ground.friction.kind).load()(
                 parameters("friction", scene.ground.friction))
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
-    notes += [] if friction is None else condensation.solved_by(_NotesOn(friction))
+    notes += [] if friction is None else friction.notes(has_dynamic=condensation.whole is None)
     if ground is not None:
         notes += _sunk(bodies, ground[0], rest, coordinates.free)
     for one, said in zip(prepared, damped):
@@ -158,19 +158,6 @@ def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) 
             notes.append(f'"{body.name}": it begins {deep:.3g} m deep in the ground, which throws it out. Lift it, or '
                          "lower the ground")
     return notes
-
-
-@dataclass(frozen=True)
-class _NotesOn:
-    """What a law of friction says of a method, by what the method's unknowns are."""
-
-    law: Friction
-
-    def in_full(self, whole: Whole) -> list[str]:
-        return self.law.notes(has_dynamic=False)
-
-    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> list[str]:
-        return self.law.notes(has_dynamic=True)
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,

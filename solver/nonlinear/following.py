@@ -37,7 +37,7 @@ class FollowingProblem(StageProblem):
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
         v = self.velocities(unknowns)
-        force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        force, energy = self.physics.evaluate(self.positions(v), self.stage.time)
         slope, value = self._position_inertia.energy(v)
         residual = self._residual(slope[self.order], force)
         merit = np.inf if energy is None else value + self.stage.a / self.stage.b * energy

@@ -20,11 +20,9 @@ class Physics(Protocol):
     def rest(self) -> Vec:
         """Positions of all nodes in the rest shape, (n, 3) [m]."""
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float | None]:
-        """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such.
-
-        x, v: positions and velocities, (n, 3).
-        """
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float | None]:
+        """Forces [N], (n, 3), and the energy that they derive from [J], None where there is none such, at positions
+        (n, 3)."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""

@@ -164,7 +164,7 @@ class StageProblem:
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
-        force, energy = self.physics.evaluate(self.positions(v), v, self.stage.time)
+        force, energy = self.physics.evaluate(self.positions(v), self.stage.time)
         drag = None if self._braked is None else self._braked.at(v)
         if drag is not None:
             force = force + drag

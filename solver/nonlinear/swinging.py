@@ -44,7 +44,7 @@ class Swings:
 
     def forget(self) -> None:
         """The true stiffness is tried in the next step."""
-        self._known: list[tuple[float, Vec, Vec, float]] = []  #: energies that were asked last, and where
+        self._known: list[tuple[float, Vec, float]] = []  #: energies that were asked last, and where
         self._wait = self._left = 0  #: steps in which it is not tried, after it was not definite last, and from now on
 
     def reach(self, passes_at: PassesAt, products_at: ProductsAt, stage: NodeStage, start: State) -> State:
@@ -116,16 +116,16 @@ class Swings:
         nodes against forces, (n, 3) [N], has done."""
         begun = self._coordinates.place(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
-        stored = self._stored(x, v, time) - self._stored(begun, stage.v_hat, start.time)
+        stored = self._stored(x, time) - self._stored(begun, start.time)
         held = self._coordinates.prescribed
         gain = after - before + stored + float(np.vdot(force[held], (x - begun)[held]))
         return not gain <= GAIN * (before + after + abs(stored))
 
-    def _stored(self, x: Vec, v: Vec, time: float) -> float:
+    def _stored(self, x: Vec, time: float) -> float:
         """Energy of positions [J]; a step begins where the last one ended, mostly."""
         for known in self._known:
-            if known[0] == time and np.array_equal(known[1], x) and np.array_equal(known[2], v):
-                return known[3]
-        energy = self._evaluate(x, v, time)[1]
-        self._known = [*self._known[-2:], (time, x, v, energy)]
+            if known[0] == time and np.array_equal(known[1], x):
+                return known[2]
+        energy = self._evaluate(x, time)[1]
+        self._known = [*self._known[-2:], (time, x, energy)]
         return energy

@@ -17,7 +17,7 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import Index, Led, Vec
-from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, PosedNodes, T, Ways
+from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, PosedNodes
 from .stage import NodeStage, Stage
 
 
@@ -49,6 +49,7 @@ class Apart:
     """A condensation of several."""
 
     sleep = None  #: refused where joints carry nodes
+    whole = passes = None
 
     def __init__(self, mesh: Mesh, shares: Sequence[Share]) -> None:
         """mesh: of all. shares: all of it, no node in two; β of all is one."""
@@ -67,8 +68,10 @@ class Apart:
                                        np.isin(prescribed, nodes).astype(float)))
         self.beta = shares[0].params["beta"]
 
-    def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, None, None)
+    @property
+    def at_once(self) -> Balancing | None:
+        """None: no balance of one body is that of another."""
+        return None
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedApart:
         """Factor each. Raises NotPositiveDefinite."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self
 
 import scipy.sparse as sp
 
@@ -37,8 +37,8 @@ class Mesh:
     patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
 
 
-#: forces [N], (n, 3), and the energy that they derive from [J], at positions and velocities (n, 3) and a time [s]
-Evaluate = Callable[[Vec, Vec, float], tuple[Vec, float]]
+#: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
+Evaluate = Callable[[Vec, float], tuple[Vec, float]]
 
 
 #: what impulses on some nodes change in their velocities, both (c, 3) [N s], [m/s]
@@ -166,10 +166,6 @@ class Sleeping(Protocol):
         """Drop what depends on earlier steps and is not in the State."""
 
 
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-
-
 class Whole(Protocol):
     """All free nodes as unknowns of one sparse matrix, for who fills and factors it as a stage is iterated."""
 
@@ -186,20 +182,6 @@ class Whole(Protocol):
         """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
 
 
-class Ways(Protocol[T_co]):
-    """To do something, by what a method's unknowns are."""
-
-    def in_full(self, whole: Whole) -> T_co:
-        """Where they are the velocities of all free nodes."""
-
-    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> T_co:
-        """Where most nodes follow others in balance, so that their velocities are no unknowns.
-
-        at_once: the same; None where each body is condensed by itself. passes: on the factor of a stage, raises
-        NotPositiveDefinite; None where stages are not solved by these.
-        """
-
-
 class Condensation(Protocol):
     """Poses a linearised stage in its own unknowns."""
 
@@ -212,8 +194,18 @@ class Condensation(Protocol):
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
-    def solved_by(self, ways: Ways[T]) -> T:
-        """What the one of these says that fits it."""
+    @property
+    def whole(self) -> Whole | None:
+        """The same where velocities of all free nodes are unknowns; None where most follow others in balance."""
+
+    @property
+    def at_once(self) -> Balancing | None:
+        """The same where most follow others, those of all bodies in one balance; None where each body is condensed by
+        itself."""
+
+    @property
+    def passes(self) -> PassesOn | None:
+        """On the factor of a stage, raises NotPositiveDefinite; None where stages are not solved by these."""
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""

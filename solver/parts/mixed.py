@@ -20,7 +20,7 @@ from ..contact.laws.gripping import Gripping
 from ..linear.interface import LinearSolver
 from ..state import Led, Vec
 from .apart import Apart, Member, PosedApart, Share
-from .interface import Evaluate, Mesh, PosedNodes, PositionInertia, T, Ways
+from .interface import Evaluate, Mesh, PosedNodes, PositionInertia
 from .stage import NodeStage
 
 
@@ -32,8 +32,9 @@ class MixedMethods(Apart):
         super().__init__(mesh, shares)
         self.linear = linear
 
-    def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, self, None)
+    @property
+    def at_once(self) -> MixedMethods:
+        return self
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
         """A stage that each of them has posed."""
@@ -143,12 +144,11 @@ class PosedMixed(PosedApart):
         """Each after the other, with the others where they are by then."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
         for one, posed in zip(self.owner.members, self.posed):
-            x, v = coordinates.place(settled, self.stage.time, led), coordinates.spread(u, self.stage.w)
+            x = coordinates.place(settled, self.stage.time, led)
 
-            def among(mine: Vec, its: Vec, time: float, one: Member = one, x: Vec = x,
-                      v: Vec = v) -> tuple[Vec, float]:
-                x[one.nodes], v[one.nodes] = mine[one.nodes], its[one.nodes]
-                return evaluate(x, v, time)
+            def among(mine: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
+                x[one.nodes] = mine[one.nodes]
+                return evaluate(x, time)
 
             settled[one.coordinates] = posed.settle(q[one.coordinates], u[one.coordinates], among, corrections, led)
         return settled

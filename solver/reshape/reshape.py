@@ -19,6 +19,7 @@ from ..state import Index, State, Vec
 from ..world.world import World
 from . import nails
 from .body import Separation, WholeBody, apply, cut_body
+from .carried_over import carried_over
 from .cuts.interface import Cut, Shape
 from .made import Made, made_of, recorded
 
@@ -92,7 +93,7 @@ class Reshape:
                 world = world.with_part(k, old.part, old.rides)
                 continue
             self._soft[k] = new = self._assembled(old)
-            states[k] = new.part.carried_over(old.part, states[k], source, x)
+            states[k] = carried_over(old.part, new.part, states[k], source, x)
             for ride in new.rides:
                 from ..world.carried import HISTORIES  # its kernels are compiled where something rides
 

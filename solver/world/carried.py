@@ -21,7 +21,7 @@ from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.interface import Balancing, Condensation, PassesOn, Whole
+from ..parts.interface import Balancing
 from ..parts.joints.flown import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
@@ -45,18 +45,6 @@ JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
 
-class _Unknowns:
-    """What a method solves for: all free nodes in one matrix, or positions of which most balance, those of all bodies
-    at once; None for the others."""
-
-    def in_full(self, whole: Whole) -> tuple[Whole | None, Balancing | None]:
-        return whole, None
-
-    def condensed(self, condensation: Condensation, at_once: Balancing | None,
-                  passes: PassesOn | None) -> tuple[Whole | None, Balancing | None]:
-        return None, at_once
-
-
 class FleshOnBones(Ride):
     """Soft bodies of which some hang on bones, and all mechanisms: two parts, stepped as one system.
 
@@ -70,7 +58,6 @@ class FleshOnBones(Ride):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
-        self._moving, self._reduced = soft.condensation.solved_by(_Unknowns())
         self._made: Together | None = None  #: on the factor that stands there, for stages of the same matrix
         self._changes = Anderson(DEPTH)  #: of iterations on it
         self._aim = Aim(jointed.constraints, jointed.unknowns)
@@ -271,14 +258,14 @@ class FleshOnBones(Ride):
             at = self._skeleton.bodies(where)
             led = flesh.attached.led(at)
             x, v = flesh.place(q[:cut], stage.time, led), flesh.spread(u[:cut], of_flesh.w)
-            force = self.soft.evaluate(x, v, stage.time)[0]
+            force = self.soft.evaluate(x, stage.time)[0]
             v[flesh.attached.nodes] = led.velocities
             force = force if damped is None else force + damped.force(v)
             return made.moved_on(at, v, force, of_flesh, where, of_joints, kept)
 
         def apart() -> State:
             limits = self.soft.stage_solver.limits
-            if self._moving is None or not limits.patience:
+            if self.soft.condensation.whole is None or not limits.patience:
                 return Coupled(pose_at, self.soft.evaluate, stage, start, limits, self.soft.extent, WHO).reach()
             try:
                 return Kept(pose_at, moved_on, self._changes, self.soft.evaluate, stage, start, limits,
@@ -289,8 +276,8 @@ class FleshOnBones(Ride):
 
         if not self.soft.contacts:
             after = apart()
-        elif self._reduced is not None:
-            after = self._balanced(self._reduced, apart, stage, start, damped)
+        elif (reduced := self.soft.condensation.at_once) is not None:
+            after = self._balanced(reduced, apart, stage, start, damped)
         else:
             after = Bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
                             self.soft.stage_solver.limits).reach()
@@ -341,7 +328,7 @@ class FleshOnBones(Ride):
             where = State(stage.time, q[cut:], u[cut:], joints.memory)
             at = self._skeleton.bodies(where)
             x, y = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
-            force = self.soft.evaluate(x, y, stage.time, rubs)[0]
+            force = self.soft.evaluate(x, stage.time, rubs)[0]
             return Standing(where, at, self._skeleton.carrying(u[cut:]), y, force), x
 
         def pose_at(q: Vec, u: Vec, project: bool) -> BalancedTogether:

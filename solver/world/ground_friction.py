@@ -4,56 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
-from ..contact.find.half_space import HalfSpace
 from ..contact.laws.gripping import NODES, PLACES, Gripping, anchors_from
-from ..contact.laws.interface import Friction, SlidingNodes, along
-from ..contact.laws.penalty import Penalty
-from ..coordinates.free_nodes import FreeNodes
+from ..contact.laws.interface import SlidingNodes, along
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import SETTLE
-from ..parts.interface import Touched
+from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
-from ..state import Index, State, Vec
+from ..state import State, Vec
+from .soft_bodies import SoftBodies
 
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), where a law starts from
 
 
-class NodesOnGround(Protocol):
-    """What rubs: nodes on a ground, with what acts on them besides."""
-
-    coordinates: FreeNodes
-    mass: Vec  #: lumped [kg], (n,)
-    ground: tuple[HalfSpace, Penalty] | None
-    friction: Friction | None  #: of the ground
-
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and the energy that they derive from [J]."""
-
-    def gripping(self, x: Vec, time: float, anchors: Vec) -> Gripping | None:
-        """Friction of the ground as a force of positions, its loads those at x, (n, 3) [m]."""
-
-    def gripping_under(self, load: Vec, nodes: Index, normal: Vec, time: float, anchors: Vec) -> Gripping | None:
-        """The same where the ground presses some nodes (k,) with loads (k,) [N]."""
-
-
-def landed(system: NodesOnGround, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
+def landed(soft: SoftBodies, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:
     """The state at the end of a linearised stage, friction included; only the last one of a step is settled.
 
     stage: of all rates. Raises StepFailed.
     """
     u = posed.solve()
-    found = friction_impulses(system, posed, posed.stage, u, start.memory)
-    base, evaluate, held = start.q if stage.base is None else stage.base, system.evaluate, None
+    found = friction_impulses(soft, posed, posed.stage, u, start.memory)
+    base, held = start.q if stage.base is None else stage.base, None
+    evaluate: Evaluate = soft.evaluate
     if found is not None:
         posed = posed.under(found.impulses)
         u = posed.solve()
         # where nothing balances what brakes velocities holds positions too
-        held = _gripped(system, posed, found, u, start) if is_last and posed.balances else None
+        held = _gripped(soft, posed, found, u, start) if is_last and posed.balances else None
         if held is not None:
             posed, evaluate = held.posed, held.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))
@@ -67,66 +47,66 @@ def landed(system: NodesOnGround, posed: Touched, stage: Stage, start: State, is
 class _Gripped:
     """A stage in whose balance friction is a force of positions."""
 
-    system: NodesOnGround
+    soft: SoftBodies
     posed: Touched
     grip: Gripping
     anchors: Vec  #: of all nodes, from the point that the ground goes along with, (n, 3) [m]
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Forces with friction, and their energy."""
-        force, energy = self.system.evaluate(x, v, time)
+        force, energy = self.soft.evaluate(x, time)
         return force, energy + self.grip.add_force(x, force)
 
     def remembered(self, q: Vec) -> dict[str, Vec]:
         """What it has come to hold where the stage ends, with the loads that are there."""
-        assert self.system.ground is not None
+        assert self.soft.ground is not None
         time = self.posed.stage.time
-        x = self.system.coordinates.place(q, time)
-        last = self.system.gripping(x, time, self.anchors)
-        return {} if last is None else last.remembered(x, self.system.ground[0].point(time))
+        x = self.soft.coordinates.place(q, time)
+        last = self.soft.gripping(x, time, self.anchors)
+        return {} if last is None else last.remembered(x, self.soft.ground[0].point(time))
 
 
-def _gripped(system: NodesOnGround, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
+def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
     """The same stage with positions held where nodes touch: what moves them besides velocities feels friction as each
     node does, while velocities are too few to stop each. None where no friction is a force. Raises StepFailed.
 
     Friction is that of where velocities u bring the nodes, with the loads that braked these.
     """
     stage = posed.stage
-    if system.ground is None or system.friction is None or not system.friction.grips:
+    if soft.ground is None or soft.friction is None or not soft.friction.grips:
         return None
-    begun = system.coordinates.place(start.q, start.time)
-    anchors = anchors_from(start.memory, begun, system.ground[0].point(start.time))
+    begun = soft.coordinates.place(start.q, start.time)
+    anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
     load = found.rubbing.pressing / (stage.a * stage.h)
-    grip = system.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
+    grip = soft.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
     if grip is None:
         return None
-    base = begun if stage.base is None else system.coordinates.place(stage.base, stage.time)
-    ahead = base + stage.b * stage.h * system.coordinates.spread(u, stage.w)
+    base = begun if stage.base is None else soft.coordinates.place(stage.base, stage.time)
+    ahead = base + stage.b * stage.h * soft.coordinates.spread(u, stage.w)
     try:
         held = posed.gripping(grip, ahead)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
-    return _Gripped(system, held, grip, anchors)
+    return _Gripped(soft, held, grip, anchors)
 
 
-def rubbed(system: NodesOnGround, posed: Touched, after: State) -> State:
+def rubbed(soft: SoftBodies, posed: Touched, after: State) -> State:
     """The end of a stage that was solved without friction, posed there anew, and with it to first order.
 
     Raises StepFailed.
     """
     alone, stage = posed.solve(), posed.stage
-    own = 3 * len(system.coordinates.free)
+    own = 3 * len(soft.coordinates.free)
     # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
     ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
-    found = friction_impulses(system, posed, ended, after.u, after.memory)
+    found = friction_impulses(soft, posed, ended, after.u, after.memory)
     if found is None:
         return remember(after, stage, None)
     under = posed.under(found.impulses)
     change = under.solve() - alone
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads that balance
-    q = under.settle(q, u, system.evaluate, SETTLE)
+    q = under.settle(q, u, soft.evaluate, SETTLE)
     return remember(State(after.time, q, u, after.memory), stage, found)
 
 
@@ -145,18 +125,18 @@ class Found:
     impulses: Vec  #: on all nodes, (n, 3) [N s]
 
 
-def friction_impulses(system: NodesOnGround, posed: Touched, stage: NodeStage, u: Vec,
+def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec,
                       memory: Mapping[str, Vec]) -> Found | None:
     """Impulses of friction at rates u, those of the free nodes first; None where nothing rubs.
 
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
     stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
     """
-    contacts, friction = posed.lin.contacts, system.friction
-    if friction is None or system.ground is None or contacts is None:
+    contacts, friction = posed.lin.contacts, soft.friction
+    if friction is None or soft.ground is None or contacts is None:
         return None
-    finder, penalty = system.ground
-    coordinates, share = system.coordinates, stage.a * stage.h
+    finder, penalty = soft.ground
+    coordinates, share = soft.coordinates, stage.a * stage.h
     touching = coordinates.is_free[contacts.nodes]
     nodes, normal = contacts.nodes[touching], contacts.normal[touching]
     if not len(nodes):
@@ -171,8 +151,8 @@ def friction_impulses(system: NodesOnGround, posed: Touched, stage: NodeStage, u
     stiffness = penalty.stiffness(nodes)
     pressing = share * stiffness * np.maximum(depth, 0.0)
     rubbing = SlidingNodes(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
-                      share * ahead * stiffness, system.mass[nodes], share * _force(system, memory)[nodes])
-    impulses = np.zeros((len(system.mass), 3))
+                      share * ahead * stiffness, soft.mass[nodes], share * _force(soft, memory)[nodes])
+    impulses = np.zeros((len(soft.mass), 3))
     impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
     return Found(rubbing, impulses)
 
@@ -187,24 +167,8 @@ def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     return replace(after, memory=memory)
 
 
-def _force(system: NodesOnGround, memory: Mapping[str, Vec]) -> Vec:
+def _force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
     """What the memory has of friction, (n, 3) [N]."""
     known = memory.get(FORCE)
-    shape = (len(system.mass), 3)
+    shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
-
-
-def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
-    """What the memory has of friction, on the nodes of bodies that were reshaped: each was `source`, (n,), moved by
-    (n, 3) [m] and has a share of its mass, (n,)."""
-    kept = {}
-    if FORCE in memory:
-        kept[FORCE] = share[:, None] * memory[FORCE][source]
-    if NODES in memory:
-        held = memory[NODES].astype(np.int32)
-        place = np.full(max(int(source.max(initial=0)), int(held.max(initial=0))) + 1, -1, dtype=np.int32)
-        place[held] = np.arange(len(held))
-        nodes = np.flatnonzero(place[source] >= 0)
-        kept |= {NODES: nodes.astype(float),
-                 PLACES: (memory[PLACES].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
-    return kept

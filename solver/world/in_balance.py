@@ -27,7 +27,7 @@ from ..nonlinear.kept_stage import KeptStage
 from ..nonlinear.momentum import with_momentum
 from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.swinging import Swings
-from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, StagePasses
+from ..parts.interface import Balancing, Condensation, PosedNodes, StagePasses
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, Mask, State, Vec
@@ -98,9 +98,9 @@ class AtOnce(InBalance):
     """By passes on a kept factor, and by an energy of positions where surfaces touch; where these do not lead there, by
     iterations on a factor each."""
 
-    def __init__(self, soft: SoftBodies, reduced: Balancing, passes: PassesOn | None) -> None:
+    def __init__(self, soft: SoftBodies, reduced: Balancing) -> None:
         super().__init__(soft, reduced)
-        self._reduced, self._passes = reduced, passes
+        self._reduced, self._passes = reduced, reduced.passes
         self.kept = KeptStage()
         self._pushed: Mask | None = None  #: what something outside acted on in a stage of this step, (n,)
         self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)

@@ -42,11 +42,11 @@ class LastForces:
         self._at: tuple[Among, float, Vec] | None = None
         self._found: tuple[Vec, float]
 
-    def at(self, soft: SoftBodies, x: Vec, v: Vec, time: float, among: Among) -> tuple[Vec, float]:
+    def at(self, soft: SoftBodies, x: Vec, time: float, among: Among) -> tuple[Vec, float]:
         """As `SoftBodies.evaluate`; the forces are the caller's to add to."""
         known = self._at
         if known is None or known[:2] != (among, time) or not np.array_equal(known[2], x):
-            self._at, self._found = (among, time, x), soft.evaluate(x, v, time, (), among)
+            self._at, self._found = (among, time, x), soft.evaluate(x, time, (), among)
         return self._found[0].copy(), self._found[1]
 
 
@@ -66,9 +66,9 @@ class FrictionalPhysics:
         """(n, 3) [m]."""
         return self.soft.rest
 
-    def evaluate(self, x: Vec, v: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and energy [J] at positions and velocities (n, 3)."""
-        force, energy = self.last.at(self.soft, x, v, time, self.among)
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and energy [J] at positions (n, 3)."""
+        force, energy = self.last.at(self.soft, x, time, self.among)
         for law in self.besides:
             table = law.measure(x, time)
             table.add_forces(force)

@@ -28,7 +28,7 @@ from . import in_contact
 from .bodies import BodyInWorld
 from .ground_friction import landed, remember, rubbed, under
 from .interface import Part
-from .roots import Roots
+from .roots import root_of
 from .soft_bodies import SoftBodies
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Nodes(SoftBodies, Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.root = self.condensation.solved_by(Roots(self))
+        self.root = root_of(self, self.condensation)
         self._rescued = self._calmed = 0
 
     @property
@@ -111,7 +111,7 @@ class Nodes(SoftBodies, Part):
         sleep = self.condensation.sleep
         if sleep is not None and sleep.rests_near(x, state.memory):
             # the last call's K goes with the factor that is kept
-            force, v = self.evaluate(x, x, state.time)[0], self.velocity(state)
+            force, v = self.evaluate(x, state.time)[0], self.velocity(state)
             contacts = None if self.ground is None else self.ground[0].find(x, state.time)
             return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
                               False, contacts, others=self._elements.others)
@@ -142,7 +142,7 @@ class Nodes(SoftBodies, Part):
     def acceleration(self, state: State) -> Vec:
         """M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
         x, v = self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
-        force, _ = self.evaluate(x, v, state.time)
+        force, _ = self.evaluate(x, state.time)
         damped = self._damped(state, state.time)
         if damped is not None:
             force += damped.force(v)

@@ -1,7 +1,7 @@
 """How a stage of soft bodies comes to its root: by the velocities of all free nodes, or of those that others follow
 (`in_balance`).
 
-Which one serves a method its condensation says, by the one of `Roots` that it asks for.
+Which one serves a method follows from what its condensation says of its unknowns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..nonlinear.momentum import with_momentum
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import is_wild, lower_start
-from ..parts.interface import Balancing, Condensation, PassesOn, PosedNodes, Whole
+from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, State, Vec
 from . import in_contact
@@ -40,19 +40,11 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-class Roots:
-    """Those of some soft bodies."""
-
-    def __init__(self, soft: SoftBodies) -> None:
-        self._soft = soft
-
-    def in_full(self, whole: Whole) -> Root:
-        """By the velocities of all free nodes."""
-        return InFull(self._soft, whole)
-
-    def condensed(self, condensation: Condensation, at_once: Balancing | None, passes: PassesOn | None) -> Root:
-        """By those of dynamic nodes, which the others follow in balance."""
-        return InBalance(self._soft, condensation) if at_once is None else AtOnce(self._soft, at_once, passes)
+def root_of(soft: SoftBodies, condensation: Condensation) -> Root:
+    """By the velocities of all free nodes, or by those of dynamic nodes, which the others follow in balance."""
+    if condensation.whole is not None:
+        return InFull(soft, condensation.whole)
+    return InBalance(soft, condensation) if condensation.at_once is None else AtOnce(soft, condensation.at_once)
 
 
 class InFull(Root):

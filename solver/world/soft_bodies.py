@@ -25,7 +25,6 @@ from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
-from .ground_friction import friction_carried
 
 
 @dataclass(frozen=True)
@@ -177,9 +176,9 @@ class SoftBodies:
         """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
         return self._elements.clamped(x, time)
 
-    def evaluate(self, x: Vec, v: Vec, time: float, besides: Sequence[StencilForce] = (),
-                 among: Among = ALL) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions and velocities (n, 3).
+    def evaluate(self, x: Vec, time: float, besides: Sequence[StencilForce] = (), among: Among = ALL
+                 ) -> tuple[Vec, float]:
+        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions (n, 3).
 
         besides: forces of one stage. among: what is asked for.
         """
@@ -370,21 +369,6 @@ class SoftBodies:
     def show(self, embeddings: Sequence[Embedding | None]) -> None:
         """From now on the bodies' meshes hang on the same nodes in this way."""
         self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
-
-    def carried_over(self, before: SoftBodies, state: State, source: Index, x: Vec) -> State:
-        """The state of the same bodies before nodes were parted, held or let go, on those that they have now: each was
-        `source`, (n,), and stands at x, (n, 3) [m].
-
-        Forces jump there. A history of rates is no guide across that, as it is none where a contact comes: BDF2 would
-        take what was cut apart as if it had been a third of a step later. So an integrator starts anew, and who sleeps
-        wakes; what friction holds it goes on holding.
-        """
-        stood, v = before.nodes_at(state)
-        free = self.coordinates.free
-        was = before.mass[source]  # none where the air and obstacles stand
-        share = np.divide(self.mass, was, out=np.ones_like(was), where=was > 0.0)
-        memory = friction_carried(state.memory, source, x - stood[source], share)
-        return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.led)
 
     def output(self, state: State, frame: int) -> Vec:
         """Vertices of all bodies in object space at this frame, (v, 3)."""

@@ -128,7 +128,7 @@ def test_energy_only_falls(tmp_path, solver, law):
 
     def energy(state):
         v = part.velocity(state)
-        return (part.evaluate(places(part, state), v, state.time)[1]
+        return (part.evaluate(places(part, state), state.time)[1]
                 + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v)))
 
     told = [energy(state)]

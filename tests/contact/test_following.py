@@ -45,7 +45,7 @@ def two_boxes(folder, picked=(0, 5, 26), **scene):
 
 def energy(part, state):
     x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
-    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 def inertia_of(part, state):

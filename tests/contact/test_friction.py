@@ -218,7 +218,7 @@ def test_a_run_with_friction_never_has_more_energy_than_it_started_with(method):
 
     def energy(state):
         x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
-        return 0.5 * world.mass @ np.einsum("na,na->n", v, v) + world.evaluate(x, v, state.time)[1]
+        return 0.5 * world.mass @ np.einsum("na,na->n", v, v) + world.evaluate(x, state.time)[1]
 
     before = energy(state)
     for _ in range(60):
@@ -268,7 +268,7 @@ def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(
     state = run(world, world.initial_state(), 80, 1 / 60)
     assert "adaptive" not in settings or world.linear.factored < 80
     x = world.coordinates.place(state.q, state.time)
-    force = world.evaluate(x, np.zeros_like(x), state.time)[0]  # elastic and of the ground
+    force = world.evaluate(x, state.time)[0]  # elastic and of the ground
     load = (law.stiffness(np.flatnonzero(bottom)) * np.maximum(0.001 - x[bottom, 2], 0.0)).sum()
     assert -force[bottom, 0].sum() == pytest.approx(MU * load, rel=0.02)
     assert np.array_equal(x[top], nodes[top])

@@ -80,7 +80,7 @@ def test_with_all_nodes_dynamic_both_are_vanilla(tmp_path, integrator):
 
 def energy(part, state):
     x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
-    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 def stack(folder, **scene):

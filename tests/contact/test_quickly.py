@@ -20,7 +20,7 @@ NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "ste
 
 def energy(part, state):
     x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
-    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 def two_balls(folder, speed, friction=0.4):

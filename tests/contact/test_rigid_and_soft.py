@@ -104,7 +104,7 @@ def energy(world, state):
     [part, jointed] = world.parts
     (flesh, bones), x = world.parted(state), looked_at(world, state)
     v = part.velocity(flesh)
-    return (part.evaluate(x, v, state.time)[1] + jointed.energy(bones)
+    return (part.evaluate(x, state.time)[1] + jointed.energy(bones)
             + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v)))
 
 

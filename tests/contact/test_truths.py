@@ -16,7 +16,7 @@ H, G = 1 / 96, 9.81
 
 def energy(part, state):
     x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
-    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 # a block on a slope

@@ -145,7 +145,7 @@ def two_on_a_floor(folder, **scene):
 
 def energy(part, state):
     x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
-    return part.evaluate(x, v, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 def refused(job, error=BadScene):

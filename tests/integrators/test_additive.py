@@ -273,7 +273,7 @@ def test_a_spinning_free_body_keeps_its_energy(key):
 
     def energy(now):
         kinetic = 0.5 * float(np.repeat(world.mass, 3) @ now.u**2)
-        return kinetic + world.evaluate(positions(world, now), None, now.time)[1]
+        return kinetic + world.evaluate(positions(world, now), now.time)[1]
 
     start = energy(state)
     after = run(world, 120, 1 / 480, state)

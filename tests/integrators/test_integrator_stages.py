@@ -175,11 +175,15 @@ def test_positions_of_a_stage_are_those_of_its_time():
     nodes, tets = box((2, 1, 1), (0.06, 0.03, 0.03))
     pinned, motion = swinging(nodes)
     world = make(nodes, tets, pinned=pinned, motion=motion, method="vanilla", integrator="midpoint")
-    seen = []
-    evaluate = world.evaluate
-    world.evaluate = lambda x, v, time: seen.append((x[pinned], v[pinned], time)) or evaluate(x, v, time)
+    evaluated, linearised = [], []
+    evaluate, linearise = world.evaluate, world.linearise_at
+    world.evaluate = lambda x, time: evaluated.append((x[pinned], time)) or evaluate(x, time)
+    world.linearise_at = lambda x, v, *at: linearised.append((x[pinned], v[pinned], at[0])) or linearise(x, v, *at)
     state = world.step(world.initial_state(), H)
-    for x, v, time in seen:
+    assert evaluated and linearised
+    for x, time in evaluated:
+        assert time == pytest.approx(H / 2) and np.abs(x - motion.at(time)).max() <= 1e-15
+    for x, v, time in linearised:
         assert time == pytest.approx(H / 2) and np.abs(x - motion.at(time)).max() <= 1e-15
         assert np.abs(v - motion.velocity(time)).max() == 0.0
     assert np.abs(positions(world, state)[pinned] - motion.at(H)).max() == 0.0

@@ -30,7 +30,7 @@ def bar(solver=None, integrator="sdirk2", **more):
 
 def energy(world, state):
     x, v = positions(world, state), world.velocity(state)
-    return world.evaluate(x, v, state.time)[1] + 0.5 * float(np.vdot(world.mass[:, None] * v, v))
+    return world.evaluate(x, state.time)[1] + 0.5 * float(np.vdot(world.mass[:, None] * v, v))
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2"])

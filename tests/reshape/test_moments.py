@@ -14,8 +14,9 @@ from solver import simulate
 from solver.contact.laws.gripping import NODES, PLACES
 from solver.frames.read import Cache
 from solver.integrators.control import FINEST
+from solver.reshape.carried_over import friction_carried
 from solver.simulate import Timeline
-from solver.world.ground_friction import FORCE, friction_carried
+from solver.world.ground_friction import FORCE
 
 
 def inside_the_bar():

@@ -28,7 +28,7 @@ def moving(world, seed=3):
 
 def energies(world, state):
     x, v = placed(world, state), world.velocity(state)
-    return world.evaluate(x, v, state.time)[1], 0.5 * float(world.mass @ (v**2).sum(axis=1))
+    return world.evaluate(x, state.time)[1], 0.5 * float(world.mass @ (v**2).sum(axis=1))
 
 
 @pytest.mark.parametrize("surface", [True, False])

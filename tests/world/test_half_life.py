@@ -44,7 +44,7 @@ def heights(world, seconds, h=1 / 48):
     state, out = bent(world), []
     for _ in range(round(seconds / h) + 1):
         x, v = world.coordinates.place(state.q, state.time), world.coordinates.spread(state.u, None)
-        out.append(0.5 * float(world.mass @ (v * v).sum(axis=1)) + world.evaluate(x, v, state.time)[1])
+        out.append(0.5 * float(world.mass @ (v * v).sum(axis=1)) + world.evaluate(x, state.time)[1])
         state = world.step(state, h)
     return np.sqrt(np.array(out) / out[0])
 

@@ -96,11 +96,11 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
         late = world.step(late, 1 / 48)
     soft = world.parted(early)[0]
     at_once = world.parts[0].velocity(soft), world.parts[0].evaluate(
-        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
+        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), soft.time)[0]
     world.parted(late)
     world.step(late, 1 / 48)
     again = world.parts[0].velocity(soft), world.parts[0].evaluate(
-        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), None, soft.time)[0]
+        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), soft.time)[0]
     assert all(np.array_equal(a, b) for a, b in zip(at_once, again))
     assert np.abs(world.parts[0].velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
 

@@ -59,7 +59,7 @@ class Dense:
         J = np.zeros((len(x), len(u)))
         J[self.free, np.arange(len(self.free))] = 1.0
         J[nodes, -m:] = self.attached.columns(at.E, at.twists).reshape(-1, m)
-        force = self.world.evaluate(x.reshape(-1, 3), x, 0.0)[0].ravel()
+        force = self.world.evaluate(x.reshape(-1, 3), 0.0)[0].ravel()
         if len(self.balanced):
             # balanced nodes follow: their columns go, and the others' reach them
             K, b = stiffness(self.world, x.reshape(-1, 3))[0], self.balanced

@@ -247,7 +247,7 @@ def test_a_column_that_folds_under_its_weight_does_not_blow_up():
     state, energies = world.initial_state(), []
     for _ in range(400):
         state = world.step(state, 1 / 96)
-        energies.append(world.evaluate(positions(world, state), None, 0.0)[1])
+        energies.append(world.evaluate(positions(world, state), 0.0)[1])
     x = positions(world, state)
     assert np.linalg.norm(np.ptp(x, axis=0)) < 2.5 * 0.14
     assert x[:, 2].min() < -0.05  # it hangs over the side

@@ -147,7 +147,7 @@ def test_passes_on_a_kept_factor_come_to_the_root_that_newton_finds():
     world = bar(affine, integrator="sdirk2", tolerance=1e-10)
     state = run(world, 4, 1 / 48)
     x = positions(world, state)
-    force, _ = world.evaluate(x, world.velocity(state), state.time)
+    force, _ = world.evaluate(x, state.time)
     free = world.coordinates.free
     C = world.condensation.patches.rows(x)[:, free].reshape(-1, 3 * len(free))
     f = force[free].ravel()

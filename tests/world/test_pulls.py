@@ -82,9 +82,9 @@ def test_products_with_the_stiffness_of_a_pulled_body_are_slopes_of_its_force(tm
     rng, still = np.random.default_rng(2), np.zeros_like(part.rest)
     x, fields = part.rest + 0.002 * rng.normal(size=part.rest.shape), rng.normal(size=(2, *part.rest.shape))
     found = part.products_at(x, still, 0.1, fields, None)
-    assert found.force == pytest.approx(part.evaluate(x, still, 0.1)[0], rel=1e-12, abs=1e-12)
+    assert found.force == pytest.approx(part.evaluate(x, 0.1)[0], rel=1e-12, abs=1e-12)
     for field, product in zip(fields, found.columns):
-        ends = [part.evaluate(x + share * field, still, 0.1)[0] for share in (-1e-7, 1e-7)]
+        ends = [part.evaluate(x + share * field, 0.1)[0] for share in (-1e-7, 1e-7)]
         assert product == pytest.approx((ends[1] - ends[0]) / 2e-7, abs=1e-5 * np.abs(product).max())
         pulled = part.pulls[0].nodes
         assert np.abs(300.0 * field[pulled]).max() > 1e-2 * np.abs(product[pulled]).max()  # the pull counts

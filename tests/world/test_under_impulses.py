@@ -29,8 +29,8 @@ def test_impulses_besides_are_forces_over_the_step(method, held):
     pushed = replace(lin, force=lin.force + impulses / H)
     inside = world.condensation.pose(pushed, stage)
 
-    def evaluate(x, v, time):
-        force, energy = world.evaluate(x, v, time)
+    def evaluate(x, time):
+        force, energy = world.evaluate(x, time)
         return force + impulses / H, energy - float(np.vdot(impulses / H, x))
 
     u = inside.solve()

@@ -24,7 +24,7 @@ from ...coordinates.patches import Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
 from ...threads import share
-from ..interface import Eliminated, Mesh, T, Ways
+from ..interface import Eliminated, Mesh
 from ..loads import Loads
 from ..stage import NodeStage
 from .afloat import Afloat
@@ -52,6 +52,8 @@ BORDER_PIVOT = 1.0e20
 
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
+
+    whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
@@ -91,8 +93,9 @@ class ConJac:
         self._single = InSingle(linear, self.pattern.size - 3 * len(self.inner))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
-    def solved_by(self, ways: Ways[T]) -> T:
-        return ways.condensed(self, self, self.passes)
+    @property
+    def at_once(self) -> ConJac:
+        return self
 
     def forget_past(self) -> None:
         """What the linear solver keeps, and on which factor who sleeps rests."""

@@ -185,7 +185,7 @@ class PosedConJac:
         if not corrections:
             return q
         coordinates, time = owner.mesh.coordinates, self.stage.time
-        x, v = coordinates.place(q, time, led), coordinates.spread(u, self.stage.w)
+        x = coordinates.place(q, time, led)
         carried = np.zeros_like(x)
         if self.frames:
             carried = owner.frames.inertia(self.frames, self.lin.mass, self._acceleration(u))
@@ -194,14 +194,14 @@ class PosedConJac:
 
         def trial_at(share: float, start: Vec, moved: Vec) -> Balance:
             there: Vec = start + share * moved
-            force, energy = evaluate(there, v, time)
+            force, energy = evaluate(there, time)
             return balance_at(there, force, energy)
 
         def balance_at(there: Vec, force: Vec, energy: float) -> Balance:
             rest = force - carried
             return Balance(there, rest, energy + float(np.vdot(carried, there)), self._unbalanced(rest))
 
-        force, energy = evaluate(x, v, time)
+        force, energy = evaluate(x, time)
         at = balance_at(x, force, energy)
         # six digits do for a direction, and half the bytes are read in half the time; what patches take back of it
         # would cost most of those

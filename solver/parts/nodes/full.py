@@ -14,7 +14,7 @@ from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Led, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh, T, Ways
+from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh
 from ..loads import Loads
 from ..stage import NodeStage, Stage
 from .own import OwnInertia
@@ -78,7 +78,7 @@ class PosedFull(Firm):
 class Full:
     """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
 
-    sleep = None
+    sleep = at_once = passes = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
@@ -94,8 +94,9 @@ class Full:
         #: where each node of the elimination order stands among the free ones, (f,)
         self.rank: Index = np.searchsorted(free, self.pattern.order).astype(np.int32)
 
-    def solved_by(self, ways: Ways[T]) -> T:
-        return ways.in_full(self)
+    @property
+    def whole(self) -> Full:
+        return self
 
     def forget_past(self) -> None:
         """What the linear solver keeps."""

@@ -1,0 +1,44 @@
+"""What a state keeps where soft bodies are reshaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..contact.laws.gripping import NODES, PLACES
+from ..state import Index, State, Vec
+from ..world.ground_friction import FORCE
+from ..world.soft_bodies import SoftBodies
+
+
+def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Index, x: Vec) -> State:
+    """The state of soft bodies before nodes were parted, held or let go, on those that they have now: each was
+    `source`, (n,), and stands at x, (n, 3) [m].
+
+    Forces jump there. A history of rates is no guide across that, as it is none where a contact comes: BDF2 would take
+    what was cut apart as if it had been a third of a step later. So an integrator starts anew, and who sleeps wakes;
+    what friction holds it goes on holding.
+    """
+    stood, v = before.nodes_at(state)
+    free = now.coordinates.free
+    was = before.mass[source]  # none where the air and obstacles stand
+    share = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
+    memory = friction_carried(state.memory, source, x - stood[source], share)
+    return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.led)
+
+
+def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
+    """What the memory has of friction, on the nodes of bodies that were reshaped: each was `source`, (n,), moved by
+    (n, 3) [m] and has a share of its mass, (n,)."""
+    kept = {}
+    if FORCE in memory:
+        kept[FORCE] = share[:, None] * memory[FORCE][source]
+    if NODES in memory:
+        held = memory[NODES].astype(np.int32)
+        place = np.full(max(int(source.max(initial=0)), int(held.max(initial=0))) + 1, -1, dtype=np.int32)
+        place[held] = np.arange(len(held))
+        nodes = np.flatnonzero(place[source] >= 0)
+        kept |= {NODES: nodes.astype(float),
+                 PLACES: (memory[PLACES].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
+    return kept
