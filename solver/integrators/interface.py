@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Posed)  #: what a system poses
 
 
 class System(Protocol[P]):
-    """The world at a step, whatever its parts."""
+    """The world at a step, whatever its parts, with what most say of theirs."""
 
     @property
     def beta(self) -> float:
@@ -33,6 +33,7 @@ class System(Protocol[P]):
     def goes_on(self, state: State, before: Index, h: float) -> bool:
         """Whether what began or ceased to touch since the names `before` did so gently, so that a history of rates from
         a step of h seconds is a guide still."""
+        return False
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> P:
         """The stage linearised at a state and factored. Raises StepFailed.
@@ -51,17 +52,26 @@ class System(Protocol[P]):
 
     def swing(self, state: State, h: float) -> State | None:
         """The state after a step of h seconds in which condensed velocities swing by the modes of their own unknowns,
-        spin kept; None where nothing is condensed, or something touches. Raises StepFailed."""
+        spin kept; None where nothing is condensed, or something touches. Raises StepFailed.
+
+        What is jointed turns, and no modes are those of what turns.
+        """
+        return None
 
     def keep_spin(self, before: State, after: State, h: float, posed: P) -> State:
-        """The end of a linearised step with the angular momentum that what flies freely had before it."""
+        """The end of a linearised step with the angular momentum that what flies freely had before it.
+
+        Rigid bodies carry theirs on as it is.
+        """
+        return after
 
     def tangent(self, state: State, time: float) -> Tangent:
         """The true K at the state and D ahead at `time`, for products, and the acceleration with this D.
 
         Lives as long as what is posed next. Nodes alone have one, and only where each is an unknown: exponentials of
-        what joints carry, or of what balances, are not those of a matrix.
+        what joints carry, or of what balances, are not those of a matrix, and the loader refuses them there.
         """
+        raise TypeError("what joints move has no matrix whose exponential is its motion")
 
 
 class Integrator(Protocol):

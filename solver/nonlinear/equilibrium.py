@@ -14,9 +14,11 @@ from .physics import Physics
 from .problem import StageProblem
 from .stage_matrix import StageMatrix
 
+ITERATIONS = 300  #: at most
+
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,
-                tolerance: float = 1.0e-9, iterations: int = 300) -> Vec:
+                tolerance: float = 1.0e-9) -> Vec:
     """Positions (n, 3) at which the free nodes carry no net force; the others stay where x has them.
 
     x: start, (n, 3) [m]. free: nodes that move, held by the others. tolerance: largest net force on a free node, as a
@@ -30,5 +32,5 @@ def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index,
     still = NodeStage(1.0, 1.0, 1.0, time, None, np.zeros_like(x), None, inertia=0.0)
     system = StageMatrix(pattern, matrix, linear, Edges(tets, x))
     problem = StageProblem(physics, system, still, x, prescribed=np.zeros(0, dtype=np.int32))
-    solver = NewtonDirect({"tolerance": tolerance, "iterations": iterations})
+    solver = NewtonDirect({"tolerance": tolerance, "iterations": ITERATIONS})
     return problem.positions(problem.velocities(solver.solve(problem, np.zeros(3 * len(free)))))

@@ -37,7 +37,7 @@ class FollowingProblem(StageProblem):
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
         v = self.velocities(unknowns)
-        force, energy = self.physics.evaluate(self.positions(v), self.stage.time)
+        force, energy = self.forces.evaluate(self.positions(v), self.stage.time)
         slope, value = self._position_inertia.energy(v)
         residual = self._residual(slope[self.order], force)
         merit = np.inf if energy is None else value + self.stage.a / self.stage.b * energy
@@ -47,7 +47,7 @@ class FollowingProblem(StageProblem):
     def fill(self, unknowns: Vec, project: bool = True, way_gone: float = 1.0) -> Linearised:
         """Write −a b h² K and a little mass into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.positions(way_gone * v), v, self.stage.time, project)
+        lin = self.forces.linearise_at(self.positions(way_gone * v), v, self.stage.time, project)
         self.system.pattern.gather(lin.blocks, lin.node_blocks, -self.stage.stiffness_factor, self._light, lin.others)
         return lin
 

@@ -110,7 +110,7 @@ class KeptOpen:
         start = problem.positions(problem.velocities(at.unknowns))
         residual = at.residual
         if left.any():
-            lin = problem.physics.linearise_at(start, None, problem.stage.time)
+            lin = problem.forces.linearise_at(start, None, problem.stage.time)
             residual = residual - problem.stage.a * problem.stage.h * pulled(lin, problem.tets, left)[
                 problem.order].ravel()
         free = problem.system.linear.solve(-residual)

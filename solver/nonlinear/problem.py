@@ -18,7 +18,7 @@ from ..parts.line_search import search
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from .given_directions import GivenDirections
-from .physics import Physics
+from .physics import Forces, Physics
 from .stage_matrix import StageMatrix
 
 STANDARD_GRAVITY = 9.81
@@ -77,6 +77,7 @@ class StageProblem:
         held: directions in which the velocities are given, in the pattern's order."""
         self.held = held
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
+        self.forces: Forces = physics
         self._braked = None if damped is None else LastDrag(damped)
         self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
@@ -124,23 +125,23 @@ class StageProblem:
         rates: Vec = (x - self._base)[self.order] / (self.stage.b * self.stage.h)
         return rates.ravel()
 
-    def of(self, physics: Physics) -> StageProblem:
+    def of(self, forces: Forces) -> StageProblem:
         """The same with other forces on the same masses."""
         other = copy.copy(self)
-        other.physics = physics
+        other.forces = forces
         return other
 
-    def among(self, physics: Physics, v: Vec, system: StageMatrix | None = None,
+    def among(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
               moving: Mask | None = None) -> StageProblem:
         """The same of fewer nodes, with other forces, while the others keep velocities v (n, 3) [m/s].
 
         system: whose nodes are the unknown ones. moving: or else which of those there are, (p,).
         """
-        other = self.of(physics)
+        other = self.of(forces)
         other._still, other._moving, other._last = v, moving, None
         if system is not None:
             other.system, other.order = system, system.pattern.order
-            other._inertia = self.stage.inertia * physics.mass[other.order, None]
+            other._inertia = self.stage.inertia * self.mass[other.order, None]
             other._kept = self.stage.v_hat[other.order]
         return other
 
@@ -164,7 +165,7 @@ class StageProblem:
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
         v = self.velocities(unknowns)
-        force, energy = self.physics.evaluate(self.positions(v), self.stage.time)
+        force, energy = self.forces.evaluate(self.positions(v), self.stage.time)
         drag = None if self._braked is None else self._braked.at(v)
         if drag is not None:
             force = force + drag
@@ -190,7 +191,7 @@ class StageProblem:
     def fill(self, unknowns: Vec, project: bool = True, way_gone: float = 1.0) -> Linearised:
         """Write M − a h D − a b h² K at this point, or this share of the way to it, into the pattern's matrix."""
         v = self.velocities(unknowns)
-        lin = self.physics.linearise_at(self.on_the_way(v, way_gone), v, self.stage.time, project)
+        lin = self.forces.linearise_at(self.on_the_way(v, way_gone), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
@@ -235,7 +236,7 @@ class StageProblem:
         one's where it is about the same. Raises StepFailed."""
         system, v = self.system, self.velocities(unknowns)
         x = self.positions(v)
-        strained = system.held.strained(self.stage, self.damped, self.physics.filled(), x)
+        strained = system.held.strained(self.stage, self.damped, self.forces.filled(), x)
         if strained is not None and self._factored_again(x, v, strained):
             return
         system.held.forget()
@@ -247,15 +248,15 @@ class StageProblem:
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
-            system.held.take(self.stage, self.damped, self.physics.filled(), lin, system.pattern, self.physics.rest)
+            system.held.take(self.stage, self.damped, self.forces.filled(), lin, system.pattern, self.physics.rest)
 
     def _factored_again(self, x: Vec, v: Vec, strained: Index) -> bool:
         """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets but
         for the strained ones."""
         system = self.system
-        lin = self.physics.linearise_held_at(x, v, self.stage.time, strained)
+        lin = self.forces.linearise_held_at(x, v, self.stage.time, strained)
         system.pattern.meet(lin.others, stays=True)
-        changed = system.held.follow(self.order, lin, strained, self.physics.filled())
+        changed = system.held.follow(self.order, lin, strained, self.forces.filled())
         wanted = system.directions.wanted(system.linear, system.matrix, lin, changed)
         if wanted is None:
             return False

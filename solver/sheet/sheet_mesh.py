@@ -22,6 +22,7 @@ from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_o
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
+CORNER = 0.35  #: [rad] a border turns by where it has one
 THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
 
 #: what is worked out once, and of which arrays; and these
@@ -53,14 +54,13 @@ class SheetMesh:
     kept: Mask  #: (n,): never removed nor moved in X: pinned vertices and corners of the border
 
     @classmethod
-    def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None,
-                corner: float = 0.35) -> SheetMesh:
-        """A Lagrangian cloth without motion; kept are `pinned` (n,) and where the border turns by more than `corner`
-        [rad]. x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh as `checked` does."""
+    def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
+        """A Lagrangian cloth without motion; kept are `pinned` (n,) and corners of the border. x: (n, 3) [m].
+        material: (n, 2) [m]. faces: (m, 3). Raises BadMesh as `checked` does."""
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
                    np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
-        kept = bare.border & (bare.border_turns > corner)
+        kept = bare.border & (bare.border_turns > CORNER)
         if pinned is not None:
             kept |= pinned
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, kept)
@@ -172,12 +172,6 @@ class SheetMesh:
         return averaged
 
     @cached_property
-    def world_velocities(self) -> Vec:
-        """ẋ − F Ẋ of the cloth's material at the vertices, with the averaged F [m/s], (n, 3). [Thesis 2.2]"""
-        slid: Vec = self.v - np.einsum("nij,nj->ni", self.polar_gradients, self.slide)
-        return slid
-
-    @cached_property
     def momentum(self) -> Vec:
         """∫ ẋ − F Ẋ over material space, each face with its own F: for one kilogram a square metre [m³/s], (3,).
         [Thesis 2.2]"""
@@ -190,17 +184,6 @@ class SheetMesh:
     def normals(self) -> Vec:
         """Unit normals of the faces in the world, (m, 3)."""
         return unit_normals(self.x, self.faces)
-
-    @cached_property
-    def smallest_angles(self) -> Vec:
-        """Of each face in material space [rad], (m,)."""
-        corners = self.material[self.faces]
-        angles = []
-        for k in range(3):
-            one, two = corners[:, NEXT[k]] - corners[:, k], corners[:, LAST[k]] - corners[:, k]
-            angles.append(np.arctan2(2.0 * self.areas, np.einsum("mi,mi->m", one, two)))
-        smallest: Vec = np.min(angles, axis=0)
-        return smallest
 
     def checked(self) -> SheetMesh:
         """Itself. Raises BadMesh where it is no single manifold piece that lies flat and once in material space."""

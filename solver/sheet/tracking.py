@@ -12,6 +12,7 @@ from .runs import Runs
 from .sheet_mesh import SheetMesh
 from .tracking_kernels import follow, nearest_segment, share_of_slide, up_to_border
 
+LEFT = 0.2  #: of its area: so much of it a face keeps in a step
 WORSE = 0.9  #: of its tan: so much smaller an angle may become in a step where it is too small already
 
 
@@ -58,8 +59,8 @@ def border_distance(segments: Vec, X: Vec) -> Vec:
     return nearest
 
 
-def material_reach(mesh: SheetMesh, h: float, thinnest: float = 0.0, left: float = 0.2) -> float:
-    """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face this share of its area, and
-    no smaller angle than one of this tan, or WORSE of what it has."""
+def material_reach(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
+    """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face LEFT of its area, and no
+    smaller angle than one of this tan, or WORSE of what it has."""
     return float(share_of_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
-                                np.ascontiguousarray(mesh.faces), h, left, thinnest, WORSE))
+                                np.ascontiguousarray(mesh.faces), h, LEFT, thinnest, WORSE))

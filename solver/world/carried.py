@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..assembly.linearised import Linearised
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
+from ..integrators.interface import System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.approach import GIVE_WAY
@@ -37,15 +37,12 @@ from .layout import of_another_version
 from .nodes import Nodes
 from .skeleton import Skeleton
 
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
-
 WHO = "flesh and bones"
 JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
 
-class FleshOnBones(Ride):
+class FleshOnBones(Ride, System[Together]):
     """Soft bodies of which some hang on bones, and all mechanisms: two parts, stepped as one system.
 
     To an integrator it is one system whose coordinates are those of both, q̇ = u. Its state is theirs joined: within a
@@ -153,14 +150,6 @@ class FleshOnBones(Ride):
         raise BadScene("flesh that hangs on bones has its weight on them, so neither accelerates by itself: only a "
                        "stage of both knows how", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
-    def tangent(self, state: State, time: float) -> Tangent:
-        """There is none, as the mechanisms have none."""
-        return self.jointed.tangent(state, time)
-
-    def swing(self, state: State, h: float) -> State | None:
-        """None: flesh swings with its bones."""
-        return None
-
     def keep_spin(self, before: State, after: State, h: float, posed: Together) -> State:
         """The end of a step with the angular momentum that what flies freely had before it, with bones or without."""
         damped = posed.lin.damped
@@ -210,10 +199,6 @@ class FleshOnBones(Ride):
             after = self.reach(replace(stage, base=start.q, beta=1.0), start)
             return replace(after, memory=stepped(after.memory, 0.0, JOINTS))
         return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
-
-    def goes_on(self, state: State, before: Index, h: float) -> bool:
-        """Never: joints feel what their flesh touches at once."""
-        return False
 
     def touching(self, state: State) -> Index:
         """Nodes that touch the ground, and what the mechanisms say."""

@@ -18,10 +18,10 @@ from ..nonlinear.calm import GaveUp
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_open import KeptOpen
 from ..nonlinear.landing import landing
-from ..nonlinear.physics import Physics
+from ..nonlinear.physics import Forces
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
-from ..state import Index, Mask, State, Vec
+from ..state import Index, State, Vec
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
@@ -51,20 +51,14 @@ class LastForces:
 
 
 @dataclass
-class FrictionalPhysics:
-    """The physics of soft bodies with forces of one stage besides."""
+class StageForces:
+    """Forces of soft bodies, with those of one stage besides."""
 
     soft: SoftBodies
-    mass: Vec  #: lumped [kg], (n,)
     besides: Sequence[StencilForce]
     among: Among = ALL  #: whose forces are asked for
     grip: Gripping | None = None  #: friction of the ground, where that is a force
     last: LastForces = field(default_factory=LastForces)  #: without those besides; others may share it
-
-    @property
-    def rest(self) -> Vec:
-        """(n, 3) [m]."""
-        return self.soft.rest
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Forces [N], (n, 3), and energy [J] at positions (n, 3)."""
@@ -92,22 +86,6 @@ class FrictionalPhysics:
             self.grip.add_force(x, lin.force)
             self.grip.add_stiffness(x, lin.node_blocks)
         return lin
-
-    def largest_step(self, start: Vec, end: Vec) -> float:
-        """The largest share of a straight move in which nothing meets."""
-        return self.soft.largest_step(start, end)
-
-    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
-        return self.soft.largest_steps(start, end, by_body)
-
-    def body_of(self, node: int) -> str | None:
-        """Name of the body that a node belongs to."""
-        return self.soft.body_of(node)
-
-    def clamped(self, x: Vec, time: float) -> Mask:
-        """Which tets' stiffness the projection changes at x, (e,)."""
-        return self.soft.clamped(x, time)
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
@@ -142,7 +120,7 @@ def gripped(soft: SoftBodies, memory: Mapping[str, Vec], grip: Gripping | None, 
     return kept if grip is None or soft.ground is None else kept | grip.remembered(x, soft.ground[0].point(time))
 
 
-def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begun: Vec, guess: Vec,
+def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun: Vec, guess: Vec,
            solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None,
            gripping: Callable[[Vec], Gripping | None] | None = None) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
@@ -153,7 +131,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
     of positions, its loads those at positions (n, 3) [m]; None where it is none.
     """
     last = LastForces()
-    plain = problem_of(FrictionalPhysics(soft, soft.mass, (), last=last))
+    plain = problem_of(StageForces(soft, (), last=last))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
     if bounds:
         kept = KeptOpen(plain, bounds, solver, min(law.reach for law in soft.contacts))
@@ -167,7 +145,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Physics], StageProblem], begu
         grip = None if gripping is None else gripping(x)
         if not slides and grip is None and among is ALL:
             return plain
-        return problem_of(FrictionalPhysics(soft, soft.mass, slides, among, grip, last))
+        return problem_of(StageForces(soft, slides, among, grip, last))
 
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:

@@ -25,7 +25,7 @@ from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
-from .in_contact import FrictionalPhysics, RubbingAt
+from .in_contact import RubbingAt, StageForces
 from .soft_bodies import ALL, Among
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class Islands:
     def _flown(self, plain: StageProblem, v: Vec, begun: Vec, bodies: list[int], solver: StageSolver) -> Vec:
         """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises GaveUp."""
         moving: Mask = np.isin(self._body[plain.order], bodies)
-        physics = UntouchedPhysics(self._soft, self._soft.mass, (), Among(bodies, touch=False))
-        problem = plain.among(physics, v, moving=moving)
+        problem = plain.among(UntouchedForces(self._soft, (), Among(bodies, touch=False)), v, moving=moving)
         unknowns = v[plain.order].ravel()
         lower = problem.velocities(lower_start(problem, unknowns, begun))
         # they may not go back to where others came since
@@ -116,7 +115,7 @@ class Islands:
 
         def problem_at(x: Vec) -> StageProblem:
             problem = rubbing(x, Among(bodies))
-            return problem.among(problem.physics, v, system)
+            return problem.among(problem.forces, v, system)
 
         before = system.linear.factored
         problem, unknowns = landing(problem_at, begun, v[system.pattern.order].ravel(), solver.limits.strain_left)
@@ -175,7 +174,7 @@ class Islands:
         return self._systems[bodies]
 
 
-class UntouchedPhysics(FrictionalPhysics):
+class UntouchedForces(StageForces):
     """Bodies that nothing touches."""
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ..integrators.interface import Integrator, P, System
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
-from ..parts.interface import Posed
 from ..parts.joints.flown import FLOWN, stepped
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree
 from ..parts.joints.leap_step import LeapStep
@@ -28,9 +26,6 @@ from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 from .interface import Part
 from .mechanisms import MechanismInWorld, OwnFrames
-
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
@@ -45,7 +40,7 @@ TELLING = 0.01  #: of the energy of motion a second: what is told
 
 
 @dataclass
-class Joints(Part):
+class Joints(Part, System[PosedTree]):
     """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
 
     mechanisms_in_world: Sequence[MechanismInWorld]
@@ -159,10 +154,6 @@ class Joints(Part):
         """u̇ where nothing but forces acts, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
 
-    def goes_on(self, state: State, before: Index, h: float) -> bool:
-        """Never: what began or ceased to work is not gentle."""
-        return False
-
     def touching(self, state: State) -> Index:
         """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
         jointed = self.condensation
@@ -176,25 +167,13 @@ class Joints(Part):
             stage = replace(stage, momentum=self._momentum)
         return self.condensation.pose(self.linearise(at), stage)
 
-    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    def land(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
-
-    def swing(self, state: State, h: float) -> State | None:
-        """None: joints turn, and no modes are those of what turns."""
-        return None
-
-    def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
-        """Rigid bodies carry their momentum on as it is."""
-        return after
-
-    def tangent(self, state: State, time: float) -> Tangent:
-        """There is none: the loader refuses exponential integrators for joints."""
-        raise TypeError("joints have no matrix whose exponential is their motion")
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Where the bodies are; written anew by the next call."""

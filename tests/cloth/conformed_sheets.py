@@ -3,6 +3,7 @@
 import numpy as np
 from sheets import grid
 from sliding_sheets import SIDE, box_features
+from sound_sheets import smallest_angle
 
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -27,7 +28,7 @@ def assert_conforms(mesh, features, unjoined=0):
     along = features.along[mesh.on[edge] - points]
     beside = off - np.einsum("ki,ki->k", off, along)[:, None] * along
     assert np.abs(beside).max(initial=0.0) <= 1e-12
-    assert np.degrees(mesh.smallest_angles.min()) >= 2.0
+    assert smallest_angle(mesh.material, mesh.faces) >= 2.0
     mesh.checked()
     joined = {tuple(sorted(e)) for e in mesh.edges.tolist()}
     left = 0

@@ -5,6 +5,12 @@ from scipy.spatial.transform import Rotation
 from sheets import grid
 
 from solver.sheet.sheet_mesh import SheetMesh
+from solver.sheet.transfer import world_velocities_at
+
+
+def world_velocities(mesh):
+    """Of the cloth's material at all vertices [m/s], (n, 3)."""
+    return world_velocities_at(mesh, np.arange(len(mesh.x)))
 
 
 def rotated(*turns):

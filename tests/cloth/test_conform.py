@@ -10,6 +10,7 @@ from matrix import some
 from sheets import grid
 from sliding_sheets import SIDE, Slid, box_features, flat
 from solids import lathe
+from sound_sheets import smallest_angle
 
 from solver.contact.find.sharp import nails, sharp_surface, wires
 from solver.sheet.adapt import adapt
@@ -165,7 +166,7 @@ def test_a_round_edge_of_many_pieces_is_one_run():
     can = rim(48)
     found = conformed(flat(16, middle=(0, 0)), can)
     on = found.mesh.on >= 0
-    assert on.sum() > 20 and not found.unjoined and np.degrees(found.mesh.smallest_angles.min()) > 2.0
+    assert on.sum() > 20 and not found.unjoined and smallest_angle(found.mesh.material, found.mesh.faces) > 2.0
     runs = Runs(can)
     at = runs.from_edges(found.mesh.on)
     assert len(np.unique(at[on])) == 1
