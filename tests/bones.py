@@ -132,6 +132,12 @@ class Chain:
         self.last = A + joined.matrix
         return np.linalg.solve(self.last, b + joined.impulse)
 
+    def respond(self, impulses):
+        return np.linalg.solve(self.last, impulses)
+
+    def onto(self, impulses):
+        return impulses
+
     def compliance(self):
         return np.linalg.inv(self.last)
 

@@ -77,9 +77,17 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     everywhere = np.zeros_like(world.rest)
     everywhere[nodes] = impulses
     give = together.compliance(nodes)(impulses)
-    (_, without), (_, beneath) = (by_dense_algebra(world, chain, state, joints, impulses=i) for i in (0.0, everywhere))
+    (still, without), (carried, beneath) = (by_dense_algebra(world, chain, state, joints, impulses=i)
+                                            for i in (0.0, everywhere))
     dense = (beneath - without).reshape(-1, 3)[[0, 7, 20]]
     assert np.abs(give - dense).max() <= 1e-9 * np.abs(dense).max()
+    # all nodes and the joints answer, and joints are felt by nodes as nodes are by joints
+    cut, everything = len(without), np.eye(len(without) + chain.m)
+    answers = together.respond(everything)
+    wanted = np.concatenate([beneath - without, carried - still])
+    found = answers[:, :cut] @ everywhere[world.coordinates.free].ravel()
+    assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()
+    assert np.abs(answers - answers.T).max() <= 1e-9 * np.abs(answers).max()
 
 
 def far(x):

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import StepFailed
-from ...linear.constrained.rows import Keys, SpreadRows, VertexRows, no_spread_rows
+from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows, no_vertex_rows
 from ...state import Vec
+from .cloth import Cloth
 from .cone import Cone
 from .told import place_of
 from .touching import SheetContacts, together
@@ -45,6 +46,19 @@ class StepRows:
                               remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
         return StepFailed(f"what the cloth is kept out of leaves it no room near {place}",
                           remedy="Leave colliders further apart there, or make the cloth thinner")
+
+
+def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
+    """Pinned vertices go where pins, (p, 3) [m], are at the end of a step of h [s]."""
+    vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
+    if not len(vertices):
+        return no_vertex_rows()
+    target = (pins[cloth.pin[vertices]] - cloth.mesh.x[vertices]) / h
+    factor = np.zeros((3 * len(vertices), MOST))
+    factor[np.arange(len(factor)), np.tile(np.arange(3), len(vertices))] = 1.0
+    rows = np.repeat(vertices, 3)
+    return VertexRows(rows, factor, target.ravel(), np.ones(len(rows), dtype=bool),
+                      3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
 
 
 def widened(rows: SpreadRows, unknowns: int) -> SpreadRows:

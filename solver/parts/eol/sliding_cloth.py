@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import StepFailed
 from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart, no_vertex_rows
+from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, WarmStart
 from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
@@ -17,14 +17,15 @@ from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_reach
 from ...state import Vec
 from .cloth import Cloth
-from .cone import Cone, cone
+from .cone import cone
 from .fabric import Assembled, Assembler, Breeze, Fabric
 from .giving import Gives
 from .gone_through import WITHIN, gone_through
+from .lifting_off import stays_within, ways_off
 from .lost import Lost
 from .pushing import Pushes, Pushing, Way
 from .remeshing import Remeshing
-from .rows import StepRows, widened
+from .rows import StepRows, pinned_rows, widened
 from .rubbing import Rubbed, along_surface, over_features
 from .sheet_offsets import SheetOffsets
 from .solved import Felt, Left, Solved
@@ -32,10 +33,6 @@ from .things import Things, ThingsInStep, of_sheets
 from .told import Told, place_of
 from .touching import Look, renumbered
 
-OFF = 0.25  #: of the thickness: a vertex that is further off its feature after a step has lifted off
-#: [rad], [m/s], of the shortest edges: where cloth folds further, and slides slower than its tension, at least what it
-#: weighs over so much, would let go of, only slack lifts it that comes and goes, no faster than this
-FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step that cannot be solved
 NEARLY, MOST_LEFT = 0.9, 0.75  #: of the part of a step in which no face would be pulled through an edge; at most
@@ -130,22 +127,22 @@ class SlidingCloth:
         cloth = self._remeshed(cloth, now, h)
         solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), time, h, shortest, now,
                                                     at)
-        mesh, cone_rows = solved.mesh, solved.on_features
+        mesh, on_features = solved.mesh, solved.on_features
         self._warm = solved.answer.warm
-        way = self._off(cone_rows, moved, h)
-        off = np.linalg.norm(way, axis=1) > self._stays(cone_rows, moved, h)
+        way = ways_off(on_features, moved, h)
+        off = np.linalg.norm(way, axis=1) > stays_within(on_features, moved, h, self.limits, self.gravity)
         # what all but stays there stays there
         back = moved.x.copy()
-        back[cone_rows.vertices[~off]] -= way[~off]
+        back[on_features.vertices[~off]] -= way[~off]
         ended = now.round_x if pushes is None else pushes.ended(solved.gave, h)
         if pushes is None or pushes.largest(Way(moved.x, ended), Way(back, ended)) == 1.0:
             moved.x[:] = back
         else:
             off[:] = np.linalg.norm(way, axis=1) > NOWHERE
         free = np.zeros(len(mesh.x), dtype=bool)
-        free[cone_rows.vertices] = off
+        free[on_features.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
-        flat[cone_rows.vertices] = cone_rows.flat
+        flat[on_features.vertices] = on_features.flat
         if self.gives is not None:
             left = Left(left.off + h * self.gives.velocities(solved.gave),
                         (left.done * left.rates + h * solved.gave) / (left.done + h), left.done + h)
@@ -243,7 +240,8 @@ class SlidingCloth:
         posed = self._assembler.assemble(mesh, h, time)
         look = self._look(mesh, now, h)
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
-                        self._held(cloth, time, h), h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1))
+                        pinned_rows(cloth, self.pins(time + h), h), h * cloth.pressing,
+                        np.concatenate([mesh.v, mesh.slide], axis=1))
 
         def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
@@ -339,40 +337,10 @@ class SlidingCloth:
         self.told.one_by_one += answer.one_by_one
         return answer
 
-    def _held(self, cloth: Cloth, time: float, h: float) -> VertexRows:
-        """Pinned vertices go where their pins are at the end of the step."""
-        vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
-        if not len(vertices):
-            return no_vertex_rows()
-        target = (self.pins(time + h)[cloth.pin[vertices]] - cloth.mesh.x[vertices]) / h
-        factor = np.zeros((3 * len(vertices), MOST))
-        factor[np.arange(len(factor)), np.tile(np.arange(3), len(vertices))] = 1.0
-        rows = np.repeat(vertices, 3)
-        return VertexRows(rows, factor, target.ravel(), np.ones(len(rows), dtype=bool),
-                          3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
-
     def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
         """q + h u."""
         v, slide = self._assembler.unknowns.parted(answer.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
-
-    @staticmethod
-    def _off(cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
-        """The ways of vertices off their features after the step, (k, 3) [m]."""
-        way = moved.x[cone_rows.vertices] - cone_rows.places - h * cone_rows.velocity
-        along = np.einsum("ki,ki->k", way, cone_rows.along)[:, None] * cone_rows.along
-        off: Vec = way - along
-        return off
-
-    def _stays(self, cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:
-        """How far vertices may be off their features after a step and be put back, (k,) [m]."""
-        least = OFF * self.limits.thickness
-        # nothing hangs across what stands upright
-        along = cone_rows.along
-        weighs = np.linalg.norm(self.gravity - (along @ self.gravity)[:, None] * along, axis=1)
-        slow = HANGS * self.limits.shortest * weighs
-        speed = np.linalg.norm(moved.slide[cone_rows.vertices], axis=1)
-        return np.where((cone_rows.fold > FOLDED) & (speed**2 < slow), max(least, LIFTS * h), least)
 
     def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ThingsInStep) -> Rubbed | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
