@@ -127,10 +127,10 @@ class Chain:
     def carrying(self, u):
         return u
 
-    def solve(self, state, stage, joined):
+    def solve(self, state, stage, eliminated):
         A, b = self.of_a_step(state, stage.h)
-        self.last = A + joined.matrix
-        return np.linalg.solve(self.last, b + joined.impulse)
+        self.last = A + eliminated.matrix
+        return np.linalg.solve(self.last, b + eliminated.impulse)
 
     def respond(self, impulses):
         return np.linalg.solve(self.last, impulses)

@@ -81,9 +81,9 @@ class Apart:
         """A stage that each of them has posed."""
         return PosedApart(self, lin, stage, each)
 
-    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+    def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
-        parts = [one.condensation.join(lin, one.stage(stage), one.attached[:, None, None] * carried)
+        parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
                  for one in self.members]
         columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
         for one, part in zip(self.members, parts):

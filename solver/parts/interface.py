@@ -213,7 +213,7 @@ class Condensation(Protocol):
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Factor. Raises NotPositiveDefinite."""
 
-    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+    def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each of the rates, (p, 3, c).

@@ -26,7 +26,7 @@ class Bones(Protocol):
     def carrying(self, u: Vec) -> Vec:
         """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
 
-    def solve(self, state: State, stage: Stage, joined: ReducedOnRates) -> Vec:
+    def solve(self, state: State, stage: Stage, eliminated: ReducedOnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed.
@@ -93,20 +93,20 @@ class Together(Firm):
 
         v_hat = self._brought(at, stage, of_joints, kept)
         standing = replace(stage, v_hat=v_hat, led=self._standing(np.zeros(self._columns.shape[2])))
-        self._joined = flesh.condensation.join(lin, standing, coordinates.carried(self._columns))
-        if not (np.isfinite(self._joined.matrix).all() and np.isfinite(self._joined.impulse).all()):
+        self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
+        if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
         self._impulses: Vec | None = None
 
     def solve(self) -> Vec:
         """Rates of the free nodes, (3 f,) [m/s], and of the joints, (m,) [rad/s, m/s]. Raises StepFailed."""
-        joined = self._joined
+        eliminated = self._eliminated
         if self._impulses is not None:
-            felt = joined.columns.T @ self._impulses[self._coordinates.free].ravel()
-            joined = replace(joined, impulse=joined.impulse + felt)
-        u = self._bones.solve(self._joints, self._of_joints, joined)
+            felt = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
+            eliminated = replace(eliminated, impulse=eliminated.impulse + felt)
+        u = self._bones.solve(self._joints, self._of_joints, eliminated)
         rates = self._bones.carrying(u)
-        self.posed, self.stage = joined.moving(rates, self._standing(rates))
+        self.posed, self.stage = eliminated.moving(rates, self._standing(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
         return np.concatenate([self.posed.solve(), u])
@@ -134,10 +134,10 @@ class Together(Firm):
         gained = stage.inertia * self.lin.mass[:, None] * (v - other._brought(at, stage, of_joints, kept))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
-        felt = self._joined.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
-        joined = ReducedOnRates(self._joined.matrix, self._joined.matrix @ rates - felt)
-        u = self._bones.solve(joints, of_joints, joined)
-        own = v[self._coordinates.free].ravel() + self._joined.columns @ (self._bones.carrying(u) - rates)
+        felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
+        eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - felt)
+        u = self._bones.solve(joints, of_joints, eliminated)
+        own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (self._bones.carrying(u) - rates)
         return MovedOn(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
 
     def _standing(self, rates: Vec) -> Led:
@@ -162,7 +162,7 @@ class Together(Firm):
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on nodes and joints change in their rates, both (3 f + m, c)."""
-        on_flesh, columns = impulses[: self._cut], self._joined.columns
+        on_flesh, columns = impulses[: self._cut], self._eliminated.columns
         u = self._bones.respond(impulses[self._cut :] + self._bones.onto(columns.T @ on_flesh))
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._bones.carrying(u), u])
 
@@ -185,8 +185,8 @@ class Together(Firm):
         """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""
         alone = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
-        count = self._joined.columns.shape[1]
-        reach = self._joined.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
+        count = self._eliminated.columns.shape[1]
+        reach = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
         on_bones = self._bones.compliance()
 
         def respond(impulses: Vec) -> Vec:

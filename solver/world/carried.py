@@ -250,14 +250,13 @@ class FleshOnBones(Ride, System[Together]):
 
         def apart() -> State:
             limits = self.soft.stage_solver.limits
-            if self.soft.condensation.whole is None or not limits.patience:
-                return Coupled(pose_at, self.soft.evaluate, stage, start, limits, self.soft.extent, WHO).reach()
-            try:
-                return Kept(pose_at, moved_on, self._changes, self.soft.evaluate, stage, start, limits,
-                            self.soft.extent, WHO).reach()
-            except StepFailed:
-                self._made = None
-                return Coupled(pose_at, self.soft.evaluate, stage, start, limits, self.soft.extent, WHO).reach()
+            asked = self.soft.evaluate, stage, start, limits, self.soft.extent, WHO
+            if self.soft.condensation.whole is not None and limits.patience:
+                try:
+                    return Kept(pose_at, moved_on, self._changes, *asked).reach()
+                except StepFailed:
+                    self._made = None
+            return Coupled(pose_at, *asked).reach()
 
         if not self.soft.contacts:
             after = apart()

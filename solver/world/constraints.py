@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +17,9 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintAnswer as Answered
+from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT
-
-if TYPE_CHECKING:
-    from ..parts.joints.jointed import LinearizationPoint, PosedTree
 
 #: how far loops are moved to find whether they can [rad, m], and the share of it that those which cannot go back
 NUDGE, TURNS_BACK = 0.01, 0.2
@@ -189,12 +185,12 @@ class MechanismConstraints:
         return Outside(loops, drives, contacts, along, limits, limited, np.concatenate(names), split_targets,
                        held, pushed, FrictionRows(T, along.target, friction))
 
-    def solve(self, posed: PosedTree, free: Vec) -> Answered:
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
         """Rates and impulses under all rows, from the rates that forces alone would give, (m,). Raises StepFailed."""
         outside = self.rows(posed)
         if self.drives is None and outside.is_empty:
             self.pushing = NOTHING
-            return Answered(free)
+            return ConstraintAnswer(free)
         try:
             external = External(posed.respond, outside.held, outside.pushed, outside.rubbed)
         except ValueError as failure:
@@ -202,13 +198,13 @@ class MechanismConstraints:
         answer = external.solve(free)
         return self.answered(posed, outside, answer, outside.owed(external, free, answer))
 
-    def answered(self, posed: PosedTree, outside: Outside, answer: Answer, owed: Vec | None) -> Answered:
+    def answered(self, posed: PosedTree, outside: Outside, answer: Answer, owed: Vec | None) -> ConstraintAnswer:
         """What the posed stage and the State keep of an answer; owed: what positions move on besides, (m,)."""
         self.pushing = outside.pushing(answer)
         memory: Mapping[str, Vec] = {}
         if self.drives is not None:
             memory = {EFFORT: outside.effort(answer, self.tree.rates) / (posed.stage.a * posed.stage.h)}
-        return Answered(answer.u, outside.on_bodies(answer, self.tree.count), memory,
+        return ConstraintAnswer(answer.u, outside.on_bodies(answer, self.tree.count), memory,
                         () if answer.settled else (CONTACTS,), owed)
 
     def close(self, state: State, posed: PosedTree) -> State:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +21,7 @@ from ..nonlinear.physics import Forces
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
 from ..state import Index, State, Vec
-from .soft_bodies import ALL, Among
-
-if TYPE_CHECKING:
-    from .soft_bodies import SoftBodies
+from .soft_bodies import ALL, Among, SoftBodies
 
 #: a stage with friction's loads and normals as they are at positions (n, 3), and with the forces that are asked for
 RubbingAt = Callable[[Vec, Among], StageProblem]

@@ -8,7 +8,6 @@ each other in the end, they were one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,10 +25,7 @@ from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
 from .in_contact import RubbingAt, StageForces
-from .soft_bodies import ALL, Among
-
-if TYPE_CHECKING:
-    from .soft_bodies import SoftBodies
+from .soft_bodies import ALL, Among, SoftBodies
 
 KEPT = 8  #: matrices of groups; older ones are made anew
 NONE = np.zeros((0, 2), dtype=np.int64)

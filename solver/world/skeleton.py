@@ -70,18 +70,18 @@ class Skeleton:
         out: Vec = self._map @ u[self._rates]
         return out
 
-    def solve(self, state: State, stage: Stage, joined: ReducedOnRates) -> Vec:
+    def solve(self, state: State, stage: Stage, eliminated: ReducedOnRates) -> Vec:
         """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
 
         `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]
         """
-        lifted = self._factor.add(self._rates, self._map.T @ joined.matrix @ self._map)
+        lifted = self._factor.add(self._rates, self._map.T @ eliminated.matrix @ self._map)
         condensation = self.world.condensation
         if self._by_body:
-            condensation.on_bodies = OnBodies(self._bodies, joined.matrix, joined.impulse)
+            condensation.on_bodies = OnBodies(self._bodies, eliminated.matrix, eliminated.impulse)
         posed = condensation.pose(self.world.linearise(state), stage)
         if not self._by_body:
-            posed.right[self._rates] += self._map.T @ joined.impulse
+            posed.right[self._rates] += self._map.T @ eliminated.impulse
         # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
         posed.right[self._rates] += lifted @ state.u[self._rates]
         return posed.solve()

@@ -149,7 +149,7 @@ class ConJac:
         """Who is dynamic in a state that remembers this."""
         return self._all_awake if self.sleep is None else self.sleep.hold(memory)
 
-    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+    def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 

@@ -112,7 +112,7 @@ class Full:
         """The same on the factor that stands there."""
         return PosedFull(self, lin, stage, self.right(lin, stage))
 
-    def join(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+    def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
 
