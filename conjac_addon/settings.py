@@ -14,8 +14,9 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import changes, compat, contact, entries, identity, kinds, parts, renamed
+from .entry_properties import OVERRIDABLE, menu, number
 from .handles import has_curves, keep_identifier, painted_names
-from .menus import Item, default, item, items
+from .menus import default, item
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "spot", "friction", "mesher",
@@ -33,9 +34,6 @@ OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction"
             "friction": item("none", "None", "It slides without end", 0),
             "spot": entries.SINGLE}
 
-#: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
-BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s": "TIME_ABSOLUTE", "rad": "ROTATION"}
-
 #: Blender's units that grow with the scene's unit scale
 SCALED_UNITS = frozenset({"LENGTH", "VELOCITY", "ACCELERATION"})
 
@@ -47,8 +45,6 @@ STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
 READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, "strength")
-
-OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 
 def property_name(entry: Entry, param: Param) -> str:
@@ -139,32 +135,6 @@ def _firsts() -> dict[str, Param]:
     return {param.key: param for entry in reversed(_entries()) for param in reversed(entry.params)}
 
 
-def _number(param: Param, **changed: Any) -> Any:
-    """A Blender property for one parameter, with its unit, limits and tooltip."""
-    words: dict[str, Any] = {"name": param.label, "description": param.sentence, "default": param.default,
-                             "override": OVERRIDABLE} | changed
-    if isinstance(param.default, bool):
-        return bpy.props.BoolProperty(**words)
-    limits = {"min": param.low, "max": param.high, "soft_min": param.soft_low, "soft_max": param.soft_high}
-    words |= {key: value for key, value in limits.items() if value is not None}
-    if isinstance(param.default, int):
-        return bpy.props.IntProperty(**words)
-    unit = BLENDER_UNITS.get(param.unit, "NONE")
-    if unit == "NONE" and param.unit:
-        words["description"] += f", in {param.unit}"
-    if param.soft_low == 0.0 and param.soft_high == 1.0 and unit == "NONE":
-        words["subtype"] = "FACTOR"
-    # six are as many as Blender shows
-    digits = 1 if param.default >= 100.0 else 6 if 0.0 < param.default < 1.0e-3 else 3
-    return bpy.props.FloatProperty(unit=unit, precision=digits, **words)  # type: ignore[arg-type]
-
-
-def _menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:
-    """A menu of one catalogue family; the identifiers are the catalogue's keys."""
-    return bpy.props.EnumProperty(name=name, description=description, default=default, override=OVERRIDABLE,
-                                  items=[*first, *items(catalogue.menu(family).values())])
-
-
 class CONJAC_Solver(bpy.types.PropertyGroup):
     """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers are added
     from the catalogue, with their parameters.
@@ -184,7 +154,7 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
         name="Largest Deformation", description="Halve a step that changes an edge of the body by more than this share "
         "of its length, turning included unless it is cloth; 0 takes every step as it is",
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
-    linear_solver: _menu(
+    linear_solver: menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
         (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
 
@@ -308,7 +278,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="How often the slowest wobble goes back and forth in a second [Hz], for Set "
         "Stiffness", default=2.5, min=0.01, soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
-    export: _menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
+    export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
         default="//conjac_cache/", subtype="DIR_PATH", override=OVERRIDABLE, **compat.RELATIVE_PATH)
@@ -346,10 +316,10 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
     made = {}
     for family in families:
         first = (OPTIONAL[family],) if family in OPTIONAL else ()
-        made[family] = _menu(family, *_MENUS[family], first[0][0] if first else default(family), first)
+        made[family] = menu(family, *_MENUS[family], first[0][0] if first else default(family), first)
     for entry in _entries():
         if entry.family in families:
-            made |= {property_name(entry, param): _number(param) for param in entry.params}
+            made |= {property_name(entry, param): number(param) for param in entry.params}
     return made
 
 
@@ -357,10 +327,10 @@ def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
-    made = {param.key: _number(param) for param in besides}
-    made[catalogue.SHARP.key] = _number(catalogue.SHARP, update=_choose_alembic)
+    made = {param.key: number(param) for param in besides}
+    made[catalogue.SHARP.key] = number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
-        made[f"{param.key}_high"] = _number(
+        made[f"{param.key}_high"] = number(
             param, name=f"{param.label} (Painted)", default=painted_default(param),
             description=f"{param.sentence}: where the map is painted 1")
     for entry in catalogue.maps().values():
