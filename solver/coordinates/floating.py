@@ -8,6 +8,7 @@ held and shared nodes leave it: six alone, three around one node, one around a l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,6 +69,12 @@ class FloatingParts:
         self.groups = [
             _group(rest, [parts[k] for k in members], stands) for members in _hang_together(parts, floating, len(rest))
         ]
+
+    @cached_property
+    def flying(self) -> list[Index]:
+        """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
+        return [np.unique(np.concatenate(group.parts)) for group in self.groups
+                if not any(len(held) for held in group.held)]
 
     def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
         """Null vectors (6 p, modes), orthonormal, and the parts' centres [m], at positions x (n, 3).

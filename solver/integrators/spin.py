@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.inertia import moments
 from ..state import Index, State, Vec
@@ -35,12 +34,6 @@ class SpinningNodes(Protocol):
 
     def touching(self, state: State) -> Index:
         """Nodes in contact, ascending."""
-
-
-def free_parts(floating: FloatingParts) -> list[Index]:
-    """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
-    return [np.unique(np.concatenate(group.parts)) for group in floating.groups
-            if not any(len(held) for held in group.held)]
 
 
 def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: State, h: float,

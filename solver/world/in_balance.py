@@ -16,7 +16,7 @@ from ..contact.laws.gripping import Gripping, anchors_from
 from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
 from ..integrators.semi_implicit import SemiImplicit
-from ..integrators.spin import free_parts, keep_spin
+from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.following import FollowingProblem
@@ -30,7 +30,7 @@ from ..nonlinear.swinging import Swings
 from ..parts.interface import Balancing, Condensation, PosedNodes, StagePasses
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage, Stage
-from ..state import Index, Mask, State, Vec
+from ..state import Mask, State, Vec
 from . import in_contact
 from .in_flight import ASTRAY, flown, flying_at
 from .root import Root
@@ -102,6 +102,7 @@ class AtOnce(InBalance):
         super().__init__(soft, reduced)
         self._reduced, self._passes = reduced, reduced.passes
         self.kept = KeptStage()
+        self._flying = reduced.floating.flying  #: nodes of each part that nothing holds
         self._pushed: Mask | None = None  #: what something outside acted on in a stage of this step, (n,)
         self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 
@@ -246,10 +247,6 @@ class AtOnce(InBalance):
             return None
         anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
         return lambda x: soft.gripping(x, stage.time, anchors)
-
-    @cached_property
-    def _flying(self) -> list[Index]:
-        return free_parts(self._reduced.floating)
 
     @cached_property
     def _whole(self) -> Full:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..contact.laws.gripping import NODES as GRIPPING
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Adaptive, Controller
 from ..integrators.interface import Integrator
-from ..integrators.spin import free_parts, keep_spin
+from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.equilibrium import equilibrium
@@ -202,11 +201,7 @@ class Nodes(SoftBodies, Part):
 
     def with_spin(self, before: State, after: State, h: float, damped: Damped | None) -> State:
         """The same with the damping of the step."""
-        return keep_spin(self, self._flying, before, after, h, damped)
-
-    @cached_property
-    def _flying(self) -> list[Index]:
-        return free_parts(self.condensation.floating)
+        return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]

@@ -18,7 +18,6 @@ from ..assembly.linearised import Linearised
 from ..contact.find.half_space import Contacts
 from ..errors import StepFailed
 from ..integrators.interface import Integrator, P, System
-from ..integrators.spin import free_parts
 from ..nonlinear.calm import Calm
 from ..nonlinear.given_directions import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
@@ -28,7 +27,7 @@ from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import is_wild, lower_start
 from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage, Stage
-from ..state import Index, State, Vec
+from ..state import State, Vec
 from . import in_contact
 from .in_balance import AtOnce, InBalance
 from .in_flight import flying_at
@@ -58,10 +57,6 @@ class InFull(Root):
     def system(self) -> StageMatrix:
         """The unknowns' side of stages."""
         return StageMatrix(self._whole.pattern, self._whole.matrix, self._whole.linear, self._soft.edges)
-
-    @cached_property
-    def _flying(self) -> list[Index]:
-        return free_parts(self._whole.floating)
 
     @cached_property
     def _islands(self) -> Islands:
@@ -99,7 +94,7 @@ class InFull(Root):
                 guess = lower_start(problem, guess, begun)
             unknowns = solver.solve(problem, guess)
         if stage.inertia and solver.limits.strain_left:
-            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
+            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._whole.floating.flying, problem, unknowns))
         is_near = held is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
