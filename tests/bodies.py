@@ -58,12 +58,10 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
                                          Penalty(np.full(len(nodes), float(ground[1])), *ground[2:]))
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    chosen = find_integrator(integrator, params)
     return Nodes([body], elastic, coordinates, nodes, mass, np.asarray(gravity, float), plane, 1,
-                 condensation=condensation, integrator=chosen, linear=solver,
+                 condensation=condensation, integrator=find_integrator(integrator, params), linear=solver,
                  stage_solver=NewtonDirect({"tolerance": tolerance, "iterations": 100}),
-                 quasistatic_start=quasistatic_start, project=project, damping_laws=laws, friction=law,
-                 told_by=chosen if catalogue.find("integrator", integrator).adaptive else None)
+                 quasistatic_start=quasistatic_start, project=project, damping_laws=laws, friction=law)
 
 
 def find_integrator(kind, params=None):

@@ -143,8 +143,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
-                 joins_apart=joins,
-                 told_by=integrator if catalogue.find("integrator", scene.integrator.kind).adaptive else None)
+                 joins_apart=joins)
 
 
 def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) -> list[str]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from ..state import State, Vec
-from .interface import Integrator
 
 FINEST = 4096  #: parts of the largest step; a step of one unit is taken as it is, however it errs
 SAFETY = 0.9
@@ -21,15 +19,6 @@ GROWTH = 2.0  #: at most, from one step to the next
 STRETCH = 0.1  #: by which the steps to the end of a frame may grow to be one less
 
 PROPOSED, ERROR = "control.units", "control.error"
-
-
-class Adaptive(Integrator, Protocol):
-    """An integrator that tells its error."""
-
-    equal_steps: bool  #: whether a step as long as the last one is worth more than one of the best length
-
-    def error(self, before: State, after: State, h: float) -> Vec:
-        """What a step of h seconds got wrong in the positions of the free nodes, (3 f,) [m]."""
 
 
 @dataclass(frozen=True)

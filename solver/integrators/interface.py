@@ -80,6 +80,7 @@ class Integrator(Protocol):
     order: int  #: of accuracy; a test measures it
     remembers: tuple[str, ...] = ()  #: keys of the memory by which it goes on from earlier steps
     momentum: Momentum = Momentum.PROJECTED  #: how jointed bodies bring theirs to its stages
+    equal_steps: bool = False  #: whether a step as long as the last one is worth more than one of the best length
     #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
     linear_euler: bool = False
 
@@ -90,3 +91,7 @@ class Integrator(Protocol):
     @abstractmethod
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
+
+    def error(self, before: State, after: State, h: float) -> Vec:
+        """What a step of h seconds got wrong in the positions of the free nodes, (3 f,) [m]."""
+        raise TypeError("this integrator does not tell its error; the loader refuses an accuracy for it")

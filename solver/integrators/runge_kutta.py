@@ -22,7 +22,6 @@ class RungeKutta(Integrator):
     #: where each stage takes explicit forces, 0 at the step's start, 1 at the last stage's end; empty: all at the start
     foresight: Sequence[float] = ()
     linearised = False
-    equal_steps = False
     #: C / (C + 1/12), C the first term of e^z − R(z) over z³: what a step errs over how far the trapezoidal rule is off
     error_share = 1.0
 

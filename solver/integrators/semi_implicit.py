@@ -11,7 +11,6 @@ class SemiImplicit(Integrator):
     """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
 
     order = 1
-    equal_steps = False
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: keep_spin, whether what flies freely keeps its angular momentum. β and γ are the method's."""

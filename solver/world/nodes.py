@@ -12,7 +12,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.laws.gripping import NODES as GRIPPING
 from ..errors import Diverged, StepFailed
-from ..integrators.control import Adaptive, Controller
+from ..integrators.control import Controller
 from ..integrators.interface import Integrator
 from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
@@ -49,7 +49,6 @@ class Nodes(SoftBodies, Part):
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     as_shaped: Sequence[BodyInWorld] = ()  #: who begins in the rest shape though others begin in balance
-    told_by: Adaptive | None = None  #: the integrator, where it tells what a step errs by
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -307,18 +306,12 @@ class Nodes(SoftBodies, Part):
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
-        return Controller(tolerance, self._told_by.order, self._told_by.equal_steps, largest)
+        return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
-        wrong = np.linalg.norm(self.coordinates.spread(self._told_by.error(before, after, h), None), axis=1)
+        wrong = np.linalg.norm(self.coordinates.spread(self.integrator.error(before, after, h), None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
-
-    @property
-    def _told_by(self) -> Adaptive:
-        if self.told_by is None:
-            raise TypeError("the integrator does not tell its error; the loader refuses an accuracy for it")
-        return self.told_by
 
     def liveliness(self, state: State) -> Vec | None:
         """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
