@@ -61,7 +61,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     return Nodes([body], elastic, coordinates, nodes, mass, np.asarray(gravity, float), plane, 1,
                  condensation=condensation, integrator=find_integrator(integrator, params), linear=solver,
                  stage_solver=NewtonDirect({"tolerance": tolerance, "iterations": 100}),
-                 quasistatic_start=quasistatic_start, project=project, damping_laws=laws, friction=law)
+                 balanced=[body] if quasistatic_start else [], project=project, damping_laws=laws, friction=law)
 
 
 def find_integrator(kind, params=None):

@@ -133,12 +133,11 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += _sunk(bodies, ground[0], rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
-    shaped = [body for body, params in zip(bodies, methods) if not params["quasistatic_start"]]
+    balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
-                 quasistatic_start=len(shaped) < len(bodies), notes=notes, as_shaped=shaped,
-                 damping_laws=laws, friction=friction,
+                 notes=notes, balanced=balanced, damping_laws=laws, friction=friction,
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),

@@ -45,10 +45,9 @@ class Nodes(SoftBodies, Part):
     integrator: Integrator
     stage_solver: StageSolver
     linear: LinearSolver
-    quasistatic_start: bool = False
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
-    as_shaped: Sequence[BodyInWorld] = ()  #: who begins in the rest shape though others begin in balance
+    balanced: Sequence[BodyInWorld] = ()  #: who begins in balance, where others begin in their rest shape
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,14 +74,14 @@ class Nodes(SoftBodies, Part):
         led: what carries some nodes does there.
         """
         x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0, led)
-        if self.quasistatic_start:
+        if self.balanced:
             held = self._held_by_pins()
             try:
                 x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
             except StepFailed as failure:
                 raise Diverged(f"the start has no balance: {failure}",
                                "Switch off Start at Rest or raise the stiffness",
-                               self.bodies_in_world[0].name if len(self.bodies_in_world) == 1 else None,
+                               self.balanced[0].name if len(self.balanced) == 1 else None,
                                self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
@@ -91,14 +90,13 @@ class Nodes(SoftBodies, Part):
     def _held_by_pins(self) -> Index:
         """Free nodes of parts that pins and kinematic nodes hold, of bodies that begin in balance; what nothing holds
         starts in its rest shape."""
-        free = np.zeros(len(self.rest), dtype=bool)
-        free[self.coordinates.free] = True
+        held = np.zeros(len(self.rest), dtype=bool)
+        for body in self.balanced:
+            held[body.nodes] = self.coordinates.is_free[body.nodes]
         for group in self.condensation.floating.groups:
             for part in group.parts:
-                free[part] = False
-        for body in self.as_shaped:
-            free[body.nodes] = False
-        return np.flatnonzero(free).astype(np.int32)
+                held[part] = False
+        return np.flatnonzero(held).astype(np.int32)
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
         """f and K = ∂f/∂x at the state, D = ∂f/∂v where the body will be at `time`; written anew by the next call.

@@ -13,7 +13,7 @@ from solver.contact.find.sharp import wires
 from solver.coordinates.prescribed import Still
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import Cone
-from solver.parts.eol.sliding_cloth import LIFTS, OFF
+from solver.parts.eol.lifting_off import LIFTS, OFF, stays_within
 from solver.parts.eol.things import Thing, Things
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -153,6 +153,7 @@ def test_only_what_weight_hangs_across_is_put_back_where_slack_lifts_it():
     steps = steps_of(mesh, Things([]), fabric())
     rows = VertexRows(np.zeros(0, np.int32), np.zeros((0, MOST)), np.zeros(0), np.zeros(0, bool), np.zeros(0, np.int64))
     level, upright = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
-    found = steps._stays(Cone(rows, np.array([0, 1]), np.zeros(2, bool), none, none, np.array([level, upright]),
-                              np.full(2, 1.5)), mesh, h)
+    on_features = Cone(rows, np.array([0, 1]), np.zeros(2, bool), none, none, np.array([level, upright]),
+                       np.full(2, 1.5))
+    found = stays_within(on_features, mesh, h, steps.limits, steps.gravity)
     assert found == pytest.approx([LIFTS * h, OFF * steps.limits.thickness])

@@ -161,7 +161,7 @@ def test_bodies_that_follow_differently_touch(tmp_path):
     change(job, "bodies.1.method", {"kind": "conjac", "params": {"settle_time": 0.1, "quasistatic_start": True}})
     part = nodes_of(load(job))
     assert [one.condensation.settle_time for one in part.condensation.members] == [0.0, 0.1]
-    assert [body.name for body in part.as_shaped] == ["Low"]
+    assert [body.name for body in part.balanced] == ["High"]
     state = part.initial_state()
     before = part.coordinates.place(state.q, 0.0)[27:54, 2].mean()
     state = stepped(part, state, H, 8)
