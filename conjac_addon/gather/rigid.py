@@ -34,6 +34,9 @@ _FIRST = ("FIXED", "SLIDER", "PISTON", "HINGE", "POINT")
 #: the loop that a hinge is where all of its ring are parallel: the others keep it in its plane already
 PLANAR = "point_on_line"
 
+#: of coefficients of friction, which Blender keeps in single precision
+SAME = 1.0e-6
+
 #: Blender's switches and ends of limits, for each rate of a joint
 _LIMITS = {"HINGE": (("use_limit_ang_z", "limit_ang_z_lower", "limit_ang_z_upper", False),),
            "SLIDER": (("use_limit_lin_x", "limit_lin_x_lower", "limit_lin_x_upper", True),),
@@ -79,10 +82,15 @@ class ObjectsPlan:
 
     def _tell_what_is_not_done(self) -> None:
         """Note what Blender's own settings ask for and no bake does."""
-        jumps = [name for name, obj in self.objects.items() if action.is_simulated(obj) and obj.rigid_body.restitution]
-        breaks = [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking]
-        for what, names in (("Bounciness: rigid bodies do not bounce off what they hit", jumps),
-                            ("Breakable: joints hold whatever pulls", breaks)):
+        moving = {name: obj.rigid_body for name, obj in self.objects.items() if action.is_simulated(obj)}
+        rough = self.owner.conjac.mechanism.contact_friction
+        for what, names in (
+                ("Bounciness: rigid bodies do not bounce off what they hit",
+                 [name for name, body in moving.items() if body.restitution]),
+                (f"another Friction than Contact Friction of the mechanism, {rough:.3g}, which counts for all",
+                 [name for name, body in moving.items() if abs(body.friction - rough) > SAME]),
+                ("Breakable: joints hold whatever pulls",
+                 [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking])):
             if names:
                 more = f" and {len(names) - 1} more" if names[1:] else ""
                 self.notes.append(f'"{self.owner.name}": "{names[0]}"{more} {"have" if more else "has"} {what}')

@@ -210,6 +210,9 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         empty.empty_display_type, empty.empty_display_size = "CUBE", 0.25
         scene.collection.objects.link(empty)
         empty.conjac.kind, empty.conjac.mechanism.collection = kinds.MECHANISM, collection
+        rough = {obj.rigid_body.friction for obj in collection.objects if moves(obj)}
+        if len(rough) == 1:
+            empty.conjac.mechanism.contact_friction = rough.pop()
         swing(empty.conjac)
         meet(scene)
         free = unjoined(scene)

@@ -111,6 +111,22 @@ def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noq
     assert not any("Bounciness" in note or "Breakable" in note for note in quiet)
 
 
+def test_bodies_that_are_rough_alike_say_how_rough_the_mechanism_is(scene, tmp_path):  # noqa: F811
+    """Blender's Friction of each: a mechanism has one for all, and who has another is told."""
+    ice = [add_box(f"Ice {k}", (k, 0, 1), friction=0.02) for k in range(2)]
+    add_box("Floor", (0, 0, 0), active=False)
+    owner, notes = mechanism(), []
+    job_of(owner, tmp_path / "1", notes)
+    assert owner.conjac.mechanism.contact_friction == pytest.approx(0.02)
+    assert not any("Contact Friction" in note for note in notes)
+    ice[1].rigid_body.friction = 0.9
+    job_of(owner, tmp_path / "2", notes)
+    assert f'"{owner.name}": "Ice 1" has another Friction than Contact Friction of the mechanism, 0.02, which counts ' \
+        "for all" in notes
+    bpy.data.objects.remove(owner)
+    assert mechanism().conjac.mechanism.contact_friction == pytest.approx(0.5)
+
+
 def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1), mass=2.0)
