@@ -34,8 +34,8 @@ _FIRST = ("FIXED", "SLIDER", "PISTON", "HINGE", "POINT")
 #: the loop that a hinge is where all of its ring are parallel: the others keep it in its plane already
 PLANAR = "point_on_line"
 
-#: of coefficients of friction, which Blender keeps in single precision
-SAME = 1.0e-6
+#: Friction of a rigid body to which nobody has given another one; and of coefficients what single precision loses
+UNTOUCHED, SAME = 0.5, 1.0e-6
 
 #: Blender's switches and ends of limits, for each rate of a joint
 _LIMITS = {"HINGE": (("use_limit_ang_z", "limit_ang_z_lower", "limit_ang_z_upper", False),),
@@ -88,7 +88,8 @@ class ObjectsPlan:
                 ("Bounciness: rigid bodies do not bounce off what they hit",
                  [name for name, body in moving.items() if body.restitution]),
                 (f"another Friction than Contact Friction of the mechanism, {rough:.3g}, which counts for all",
-                 [name for name, body in moving.items() if abs(body.friction - rough) > SAME]),
+                 [name for name, body in moving.items()
+                  if min(abs(body.friction - said) for said in (rough, UNTOUCHED)) > SAME]),
                 ("Breakable: joints hold whatever pulls",
                  [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking])):
             if names:

@@ -123,8 +123,12 @@ def test_bodies_that_are_rough_alike_say_how_rough_the_mechanism_is(scene, tmp_p
     job_of(owner, tmp_path / "2", notes)
     assert f'"{owner.name}": "Ice 1" has another Friction than Contact Friction of the mechanism, 0.02, which counts ' \
         "for all" in notes
+    # that of a body which nobody touched asks for nothing
+    ice[1].rigid_body.friction, quiet = 0.5, []
+    job_of(owner, tmp_path / "3", quiet)
+    assert not any("Contact Friction" in note for note in quiet)
     bpy.data.objects.remove(owner)
-    assert mechanism().conjac.mechanism.contact_friction == pytest.approx(0.5)
+    assert mechanism().conjac.mechanism.contact_friction == pytest.approx(0.5)  # they differ
 
 
 def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
