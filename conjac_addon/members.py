@@ -130,8 +130,19 @@ def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Obje
 def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """What the soft bodies in the bake of an object bump into, in the scene's order."""
     bodies = [obj for obj in soft_bodies(of, scene) if collides(obj)]
-    return [obj for obj in _that_touch(scene) if is_collider(obj) and any(wants(body, obj) for body in bodies)
-            ] if bodies else []
+    if not bodies:
+        return []
+    parts = _moving_parts(owner(of))
+    return [obj for obj in _that_touch(scene)
+            if is_collider(obj) and obj not in parts and any(wants(body, obj) for body in bodies)]
+
+
+def _moving_parts(mechanism: bpy.types.Object) -> list[bpy.types.Object]:
+    """Rigid bodies by which a mechanism pushes soft bodies: as colliders besides they would stand where they began."""
+    collection = mechanism.conjac.mechanism.collection if is_mechanism(mechanism) else None
+    if collection is None or not touches_soft(mechanism):
+        return []
+    return [one for one in collection.all_objects if one.rigid_body is not None and one.rigid_body.type == "ACTIVE"]
 
 
 def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:

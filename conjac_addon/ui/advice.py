@@ -121,6 +121,12 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             elif shown := instanced(obj, scene):
                 yield Advice("instanced", f'It falls through what "{shown[0].name}" shows: an instance is not solid. '
                              "Use Object > Apply > Make Instances Real, then Add Collider")
+        if members.collides(obj) and (strange := of_blender(scene)):
+            text = f'Blender moves the rigid body "{strange[0].name}" by itself, which does not feel it'
+            parts = [one.conjac.mechanism.collection for one in scene.objects if members.is_mechanism(one)]
+            there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
+            yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
+                         "" if there else "Mechanism of Rigid Bodies")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
@@ -221,6 +227,14 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
+
+
+def of_blender(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Rigid bodies that Blender's own simulation moves, and no mechanism."""
+    ours = {part for one in scene.objects if members.is_mechanism(one) and one.conjac.mechanism.collection is not None
+            for part in one.conjac.mechanism.collection.all_objects}
+    return [one for one in scene.objects if one.rigid_body is not None and one.rigid_body.type == "ACTIVE"
+            and not one.rigid_body.kinematic and one not in ours and one.visible_get()]
 
 
 def is_led(obj: bpy.types.Object) -> bool:

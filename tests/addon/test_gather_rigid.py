@@ -7,8 +7,9 @@ bpy = pytest.importorskip("bpy")
 
 from rig import job_of, scene  # noqa: E402, F401
 
-from conjac.conjac_addon import gather, playback  # noqa: E402
+from conjac.conjac_addon import gather, members, playback  # noqa: E402
 from conjac.conjac_addon.gather import turns  # noqa: E402
+from conjac.conjac_addon.ui import advice  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 
 
@@ -94,6 +95,29 @@ def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
     bpy.data.objects.remove(owner)
     join("POINT", first, second, (0.15, 0.0, 1.0))
     assert not mechanism().conjac.mechanism.self_collisions
+
+
+def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # noqa: F811
+    """Where Add Collider came before the mechanism, a still collider stood for ever where the crate had been."""
+    crate, post = add_box("Crate", (0, 0, 2)), add_box("Post", (3, 0, 0), active=False)
+    for one in (crate, post):
+        one.conjac.kind = "collider"
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.3, location=(0, 0, 0.5))
+    ball = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    assert members.colliders(ball, scene) == [crate, post]
+    assert [one.key for one in advice.look_at(ball, scene)][:1] == ["strange"]
+    owner = mechanism()
+    assert owner.conjac.mechanism.touch_soft and members.colliders(ball, scene) == [post]
+    assert not any(one.key == "strange" for one in advice.look_at(ball, scene))
+    document, _ = job_of(owner, tmp_path)
+    assert [one["name"] for one in document["obstacles"]] == ["Post"]
+    # one that comes later goes to the others, and makes no second mechanism of all
+    later = add_box("Later", (1, 0, 2))
+    told = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
+    assert f'"{later.name}" by itself' in told.text and '"Mechanism Parts"' in told.text and not told.operator
+    owner.conjac.mechanism.touch_soft = False
+    assert members.colliders(ball, scene) == [crate, post]
 
 
 def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noqa: F811
