@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
-from .kernels import edge_changes, edge_stretches
+from .kernels import changes_of_pieces, edge_changes, edge_stretches
 from .turning import Turning
 
 
@@ -34,6 +36,20 @@ class Edges:
     def usual_change(self, displacement: Vec) -> float:
         """The same of all edges, root mean square."""
         return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[1]))
+
+    def usual_change_of_pieces(self, displacement: Vec) -> float:
+        """The same of the edges of the piece of which it is most: what is still hides nothing that moves elsewhere."""
+        count, piece = self._pieces
+        squares = changes_of_pieces(displacement, self._pairs, self._inverse_square, piece, count)
+        return float(np.sqrt(squares.max(initial=0.0)))
+
+    @cached_property
+    def _pieces(self) -> tuple[int, Index]:
+        """How many pieces hang together, and of which one each edge is, (k,)."""
+        nodes = len(self._rest)
+        graph = sp.coo_matrix((np.ones(len(self._pairs)), tuple(self._pairs.T)), shape=(nodes, nodes))
+        count, label = connected_components(graph, directed=False)
+        return count, label[self._pairs[:, 0]]
 
     @cached_property
     def turning(self) -> Turning:

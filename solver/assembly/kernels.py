@@ -268,6 +268,23 @@ def edge_changes(displacement, pairs, inverse_square):  # type: ignore[no-untype
     return largest, total / max(pairs.shape[0], 1)
 
 
+@kernel("f8[::1](f8[:,::1], i4[:,::1], f8[::1], i4[::1], i8)")
+def changes_of_pieces(displacement, pairs, inverse_square, piece, count):  # type: ignore[no-untyped-def]
+    """The mean |d_i − d_j|² / length² over the edges of each of so many pieces, 0 of one that has none, (count,).
+
+    piece: of each edge, (k,); the rest as for `edge_changes`.
+    """
+    total, edges = np.zeros(count), np.zeros(count)
+    for k in range(pairs.shape[0]):
+        a, b = displacement[pairs[k, 0]], displacement[pairs[k, 1]]
+        x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+        total[piece[k]] += (x * x + y * y + z * z) * inverse_square[k]
+        edges[piece[k]] += 1.0
+    for one in range(count):
+        total[one] /= max(edges[one], 1.0)
+    return total
+
+
 @kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1])")
 def edge_stretches(start, end, pairs, inverse_square):  # type: ignore[no-untyped-def]
     """The largest (|e'| − |e|)² / length² over the edges e between places (n, 3) and e' between others; the rest as for

@@ -22,6 +22,9 @@ LAGGED = 12  #: iterations after which friction keeps its loads
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
+#: of an edge's length, by which an iteration moves one: then a few are not at rest for long after all others are
+VIOLENT = 0.35
+USUAL = 0.1  #: of what may be left of the worst edge: what those of each body may move there, root mean square
 
 
 def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
@@ -31,7 +34,9 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
     it knows nothing of what touches since, and once it has served for one iteration it hardly ever serves for another.
     Where cloth buckles projected stiffness is too stiff by far, a little way at a time leads down, and a new factor
-    leads no farther than the last: that one serves for more. Friction follows the loads from whole step to whole step,
+    leads no farther than the last: that one serves for more. In an impact a few nodes slide from face to face for as
+    many iterations as all that came before, where hardly any energy is left: there the usual edge of each body counts.
+    Friction follows the loads from whole step to whole step,
     which are those of `begun` before; a step that is cut would take the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
@@ -41,7 +46,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     """
     problem = problem_at(begun)
     at, last, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, 0, 0
-    is_slow = is_fresh = False
+    is_slow = is_fresh = is_violent = False
     direction = np.zeros_like(guess)
     for count in range(MOST * TRIES):
         try:
@@ -65,10 +70,10 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 continue
             if accepts and count:
                 break
-            raise GaveUp(f"{failure}; that is near ({_place(problem, at)}) m", failure.object,
-                         failure.remedy or MORE_ROOM) from failure
-        moved = problem.strain(after.unknowns - at.unknowns)
-        at, is_slow = after, moved > SLOW * last > 0.0
+            raise GaveUp(str(failure), failure.object, failure.remedy or MORE_ROOM) from failure
+        step = after.unknowns - at.unknowns
+        moved = problem.strain(step)
+        at, is_slow, is_violent = after, moved > SLOW * last > 0.0, is_violent or moved > VIOLENT
         # what balances may still slide a little from iteration to iteration: no energy is left in that
         ahead = left(moved, last)
         if not is_fresh and share == 1.0 and not is_slow:
@@ -83,13 +88,16 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 served = SERVES
             elif accepts or problem.is_balanced(at, direction):
                 return problem, at.unknowns
+        elif share == 1.0 and is_violent and is_fresh and not by_strain and problem.is_balanced(at, direction) \
+                and problem.usual_strain_of_bodies(step) <= USUAL * strain_left:
+            return problem, at.unknowns
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
             before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
             at = at if problem is before else problem.evaluate(at.unknowns)
     if accepts or last > 0.0 and problem.is_balanced(at, direction) and _is_calm(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations near ({_place(problem, at)}) m", at)
+    unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
 
 
@@ -114,9 +122,3 @@ def _is_calm(problem: StageProblem, at: Evaluation) -> bool:
     stands = problem.evaluate(np.zeros_like(at.unknowns))
     return problem.stage.a == problem.stage.b == 1.0 and at.merit is not None and stands.merit is not None \
         and at.merit <= stands.merit
-
-
-def _place(problem: StageProblem, at: Evaluation) -> str:
-    """Where the largest force is left."""
-    x = problem.positions(problem.velocities(at.unknowns))[problem.worst(at)]
-    return ", ".join(f"{c:.4g}" for c in x)

@@ -300,6 +300,10 @@ class StageProblem:
         """The same of all edges, root mean square."""
         return self.system.edges.usual_change(self.displacement(direction))
 
+    def usual_strain_of_bodies(self, direction: Vec) -> float:
+        """The same of the edges of the body, or piece of one, of which it is most."""
+        return self.system.edges.usual_change_of_pieces(self.displacement(direction))
+
     def inertia_of(self, direction: Vec) -> float:
         """|Δv|²_M of a change of the unknowns, by which the merit bends along it without any force [J]."""
         change = direction.reshape(-1, 3)
@@ -373,7 +377,8 @@ class StageProblem:
         """The error that says what went wrong, where the residual is worst, in which body and when."""
         worst = self.worst(at)
         net = at.size / (self.stage.a * self.stage.h)
-        said = f"{what}; a net force of {net:.3g} N is left at node {worst}, {self.stage.time:.6g} s"
+        place = ", ".join(f"{c:.4g}" for c in self.positions(self.velocities(at.unknowns))[worst])
+        said = f"{what}; a net force of {net:.3g} N is left near ({place}) m, {self.stage.time:.6g} s"
         body = self.physics.body_of(worst)
         if at.size > LEFT_BY_ROUNDING * self._rounding(at):
             return StepFailed(said, body)

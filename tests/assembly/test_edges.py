@@ -30,3 +30,14 @@ def test_stretching_leaves_turning_out_and_counts_what_gets_longer_or_shorter():
     one, other = nodes + 0.1 * rng.normal(size=nodes.shape), nodes + 0.1 * rng.normal(size=nodes.shape)
     rest, before, after = (np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1) for x in (nodes, one, other))
     assert edges.largest_stretch(one, other) == pytest.approx((np.abs(after - before) / rest).max(), rel=1e-12)
+
+
+def test_what_moves_in_one_piece_is_no_less_for_many_that_are_still():
+    nodes, tets = box((2, 2, 2))
+    one = Edges(tets, nodes)
+    many = Edges(np.concatenate([tets + k * len(nodes) for k in range(5)]).astype(np.int32), np.tile(nodes, (5, 1)))
+    moved = np.random.default_rng(1).normal(size=nodes.shape)
+    somewhere = np.zeros((5, *nodes.shape))
+    somewhere[3], usual = moved, one.usual_change(moved)
+    assert many.usual_change_of_pieces(somewhere.reshape(-1, 3)) == pytest.approx(usual, rel=1e-13)
+    assert many.usual_change(somewhere.reshape(-1, 3)) == pytest.approx(usual / np.sqrt(5.0), rel=1e-13)
