@@ -56,7 +56,8 @@ class Answer:
     pushed: Vec  #: (p,)
     rubbed: Vec  #: along the rows of `Rubbed`, (2 k,)
     passes: int  #: of contact and friction
-    settled: bool = True  #: whether these agree
+    #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
+    off: Vec | None = None
 
 
 class External:
@@ -100,6 +101,7 @@ class External:
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
         self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer
+        self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
 
     def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Answer:
         """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
@@ -120,7 +122,8 @@ class External:
         if len(self._held.G):
             # what contacts push is answered by the loops
             held = held - self._led @ impulse
-        return Answer(u + self._Y @ impulse, held, push, rub, min(passes, PASSES), passes <= PASSES)
+        return Answer(u + self._Y @ impulse, held, push, rub, min(passes, PASSES),
+                      None if passes <= PASSES else self._off)
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
         """(push, rub, passes) at velocities along the rows without either; PASSES + 1 where these ran out."""
@@ -158,14 +161,15 @@ class External:
             most = np.repeat(self._rubbed.friction * np.maximum(push[:k], 0.0), 2)
             before, rub = rub, friction.solve(slip + cross.T @ push, -most, most)
             push = contact.solve(approach + cross @ rub, low, high)
-            if float(np.abs(cross @ (rub - before)).max()) <= AGREED * size and passes > 1:
+            off = np.abs(cross @ (rub - before))
+            if float(off.max()) <= AGREED * size and passes > 1:
                 break
             both = self._at_once(W, at, np.concatenate([push, rub])) if passes in TRIES else None
             if both is not None:
                 push, rub = both[:p], both[p:]
                 break
         else:
-            passes += 1
+            passes, self._off = passes + 1, off[:k]
         return push, turn @ rub, passes
 
     def _at_once(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:

@@ -39,6 +39,7 @@ class Surroundings:
     begun: Vec  #: positions of all nodes where the stage stands, in which nothing crosses, (n, 3) [m]
     extent: float  #: of the largest body [m]
     edge: float  #: a mean one of the surfaces [m], of which a share may be left where limits have one
+    body_of: Callable[[int], str | None]  #: name of the body that a node belongs to
 
     def as_far(self, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
         """Coordinates after as much of a way as nothing meets in, positions there, and the share. Raises StepFailed.
@@ -72,6 +73,7 @@ class Bounded(Iterations[T]):
         self._around = around
         self._move(start.q, around.begun, self.q - start.q)
         around.loads(around.begun)
+        self._most = 0  #: node that the last iteration moved farthest
         self._goal, self._ahead = self.visible * limits.strain_left * around.edge, np.inf
 
     def _move(self, q: Vec, x: Vec, way: Vec) -> float:
@@ -84,7 +86,13 @@ class Bounded(Iterations[T]):
         before = self._x
         self.share_free = self._move(self.q, before, share_taken * self.reached * way)
         # all that it wanted to move, of which relaxation took a share
-        self.moved = self.led = float(np.abs(self._x - before).max()) / share_taken
+        self.moved = self.led = self._farthest(before) / share_taken
+
+    def _farthest(self, before: Vec) -> float:
+        """What positions have changed by since they were (n, 3) [m], where they did most."""
+        change = np.abs(self._x - before).max(axis=1)
+        self._most = int(change.argmax())
+        return float(change[self._most])
 
     def is_done(self, posed: T) -> bool:
         self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._around.extent)
@@ -105,15 +113,22 @@ class Bounded(Iterations[T]):
             at = nearest(self._around.touched(self._x))
             raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
                              GIVE_WAY)
-        raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; "
-                         f"positions still change by {self.moved:.3g} m")
+        place = in_words(self._x[self._most])
+        raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; positions near "
+                         f"({place}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
+                         self._around.body_of(self._most), GIVE_WAY)
 
 
 def nearest(touched: Vec) -> str:
     """Where two surfaces are nearest to each other, in words."""
     if not len(touched):
         return ""
-    return " near ({}) m".format(", ".join(f"{c:.4g}" for c in touched[int(touched[:, 6].argmin()), :3]))
+    return f" near ({in_words(touched[int(touched[:, 6].argmin()), :3])}) m"
+
+
+def in_words(place: Vec) -> str:
+    """Its coordinates (3,)."""
+    return ", ".join(f"{c:.4g}" for c in place)
 
 
 class Along(PosedStage, Protocol):
@@ -155,4 +170,4 @@ class Balanced(Bounded[S]):
             if over <= UPHILL * posed.curvature:
                 break
             self.share_free *= max(LEAST, posed.curvature / (posed.curvature + over))
-        self.moved = self.led = float(np.abs(self._x - before).max())
+        self.moved = self.led = self._farthest(before)

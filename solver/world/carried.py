@@ -287,7 +287,7 @@ class FleshOnBones(Ride, System[Together]):
             return self.positions(replace(start, time=stage.time, q=q))
 
         return Surroundings(place, self.soft.largest_step, loads, self.soft.touched_at, self.positions(start),
-                            self.soft.extent, min(law.edge for law in self.soft.contacts))
+                            self.soft.extent, min(law.edge for law in self.soft.contacts), self.soft.body_of)
 
     def _balanced(self, reduced: Balancing, apart: Callable[[], State], stage: Stage, start: State,
                   damped: Damped | None) -> State:

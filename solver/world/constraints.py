@@ -14,10 +14,10 @@ from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
 from ..constraints.projection import closed
 from ..constraints.rows import Rows, no_rows, together
-from ..contact.find.bodies import Colliders, ContactSet
+from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree
+from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree, Unsettled
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT
 
@@ -71,6 +71,15 @@ class Outside:
         """Names of the contacts and limits that push, (k, 3)."""
         pushing: Index = self.names[answer.pushed[:len(self.names)] > 0.0]
         return pushing
+
+    def unsettled(self, answer: Answer, at: Posture) -> Unsettled | None:
+        """Where contact and friction agree least in an answer; None where what they are off by does not show."""
+        if answer.off is None or answer.off.max() <= UNSEEN:
+            return None
+        k = int(answer.off.argmax())
+        body, torque, force = self.contacts.body[k], self.contacts.wrench[k, 0, :3], self.contacts.wrench[k, 0, 3:]
+        E = at.E[body[0]]
+        return Unsettled(float(answer.off[k]), body, E[:3, :3] @ np.cross(force, torque) + E[:3, 3])
 
     def owed(self, external: External, free: Vec, answer: Answer) -> Vec | None:
         """What positions have to move on besides the answer to `free`, both (m,), where bodies overlap; None where they
@@ -204,8 +213,9 @@ class MechanismConstraints:
         memory: Mapping[str, Vec] = {}
         if self.drives is not None:
             memory = {EFFORT: outside.effort(answer, self.tree.rates) / (posed.stage.a * posed.stage.h)}
+        worst = outside.unsettled(answer, posed.lin.posture)
         return ConstraintAnswer(answer.u, outside.on_bodies(answer, self.tree.count), memory,
-                        () if answer.settled else (CONTACTS,), owed)
+                                () if worst is None else (CONTACTS,), worst, owed)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state with loops closed and drives where they are told to be. Raises StepFailed."""

@@ -18,7 +18,7 @@ from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
 from ..parts.joints.flown import FLOWN, stepped
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree
+from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
 from ..parts.joints.leap_step import LeapStep
 from ..parts.joints.leapfrog import led
 from ..parts.joints.tree_step import TreeStep
@@ -32,6 +32,7 @@ EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m,
 CONTACTS, BEARINGS = "contacts", "bearings"  #: frictions whose passes may run out
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
+GROUND = "what stands"  #: said of what touches a body and is none
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
 FARTHEST = 0.45  #: [rad] a body and its path may turn by in a semi-implicit step
 FIRST_LOOK = 15  #: linearised steps before the first of which it is measured what they take of the motion
@@ -66,6 +67,7 @@ class Joints(Part, System[PosedTree]):
         self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
         self.iterations = 0  #: of all stages that were solved to their root
         self.steps, self.unsettled = 0, Counter[str]()  #: with constraints; of these, by what did not settle
+        self._worst: tuple[Unsettled, float] | None = None  #: where and when [s] contacts settled least
         self._taken, self._brought = 0.0, 0.0  #: in steps that are looked at: energy of motion [J] that each took, was
         self._until_look = FIRST_LOOK  #: linearised steps: the first has not turned anything round
         self.impacts = 0  #: stages solved to their root in which something struck or came off
@@ -110,7 +112,7 @@ class Joints(Part, System[PosedTree]):
     @property
     def summary(self) -> list[str]:
         """Sentences about the steps so far: how many had a friction that did not settle."""
-        said = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps: {remedy}"
+        said = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps{self._worst_of(key)}: {remedy}"
                 for key, what, remedy in UNSETTLED if self.unsettled[key]]
         share = 1.0 - math.exp(-self._taken / self._brought) if self._brought > 0.0 else 0.0
         if share > TELLING:
@@ -119,6 +121,15 @@ class Joints(Part, System[PosedTree]):
             said.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
                         f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
         return said
+
+    def _worst_of(self, key: str) -> str:
+        """Where and when a friction settled least, in words."""
+        if key != CONTACTS or self._worst is None:
+            return ""
+        worst, time = self._worst
+        one, other = (f'"{self.tree.bodies[body]}"' if body >= 0 else GROUND for body in worst.bodies)
+        place = ", ".join(f"{c:.4g}" for c in worst.place)
+        return f", least where {one} touches {other} near ({place}) m at {time:.4g} s, by {worst.off:.2g} m/s"
 
     @property
     def mechanisms(self) -> list[dict[str, object]]:
@@ -238,6 +249,9 @@ class Joints(Part, System[PosedTree]):
         if posed is not None and posed.held is not None and constraints is not None:
             self.steps += 1
             self.unsettled.update(posed.held.unsettled)
+            worst = posed.held.worst
+            if worst is not None and (self._worst is None or worst.off > self._worst[0].off):
+                self._worst = worst, after.time
             memory = {**after.memory, **posed.held.memory}
             if not self.recentres:
                 memory[PUSHING] = constraints.pushing.astype(float)

@@ -10,6 +10,7 @@ from solver.build.rigid_skins import BY_SIZE
 from solver.build.world import build
 from solver.errors import BadScene, StepFailed
 from solver.job.load import load
+from solver.nonlinear.bounded import Bounded
 from solver.parts.loads import Loads
 from solver.parts.stage import NodeStage
 from solver.state import State
@@ -329,6 +330,22 @@ def test_shapes_have_closed_surfaces_that_face_outwards(kind, params, volume):
     solid = mesh(*BY_SIZE[kind](*params))
     assert solid.mass == pytest.approx(volume, rel=0.07)
     assert solid.mass <= volume * 1.001
+
+
+def test_bodies_that_do_not_agree_are_told_with_what_moves_most_where_and_when(tmp_path, monkeypatch):
+    monkeypatch.setattr(Bounded, "tries", 2)
+    job = rigid_on_jelly(tmp_path / "job", integrator={"kind": "backward_euler"}, step=1 / 48,
+                         stage_solver={"kind": "newton_d", "params": {"iterations": 2}})
+    world = made(job)
+    state = world.initial_state()
+    with pytest.raises(StepFailed, match=r"did not agree in 2 iterations; positions near \(.*\) m still change by "
+                                         r"[\d.e-]+ m, [\d.]+ s") as caught:
+        for _ in range(20):
+            state = world.step(state, 1 / 48)
+    place = np.array(str(caught.value).split("(")[1].split(")")[0].split(", "), dtype=float)
+    x = looked_at(world, state)
+    node = int(np.linalg.norm(x - place, axis=1).argmin())
+    assert np.linalg.norm(x[node] - place) < 0.05 and caught.value.object == world.parts[0].body_of(node)
 
 
 def test_a_rigid_body_in_a_soft_one_is_refused_by_name(tmp_path):

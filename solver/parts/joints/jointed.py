@@ -39,6 +39,15 @@ class LinearizationPoint:
 
 
 @dataclass(frozen=True)
+class Unsettled:
+    """Where contact and friction agree least."""
+
+    off: float  #: by how much [m/s]
+    bodies: Index  #: both, −1 where there is none, (2,)
+    place: Vec  #: (3,) [m]
+
+
+@dataclass(frozen=True)
 class ConstraintAnswer:
     """What constraints made of a stage. Impulses are what they did besides forces."""
 
@@ -46,6 +55,7 @@ class ConstraintAnswer:
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
+    worst: Unsettled | None = None  #: where that of contacts did
     owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
     known_to: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
 
