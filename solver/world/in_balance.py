@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from ..assembly.linearised import Linearised
 from ..assembly.products import Products
 from ..contact.laws.gripping import Gripping, anchors_from
 from ..errors import StepFailed
-from ..integrators.interface import Integrator, P, System
-from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
-from ..nonlinear.calm import Calm, GaveUp
+from ..nonlinear.calm import GaveUp
 from ..nonlinear.following import FollowingProblem
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
@@ -29,15 +26,12 @@ from ..nonlinear.newton import NewtonDirect
 from ..nonlinear.swinging import Swings
 from ..parts.interface import Balancing, Condensation, PosedNodes, StagePasses
 from ..parts.nodes.full import Full
-from ..parts.stage import NodeStage, Stage
+from ..parts.stage import NodeStage
 from ..state import Mask, State, Vec
 from . import in_contact
 from .in_flight import ASTRAY, flown, flying_at
 from .root import Root
 from .soft_bodies import SoftBodies
-
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
 
 
 class InBalance(Root):
@@ -72,26 +66,6 @@ class InBalance(Root):
                            untouched=untouched)
 
         return taken
-
-    def calmed(self, system: System[P], stage: Stage, start: State,
-               reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """From where the body stands, by the energy of positions: velocities alone have none that a search could lower,
-        and a linearised step of what is violent would grow without end. Who may sleep is linearised all the same."""
-        if self._condensation.sleep is not None:
-            return system.land(system.pose(start, stage), stage, start)
-        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)))
-
-    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
-        """Linearised, where a body that is pressed snaps into another balance."""
-        solved, self.solves_hits = self.solves_hits, False
-        try:
-            return step(SemiImplicit({}))
-        finally:
-            self.solves_hits = solved
-
-    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """Raises TypeError."""
-        raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
 
 
 class AtOnce(InBalance):

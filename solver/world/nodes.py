@@ -14,9 +14,10 @@ from ..contact.laws.gripping import NODES as GRIPPING
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator
+from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.calm import GaveUp
+from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
@@ -125,10 +126,13 @@ class Nodes(SoftBodies, Part):
 
         Full space alone.
         """
+        whole = self.condensation.whole
+        if whole is None:
+            raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
         x = self.coordinates.place(state.q, state.time, state.led)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
-        return self.root.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
+        return whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
 
     @property
     def beta(self) -> float:
@@ -257,9 +261,16 @@ class Nodes(SoftBodies, Part):
         return self._without_past(after)
 
     def _calmer(self, state: State, h: float) -> State:
-        """A step of Euler that is linearised. Raises StepFailed."""
+        """A linearised step of Euler that gains nothing, by a line search that lets no energy in; who may sleep is
+        linearised all the same. Raises StepFailed."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0)
-        return self.root.calmed(self, stage, state, self._reach_by)
+        if self.condensation.sleep is not None:
+            return self.land(self.pose(state, stage), stage, state)
+        # where surfaces touch it begins where they stand and not where they would fly; and velocities that others
+        # follow have no energy that a search could lower: that of positions where the body stands has
+        if self.contacts or self.condensation.whole is None:
+            state = replace(state, u=np.zeros_like(state.u))
+        return self._reach_by(Calm(), stage, state)
 
     def _without_past(self, after: State) -> State:
         """What is remembered of the steps before is no guide past a step that the integrator did not take."""
@@ -268,19 +279,18 @@ class Nodes(SoftBodies, Part):
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
-        it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances."""
-        if self.integrator.linear_euler and not self.root.solves_hits:
+        it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances: a
+        line search has looked for one then."""
+        own, solves_hits = self.integrator, self.root.solves_hits
+        if self.condensation.whole is not None or own.linear_euler and not solves_hits:
             raise failure
-        after = self.root.rescued(failure, lambda other: self._stepped_by(other, state, h))
+        self.integrator, self.root.solves_hits = SemiImplicit({}), False
+        try:
+            after = self.step(state, h)
+        finally:
+            self.integrator, self.root.solves_hits = own, solves_hits
         self._rescued += 1
         return self._without_past(after)
-
-    def _stepped_by(self, integrator: Integrator, state: State, h: float) -> State:
-        own, self.integrator = self.integrator, integrator
-        try:
-            return self.step(state, h)
-        finally:
-            self.integrator = own
 
     @property
     def summary(self) -> list[str]:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..errors import StepFailed
-from ..integrators.interface import Integrator, P, System
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..parts.interface import PosedNodes
-from ..parts.stage import NodeStage, Stage
-from ..state import State, Vec
-
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
+from ..parts.stage import NodeStage
+from ..state import State
 
 
 class Root(Protocol):
@@ -51,19 +45,6 @@ class Root(Protocol):
         """The stage that was reached last, linearised at its end, on a factor that its iterations left there; None
         where there is none, or nodes touch the ground of which it knows nothing."""
         return None
-
-    @abstractmethod
-    def calmed(self, system: System[P], stage: Stage, start: State,
-               reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """A linearised step of Euler that gains nothing, where a stage was given up. reach: by a stage solver."""
-
-    @abstractmethod
-    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
-        """The step by another integrator where one in the shortest steps has no solution nearby, else the failure."""
-
-    @abstractmethod
-    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        """K and D of the free nodes for products, and K w where prescribed nodes move at w (p, 3) [m/s]."""
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""

@@ -6,19 +6,14 @@ Which one serves a method follows from what its condensation says of its unknown
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.find.half_space import Contacts
-from ..errors import StepFailed
-from ..integrators.interface import Integrator, P, System
-from ..nonlinear.calm import Calm
 from ..nonlinear.given_directions import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_momentum
@@ -26,17 +21,14 @@ from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..nonlinear.start import is_wild, lower_start
 from ..parts.interface import Condensation, PosedNodes, Whole
-from ..parts.stage import NodeStage, Stage
-from ..state import State, Vec
+from ..parts.stage import NodeStage
+from ..state import State
 from . import in_contact
 from .in_balance import AtOnce, InBalance
 from .in_flight import flying_at
 from .islands import WORTH, Islands
 from .root import Root
 from .soft_bodies import SoftBodies
-
-if TYPE_CHECKING:
-    from ..assembly.tangent import Tangent
 
 
 def root_of(soft: SoftBodies, condensation: Condensation) -> Root:
@@ -109,19 +101,6 @@ class InFull(Root):
         if not np.isin(lin.contacts.nodes, known.nodes).all():
             return None
         return self._whole.posed(lin, stage)
-
-    def calmed(self, system: System[P], stage: Stage, start: State,
-               reach: Callable[[StageSolver, Stage, State], State]) -> State:
-        """With a line search that lets no energy in."""
-        # where surfaces touch it begins where they stand and not where they would fly
-        return reach(Calm(), stage, replace(start, u=np.zeros_like(start.u)) if self._soft.contacts else start)
-
-    def rescued(self, failure: StepFailed, step: Callable[[Integrator], State]) -> State:
-        """A line search has looked for one: raises the failure."""
-        raise failure
-
-    def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
-        return self._whole.tangent(lin, w)
 
     def forget_past(self) -> None:
         """What groups of bodies keep, and what was too stiff; the rest is the stage solver's."""
