@@ -1,5 +1,7 @@
 """Bodies of different methods touch: each moves as its own method has it, and both feel the forces that they share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matrix import some
@@ -20,8 +22,11 @@ from touching import (
 )
 from worlds import nodes_of, world_of
 
+from solver.assembly.damping import Damped
+from solver.assembly.pattern import NO_ELEMENTS
 from solver.errors import BadScene
 from solver.job.load import load
+from solver.parts.stage import NodeStage
 from solver.state import State
 
 H = 1 / 96
@@ -76,6 +81,31 @@ def test_with_all_nodes_dynamic_both_are_vanilla(tmp_path, integrator):
     assert distance(part, state) == np.inf and distance(part, ends[1]) < np.inf
     assert ends[0].q == pytest.approx(ends[1].q, abs=1e-7)
     assert ends[0].u == pytest.approx(ends[1].u, abs=1e-5)
+
+
+def test_what_damps_between_both_is_part_of_what_a_stage_lowers(tmp_path):
+    """A damper from a node that follows others to one that moves by itself: slope and curvature of the energy are its
+    differences, and both bodies feel it."""
+    part, state = two_boxes(tmp_path / "job")
+    x, v = part.coordinates.place(state.q, 0.0), part.velocity(state)
+    nodes, blocks = np.array([[13, 40, 40, 40]], np.int32), np.zeros((1, 6, 9))
+    blocks[0, 0] = 30.0 * np.eye(3).ravel()  # D of the one node beside the other [N s/m]
+    stage, rng = NodeStage(H, 1.0, 1.0, H, None, v, None), np.random.default_rng(3)
+    lin, none = part.linearise_alone(x, v, 0.0), np.zeros(0, np.int32)
+    bare, damped = (part.condensation.inertia(replace(lin, damped=Damped(np.zeros(len(x)), 0.0, None, None, none,
+                                                                         NO_ELEMENTS, between)), stage, False)
+                    for between in (None, (nodes, blocks)))
+    at, way = rng.normal(size=(2, *x.shape))
+    slope = damped.energy(at)[0]
+    ends = [damped.energy(at + share * way) for share in (-1e-3, 1e-3)]
+    assert np.vdot(slope, way) == pytest.approx((ends[1][1] - ends[0][1]) / 2e-3, rel=1e-7)
+    assert damped.times(way) == pytest.approx((ends[1][0] - ends[0][0]) / 2e-3, rel=1e-7, abs=1e-9)
+    # what it adds is ½ c h of the square of how fast its ends part
+    apart = np.subtract(*damped.velocities(at)[[13, 40]])
+    assert damped.energy(at)[1] - bare.energy(at)[1] == pytest.approx(0.5 * 30.0 * H * apart @ apart, rel=1e-9)
+    felt = slope - bare.energy(at)[0]
+    assert np.abs(felt[:27]).max() > 0.01 and np.abs(felt[40]).max() > 0.01
+    assert not np.delete(felt[27:], 13, axis=0).any()
 
 
 def energy(part, state):
