@@ -97,7 +97,7 @@ def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
     monkeypatch.setattr(landing, "TRIES", 2)
     part, state = two_balls(tmp_path / "job", 2.0)
-    with pytest.raises(StepFailed, match=r"did not settle in 2 iterations near \(") as caught:
+    with pytest.raises(StepFailed, match=r"did not settle in 2 iterations; .* is left near \(") as caught:
         followed(part, state, 8)
     assert caught.value.object in ("One", "Other") and "more room" in caught.value.remedy
     # they meet at the origin
