@@ -9,6 +9,7 @@ from .near_kernels import LEFT, all_pairs, beside_moved, boxes, near_pairs
 
 BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
+ROOM = 2  #: pairs for each row at first
 NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
 
 
@@ -98,6 +99,7 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have led to no number
     shape = np.array([int(size[a] / w) + 1 if fits else 1 for a, w, fits in zip(across, width, is_wide)])
     grid = low[list(across)], np.array([1.0 / w if fits else 0.0 for w, fits in zip(width, is_wide)]), shape
+    room = max(room, ROOM * len(box))  # memory that is not written to costs nothing, to look twice does
     while True:
         found = np.empty((room, 2), dtype=np.int32)
         count = int(near_pairs(box, asked, order, axis, *grid, points, x, corners, group, distance, found))

@@ -138,26 +138,19 @@ def turn_frames(touched, held, frames, start, back, x):  # type: ignore[no-untyp
                 x[start[v] + i, c] = total
 
 
-@kernel(f"void({BLOCKS}, f8[::1], f8[::1], f8[::1])")
-def product(first, block_row, before, start, indptr, values, x, out):  # type: ignore[no-untyped-def]
-    """out = A x of a symmetric matrix whose lower triangle is in blocks, both (m,)."""
+@kernel("void(i4[::1], i4[::1], f8[::1], f8[::1], f8[::1])")
+def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
+    """out = A x of a symmetric matrix whose lower triangle stands by columns, the diagonal first, both (m,)."""
     for i in range(x.shape[0]):
         out[i] = 0.0
-    for j in range(first.shape[0] - 1):
-        width, low = start[j + 1] - start[j], start[j]
-        for c in range(width):
-            column = indptr[low + c]
-            out[low + c] += values[column] * x[low + c]
-            for r in range(c + 1, width):
-                value = values[column + r - c]
-                out[low + r] += value * x[low + c]
-                out[low + c] += value * x[low + r]
-            for k in range(first[j] + 1, first[j + 1]):
-                at, place = start[block_row[k]], column + width - c + before[k]
-                for r in range(start[block_row[k] + 1] - at):
-                    value = values[place + r]
-                    out[at + r] += value * x[low + c]
-                    out[low + c] += value * x[at + r]
+    for c in range(x.shape[0]):
+        # by itself: a sum that stands in memory waits for what was written there last
+        here, own = x[c], values[indptr[c]] * x[c]
+        for k in range(indptr[c] + 1, indptr[c + 1]):
+            r, value = indices[k], values[k]
+            out[r] += value * here
+            own += value * x[r]
+        out[c] += own
 
 
 @kernel(f"void({BLOCKS}, f8[::1], i8, f8[::1], f8[::1])")

@@ -222,7 +222,7 @@ class ReducedProgram:
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
         meet(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
              self.pattern.start, target, u)
-        product(*self.pattern.blocks, self._values, u, product_u)
+        product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
         left = right - product_u
         sides = np.empty((size, 1 if self._proven else 2))
         sides[:, 0] = left
@@ -246,7 +246,7 @@ class ReducedProgram:
             u += moved + self._out(free)
             pushes += more
         on_spread = pushes[len(self._extra):]
-        product(*self.pattern.blocks, self._values, u, product_u)
+        product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
         rest = product_u - right
         if len(pushes):
             rest -= self._rows @ pushes
@@ -280,7 +280,7 @@ class ReducedProgram:
     def product(self, u: Vec) -> Vec:
         """A u, (m,)."""
         out = np.empty(len(u))
-        product(*self.pattern.blocks, self._values, u, out)
+        product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, out)
         return out
 
     def _into(self, columns: Vec) -> None:

@@ -136,6 +136,7 @@ def places_of(  # type: ignore[no-untyped-def]
     """
     count = 0
     for column in range(indptr.shape[0] - 1):
+        last, block = -1, 0  # a vertex' entries follow each other
         for entry in range(indptr[column], indptr[column + 1]):
             if indices[entry] < column:
                 continue
@@ -143,14 +144,16 @@ def places_of(  # type: ignore[no-untyped-def]
             i, j = rank[owner[indices[entry]]], rank[owner[column]]
             if p < q:
                 p, q, i, j = q, p, j, i
-            low, high = first[j], first[j + 1] - 1
-            while low < high:
-                middle = (low + high) // 2
-                if row[middle] < i:
-                    low = middle + 1
-                else:
-                    high = middle
+            if owner[indices[entry]] != last:
+                low, high = first[j], first[j + 1] - 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if row[middle] < i:
+                        low = middle + 1
+                    else:
+                        high = middle
+                last, block = owner[indices[entry]], low
             lower[count] = entry
-            to[count] = own[q] + (start[j + 1] - start[j]) - (q - start[j]) + before[low] + p - start[i]
+            to[count] = own[q] + (start[j + 1] - start[j]) - (q - start[j]) + before[block] + p - start[i]
             count += 1
     return count
