@@ -20,12 +20,13 @@ Solve = Callable[[Sequence[Name], Vec], tuple[Vec, Vec, Vec, dict[Name, Vec]]]
 class KeptColumns:
     """Of each column itself, what it is in the frames of the vertices, and two whose products with each other are those
     with the factor's inverse between, (m, c): the column in frames and the answer to it, or what half a solve makes of
-    it and that again. Of directions that were let go A times the column too."""
+    it and that again. And products of all with all, (c, c): of columns themselves, of these two, and with A between
+    where both are directions that were let go."""
 
     def __init__(self, size: int) -> None:
         self._at: dict[Name, int] = {}
         self._arrays: list[Vec] = [np.zeros((size, 0), order="F") for _ in range(4)]
-        self._products: dict[Name, Vec] = {}
+        self._between: list[Vec] = [np.zeros((0, 0)) for _ in range(3)]
         self._chosen: Index | None = None  #: None: all of them as they stand
 
     def ask(self, names: Sequence[Name], write: Write, solve: Solve) -> None:
@@ -38,19 +39,28 @@ class KeptColumns:
                 self._at[name] = count + column
                 write(*name, whole[:, column])
             turned, first, second, products = solve(new, whole)
-            self._products.update(products)
             self._arrays = [np.hstack([old, more]) if count else more
                             for old, more in zip(self._arrays, (whole, turned, first, second))]
+            moved = np.zeros((count + len(new), len(new)))
+            freed = [column for column, name in enumerate(new) if name in products]
+            if freed:
+                moved[:, freed] = self._arrays[0].T @ np.column_stack([products[new[column]] for column in freed])
+            for k, more in enumerate((self._arrays[0].T @ whole, self._arrays[2].T @ second, moved)):
+                self._between[k] = np.block([[self._between[k], more[:count]], [more[:count].T, more[count:]]])
         chosen = [self._at[name] for name in names]
         self._chosen = None if chosen == list(range(len(self._at))) else np.array(chosen, np.int32)
 
-    def columns(self) -> tuple[Vec, Vec, Vec, Vec]:
-        """The chosen ones themselves, in frames, and those two, all (m, c)."""
+    def columns(self) -> tuple[Vec, Vec, Vec]:
+        """The chosen ones themselves, in frames, and the second of those two, all (m, c)."""
+        whole, turned, _, second = self._arrays
         if self._chosen is None:
-            return self._arrays[0], self._arrays[1], self._arrays[2], self._arrays[3]
-        whole, turned, first, second = (array[:, self._chosen] for array in self._arrays)
-        return whole, turned, first, second
+            return whole, turned, second
+        return whole[:, self._chosen], turned[:, self._chosen], second[:, self._chosen]
 
-    def products(self, names: Sequence[Name]) -> Vec:
-        """A times directions that were let go, which have been asked for, (m, c)."""
-        return np.column_stack([self._products[name] for name in names]) if len(names) else self._arrays[0][:, :0]
+    def between(self) -> tuple[Vec, Vec, Vec]:
+        """Products of the chosen ones with each other, with the factor's inverse between them, and with A between where
+        both were let go, all (c, c)."""
+        if self._chosen is None:
+            return self._between[0], self._between[1], self._between[2]
+        here = np.ix_(self._chosen, self._chosen)
+        return self._between[0][here], self._between[1][here], self._between[2][here]

@@ -107,6 +107,7 @@ class _Run:
         self.spread_target: Vec = spread.target / self.spread_length
         self.spread_equal, self.spread_key = spread.equal, spread.key
         reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
+        self.heaviest = float(reduced.diagonal.max(initial=0.0))
         self.take(right)
 
     def take(self, right: Vec) -> None:
@@ -243,6 +244,9 @@ class _Run:
         self.reduced.hold(self.active, self.spread_active)
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
                                                                              self.spread_target)
+        # where all of it is held there is rounding alone, of what the forces would do to the heaviest
+        alone = self.strongest / max(self.heaviest, 1.0e-300)
+        self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
     def _judge_implied(self) -> None:
         """Raises Infeasible where a row that has to hold was left out for others that imply it, and it does not."""
@@ -270,19 +274,14 @@ class _Run:
         return self.spread.times(self.u) - self.spread_target
 
     def _tolerance(self) -> Vec:
-        return GAP * (self._fastest() + np.abs(self.rows.target))
+        return GAP * (self.fastest + np.abs(self.rows.target))
 
     def _spread_tolerance(self) -> Vec:
-        return GAP * (self._fastest() + np.abs(self.spread_target))
-
-    def _fastest(self) -> float:
-        # where all of it is held there is rounding alone, of what the forces would do to the heaviest
-        alone = self.strongest / max(float(self.reduced.diagonal.max(initial=0.0)), 1.0e-300)
-        return max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
+        return GAP * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:
         """A multiplier that rounding may make of nothing."""
-        return FORCE * max(self.strongest, float(self.reduced.diagonal.max(initial=0.0)) * self._fastest())
+        return FORCE * max(self.strongest, self.heaviest * self.fastest)
 
 
 def _among(keys: Keys, sorted_keys: Keys) -> Mask:

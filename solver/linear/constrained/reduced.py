@@ -71,8 +71,10 @@ class ReducedProgram:
         self._proven_held = self._held
         self.diagonal: Vec = values[self.pattern.lower.indptr[:-1]]
         inverse = 1.0 / np.maximum(self.diagonal, TINY)
-        #: what each row moves where nothing holds and no unknown drags another along, (s,)
+        #: what each row moves where nothing holds and no unknown drags another along, (s,), and those of vertices, (r,)
         self.loose: Vec = spread.squares(inverse)
+        at = self.pattern.start[self._vertex_of][:, None] + np.arange(MOST)
+        self._loose_rows: Vec = np.einsum("ri,ri->r", np.square(factor), np.append(inverse, np.zeros(MOST))[at])
         self.factored = self.tried = 0
 
     def hold(self, active: Mask, spread_active: Mask) -> None:
@@ -139,7 +141,7 @@ class ReducedProgram:
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
         self._kept_columns.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
                                 *((SPREAD, k, 0) for k in asked.tolist())], self._written, self._solved)
-        whole, turned, first, second = self._kept_columns.columns()
+        whole, turned, second = self._kept_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
         self._of_loose, self._of_rows = second[:, :count], second[:, count:]
@@ -147,21 +149,21 @@ class ReducedProgram:
             self._asked, self._triangle = asked, np.zeros((0, 0))
             return True
 
-        own = self._loose.T @ self._kept_columns.products(freed)
-        stiff = own - first[:, :count].T @ self._of_loose
+        alike, answered, moved = self._kept_columns.between()
+        own = moved[:count, :count]
+        stiff = own - answered[:count, :count]
         try:
             self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
         except np.linalg.LinAlgError:
             return False
         if not (np.square(self._stiff.diagonal()) > SINGULAR * own.diagonal()).all():
             return False
-        self._across = self._rows.T @ self._loose - first[:, count:].T @ self._of_loose
-        matrix = first[:, count:].T @ self._of_rows
+        self._across = alike[count:, :count] - answered[count:, :count]
+        matrix = answered[count:, count:]
         if count:
-            half = solve_triangular(self._stiff, self._across.T, lower=True)
-            matrix += half.T @ half
-        least = IMPLIED * np.concatenate([np.square(self._rows[:, :extra]).T @ (1.0 / np.maximum(self.diagonal, TINY)),
-                                          self.loose[asked]])
+            half = solve_triangular(self._stiff, self._across.T, lower=True, check_finite=False)
+            matrix = matrix + half.T @ half
+        least = IMPLIED * np.concatenate([self._loose_rows[self._extra], self.loose[asked]])
         kept, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
         independent(np.ascontiguousarray(matrix), least, kept, triangle)
         if not kept.all():
@@ -264,17 +266,23 @@ class ReducedProgram:
         half = np.zeros(0)
         if len(self._freed):
             pull = self._loose.T @ left - self._pulled.T @ free
-            half = solve_triangular(self._stiff, pull, lower=True)
-            missing = missing - self._across @ solve_triangular(self._stiff, half, lower=True, trans=1)
+            half = pull
+            there(self._stiff, half)
+            moved = half.copy()
+            and_back(self._stiff, moved)
+            missing = missing - self._across @ moved
         pushes = np.zeros(0)
         if len(missing):
             pushes = missing.copy()
-            there_and_back(self._triangle, pushes)
+            there(self._triangle, pushes)
+            and_back(self._triangle, pushes)
         more = self._of_rows @ pushes
         if not len(self._freed):
             return free + self._answer(more), np.zeros(len(free)), pushes
-        half = half + solve_triangular(self._stiff, self._across.T @ pushes, lower=True)
-        loose = solve_triangular(self._stiff, half, lower=True, trans=1)
+        loose = self._across.T @ pushes
+        there(self._stiff, loose)
+        loose += half
+        and_back(self._stiff, loose)
         return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, pushes
 
     def product(self, u: Vec) -> Vec:
@@ -339,13 +347,19 @@ def _scale(diagonal: Vec) -> Vec:
     return roots
 
 
+# of few rows: scipy looks longer at them than it solves
 @kernel("void(f8[:,:], f8[::1])")
-def there_and_back(triangle, x):  # type: ignore[no-untyped-def]
-    """(L Lᵀ)⁻¹ x in place, L lower (k, k), x (k,): they are few, and scipy looks longer at them than it solves."""
+def there(triangle, x):  # type: ignore[no-untyped-def]
+    """L⁻¹ x in place, L lower (k, k), x (k,)."""
     for i in range(len(x)):
         for j in range(i):
             x[i] -= triangle[i, j] * x[j]
         x[i] /= triangle[i, i]
+
+
+@kernel("void(f8[:,:], f8[::1])")
+def and_back(triangle, x):  # type: ignore[no-untyped-def]
+    """L⁻ᵀ x in place."""
     for i in range(len(x) - 1, -1, -1):
         x[i] /= triangle[i, i]
         for j in range(i):
