@@ -70,8 +70,9 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     unjoined = join(now)
     _transfer(now)
     before = now.released.copy()
-    mend(now)
-    _let_go(now, mesh, now.released - before)
+    if mend(now):
+        _let_go(now, mesh, now.released - before)
+        _transfer(now)
     return _finished(mesh, now, unjoined)
 
 
@@ -124,7 +125,6 @@ def _transfer(now: Conforming) -> None:
 
 def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
     """The mesh as it is now, with numbers of edges."""
-    _transfer(now)
     made, was = now.working.sheet()
     made = made.replaced(on=now.runs.to_edges(made.on, made.x))
     number = np.full(int(now.working.counts[0]), -1)

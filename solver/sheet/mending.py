@@ -21,9 +21,10 @@ THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the angle that a collapse ma
 AHEAD = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
 
 
-def mend(now: Conforming) -> None:
-    """Collapse short edges and mend thin triangles at features, until nothing changes. [Thesis 2.6.1]"""
-    tried = dict[tuple[int, ...], int]()
+def mend(now: Conforming) -> bool:
+    """Collapse short edges and mend thin triangles at features, until nothing changes; whether anything did.
+    [Thesis 2.6.1]"""
+    tried, done = dict[tuple[int, ...], int](), False
     for _ in range(now.limits.rounds):
         changed = False
         for face in thin_faces(now).tolist():
@@ -34,9 +35,11 @@ def mend(now: Conforming) -> None:
             tried[key] = tried.get(key, 0) + 1
             if tried[key] <= 3:
                 changed |= _collapse_short(now, face) or _unfold(now, face) or _mend(now, face)
+        done |= changed or bool(now.owed)
         now.pay()
         if not changed:
             break
+    return done
 
 
 def thin_faces(now: Conforming) -> Index:

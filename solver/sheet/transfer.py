@@ -62,7 +62,9 @@ def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs, gradien
     inside = np.flatnonzero(~border & (on >= runs.points))
     if not len(inside):
         return across
-    ends = mesh.edges
+    asked = np.zeros(len(mesh.x), dtype=bool)
+    asked[vertices[inside]] = True
+    ends = mesh.edges[asked[mesh.edges].any(axis=1)]
     for k in inside.tolist():
         i, run = int(vertices[k]), int(on[k]) - runs.points
         other = ends[(ends == i).any(axis=1)].sum(axis=1) - i
