@@ -50,7 +50,7 @@ def hanging(mesh: SheetMesh) -> float:
 
 def pressing_told(steps: SlidingCloth, told: list[float]) -> None:
     """Each solve of a step adds what the side of the edge that presses less does then [N s]."""
-    ask = steps._ask
+    ask = steps._solving.ask
 
     def asked(posed, rows, warm):  # type: ignore[no-untyped-def]
         answer, on_edge = ask(posed, rows, warm), rows.on_features.rows
@@ -58,7 +58,7 @@ def pressing_told(steps: SlidingCloth, told: list[float]) -> None:
         told.append(float(pressed[[0, 2]].min()) if len(on_edge) else 0.0)
         return answer
 
-    steps._ask = asked  # type: ignore[method-assign]
+    steps._solving.ask = asked  # type: ignore[method-assign]
 
 
 def moving_back(mesh: SheetMesh, speed: float) -> SheetMesh:

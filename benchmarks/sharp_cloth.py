@@ -26,7 +26,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 import solver.parts.eol.remeshing as remeshing
-import solver.parts.eol.sliding_cloth as stepping
+import solver.parts.eol.solving as solving
 from benchmarks.cloth import SIDES, clocked, square
 from benchmarks.report import claim, emit
 from benchmarks.table_2_1 import PAPER
@@ -80,15 +80,16 @@ def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[S
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    kept = [(stepping, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
-            (remeshing, "adapt", "remesh"), (stepping, "cone", "fill")]
+    kept = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
+            (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
     functions = [getattr(file, name) for file, name, _ in kept]
     looked = Look.rows
     Look.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
     for (file, name, key), function in zip(kept, functions):
         setattr(file, name, clocked(spent, key, function))
-    steps._assembler.assemble = clocked(spent, "fill", steps._assembler.assemble)  # type: ignore[method-assign]
-    steps._program.solve = clocked(spent, "program", steps._program.solve)  # type: ignore[method-assign]
+    solves = steps._solving
+    solves.assembler.assemble = clocked(spent, "fill", solves.assembler.assemble)  # type: ignore[method-assign]
+    solves.program.solve = clocked(spent, "program", solves.program.solve)  # type: ignore[method-assign]
     try:
         yield
     finally:

@@ -40,7 +40,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-import solver.parts.eol.sliding_cloth as stepping
+import solver.parts.eol.solving as solving
 from benchmarks.report import claim, emit
 from benchmarks.sharp_cloth import EDGE, H, box, scene, solid, stages_clocked
 from benchmarks.table_2_1 import PAPER
@@ -254,9 +254,9 @@ def profile(mesh: SheetMesh, y: float) -> Vec:
 def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> dict[str, Any]:
     """A row, and the profile at its end."""
     steps, cloth = variant(name, cells, which)
-    kept = stepping.cone
+    kept = solving.cone
     if name != "EOL":
-        stepping.cone = lagrangian_cone(name != CONE)
+        solving.cone = lagrangian_cone(name != CONE)
     times, gaps, faces, share, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
     try:
         with stages_clocked(steps, spent):
@@ -274,7 +274,7 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
                     faces = max(faces, len(cloth.mesh.faces))
                     share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
-        stepping.cone = kept
+        solving.cone = kept
     whole = sum(times)
     return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),

@@ -9,6 +9,7 @@ import pytest
 from cloth_jobs import Quiet, cloth_body, cloth_job
 from sheets import grid
 
+import solver.parts.eol.solving as solving
 from solver.build.world import build
 from solver.errors import BadScene
 from solver.frames.read import Cache
@@ -169,6 +170,18 @@ def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cros
         np.testing.assert_allclose(of_cloth + of_rest + owed, begun, atol=2e-2 * np.linalg.norm(begun))
     assert of_cloth[2] < -0.01 * abs(begun[2]) or what == "cloth"
     assert of_rest[2] > 1.02 * begun[2] if what != "cloth" else of_rest[2] > 0.6 * begun[2]
+
+
+def test_rounds_of_what_pushes_go_on_until_they_settle(tmp_path, monkeypatch):
+    """No more of them would change anything."""
+    found = []
+    for enough in (solving.ENOUGH, 10 * solving.ENOUGH):
+        monkeypatch.setattr(solving, "ENOUGH", enough)
+        world, state, number = world_of(thrown(tmp_path / str(enough), "cloth"))
+        for _ in range(4):
+            state = advance(world, state, H, 1)
+        found.append(world.parts[number].cloth(world.parted(state)[number]).mesh.x)
+    np.testing.assert_array_equal(*found)
 
 
 def test_cloth_that_starts_in_a_bone_is_refused(tmp_path):

@@ -107,7 +107,7 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     mesh = mesh.replaced(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
                          slide=slide)
     own = part.apart.sheet_of(mesh.material)
-    whole = part.steps._assembler.assemble(mesh, H)
+    whole = part.steps._solving.assembler.assemble(mesh, H)
     A, b = whole.matrix.toarray(), whole.right
     of_rate = np.repeat(own, np.diff(whole.unknowns.first))
     assert not A[np.ix_(of_rate == 0, of_rate == 1)].any() and not A[np.ix_(of_rate == 1, of_rate == 0)].any()

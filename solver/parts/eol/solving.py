@@ -1,0 +1,214 @@
+"""One step of sliding cloth on the mesh that it begins with: its program, with friction and what pushes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...linear.constrained.program import SparseProgram
+from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Vec
+from .cloth import Cloth
+from .cone import cone
+from .fabric import Assembled, Assembler
+from .gone_through import gone_through
+from .lost import Lost
+from .pushing import Pushes, Pushing, Way
+from .rows import StepRows, widened
+from .rubbing import Rubbed, along_surface, over_features
+from .sheet_offsets import SheetOffsets
+from .solved import Solved
+from .things import Things, ThingsInStep, of_sheets
+from .told import Told, place_of
+from .touching import Look
+
+FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
+ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
+EARLY, HARDLY = 5, 0.4  #: rounds whose shares of their ways, taken together, are less: it is tried shorter at once
+ENOUGH = 30  #: after which a way is taken on which nothing meets although they do not settle
+SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
+RENEWALS = 4  #: of friction
+RENEWED = 0.02  #: of all friction: how wrong it may be
+ALIKE = 2.0  #: drags that differ by less share a factor
+
+
+@dataclass
+class Solving:
+    """What solves steps of one cloth. What is kept from one to the next saves time alone."""
+
+    assembler: Assembler
+    things: Things
+    apart: SheetOffsets  #: where each sheet is in the material
+    pushing: Pushing | None  #: what keeps it out of itself and of what is round
+    told: Told
+    is_felt: bool  #: whether what it touches or hangs on is another part's, which wants to know
+    tolerance: float  #: how deep cloth may be in a thing [m]
+    look: Callable[[SheetMesh, ThingsInStep, float], Look]  #: what is near in a step of so many seconds
+    program: SparseProgram = field(default_factory=SparseProgram)
+    warm: WarmStart | None = None  #: rows that held at the end of the last step
+
+    def solved(self, cloth: Cloth, now: ThingsInStep, pushes: Pushes | None, held: VertexRows, still: Vec, time: float,
+               h: float) -> Solved | None:
+        """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
+        held: rows of pinned vertices. still: δ of what gives way where nothing pushes it, (c, 3). [Thesis 2.12]"""
+        mesh = cloth.mesh
+        posed = self.assembler.assemble(mesh, h, time)
+        look = self.look(mesh, now, h)
+        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
+                        held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1))
+
+        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Minimum, bool]:
+            """Also whether friction is what the pressing gives."""
+            rubbed = self._rubbed(mesh, rows, now)
+            return (self.ask(one, rows, warm), True) if rubbed is None else self._rub(one, rows, rubbed, warm,
+                                                                                      renewals)
+
+        def asked_more(answer: Minimum) -> bool:
+            """Whether the answer takes cloth through something that it shall be kept out of now."""
+            more, rows.deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
+            if not rows.deepest:
+                return False
+            rows.touched = rows.touched.with_more(more)
+            return True
+
+        pushed, gave = np.zeros((len(now.round_x) if self.is_felt else 0, 3)), still
+        try:
+            answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
+                posed, pushes, answer_of, asked_more, h)
+        except Singular as failure:
+            assert self.pushing is not None and pushes is not None
+            # layers so near that beside their barrier no digit is left of all else; no shorter step helps
+            softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
+                             / h**2)
+            if softer.firmest < pushes.firmest:
+                solved = self.solved(cloth, now, softer, held, still, time, h)
+                if solved is not None:
+                    return solved
+            if self.is_felt:  # another part would be crossed, which that part does not know
+                return None
+            lost = Lost.at(mesh, np.unique(failure.vertices))
+            lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
+            self.told.once("pressed", "its layers were pressed together more than can be computed near "
+                           f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
+            known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
+            left = None if known else self.pushing.of(mesh, now, lost)
+            return self.solved(cloth, now, left, held, still, time, h)
+        if pushes is None:
+            answer, _ = answer_of(posed, self.warm)
+            for _ in range(ROUNDS):
+                if not asked_more(answer):
+                    break
+                answer, _ = answer_of(posed, answer.warm)
+        if answer is None:
+            return None
+        # what pins did to it, turned round: theirs are the last of its rows
+        pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
+        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
+                      rows.pressing[:len(mesh.x)] / h)
+
+    def _kept_apart(self, posed: Assembled, pushes: Pushes,
+                    answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Minimum, bool]],
+                    asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
+        """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
+        did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
+        at, warm, near, last, met, gone = pushes.start, self.warm, pushes.is_near(pushes.start), None, 0, 0.0
+        pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
+        for k in range(ENOUGH + ROUNDS):
+            self.told.rounds += 1
+            # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
+            renewals = RENEWALS if not near else 0 if k else 1
+            with_pushes, used = pushes.added(posed, at, h)
+            answer, rubs = answer_of(with_pushes, warm, renewals)
+            gave, answer = pushes.rates(answer.u[own:], used), replace(answer, u=answer.u[:own])
+            warm = answer.warm
+            end = Way(pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0], pushes.ended(gave, h))
+            moved = max(float(np.abs(one - other).max(initial=0.0)) for one, other in (
+                (end.x, at.x), (end.things, at.things)))
+            was_near, was_at = near, at
+            at, share = pushes.go(at, end)
+            near = pushes.is_near(at)
+            met, gone, last = met + (share < 1.0), gone + share, None
+            settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
+            if share == 1.0 and settled:
+                last = answer
+                if self.is_felt:
+                    pushed = pushes.felt(was_at, end, h)
+                if not asked_more(answer):
+                    break
+            if met == ROUNDS or (k + 1 == EARLY and gone < HARDLY):
+                break
+        return last, pushed, gave
+
+    def ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Minimum:
+        """The program's answer. Raises StepFailed where rows contradict each other."""
+        try:
+            answer = self.program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
+                                         widened(rows.touched.spread, posed.unknowns.count), warm)
+        except Infeasible as failure:
+            raise rows.contradiction(failure.keys, posed.unknowns) from failure
+        return self._counted(answer)
+
+    def _counted(self, answer: Minimum) -> Minimum:
+        self.told.factored += answer.factored
+        self.told.one_by_one += answer.one_by_one
+        return answer
+
+    def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ThingsInStep) -> Rubbed | None:
+        """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
+        on_features, touched = rows.on_features, rows.touched
+        sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
+        coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
+        for k, one in enumerate(self.assembler.fabrics):
+            if one.friction is not None:
+                own = sheet == k
+                coefficient[own] = one.friction(coefficient[own], on_features.fold[own])
+        still = np.zeros((len(coefficient), MOST))
+        still[:, :3] = on_features.velocity
+        vertex, first = np.unique(touched.rows.vertex, return_index=True)
+        mu = np.concatenate([coefficient, of_sheets(touched.friction[first], self.apart.sheet_of(
+            mesh.material[vertex]))])
+        if not mu.any():
+            return None
+        other = np.zeros((len(first), MOST))
+        other[:, :3] = touched.velocity[first]
+        return Rubbed(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
+                      np.concatenate([over_features(on_features.along), along_surface(touched.normal[first])]),
+                      np.concatenate([still, other]), mu)
+
+    def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
+             ) -> tuple[Minimum, bool]:
+        """With friction, whose resistance begins with that of the last answer, or step, and is renewed so often at
+        most; and whether that was enough."""
+        contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
+        pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
+        vertices, dragged, given = rubbed.vertices, None, np.zeros_like(rubbed.still)
+        place = np.full(len(posed.impulse), -1)
+        place[vertices] = np.arange(len(vertices))
+        along = rubbed.along(asked.rates[vertices])
+        resistance = held = rubbed.resistance(asked.pressing[vertices], along)
+        for _ in range(renewals + 1):
+            if dragged is None:
+                held, given = resistance, np.zeros_like(along)
+                dragged = posed.with_resistance(vertices, held[:, None, None] * rubbed.ways, rubbed.still)
+                answer = self.ask(dragged, asked, warm)
+            else:  # by the factor that there is: what its drag does wrong are impulses
+                given = (held - resistance)[:, None] * along
+                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
+            warm, pressing = answer.warm, np.zeros((len(vertices), 3))
+            np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
+            asked.pressing = np.zeros(len(posed.impulse))
+            asked.pressing[vertices] = np.linalg.norm(pressing, axis=1)
+            asked.rates = np.concatenate(posed.unknowns.parted(answer.u), axis=1)
+            along = rubbed.along(asked.rates[vertices])
+            resistance = rubbed.resistance(asked.pressing[vertices], along)
+            wrong = np.linalg.norm((held - resistance)[:, None] * along - given, axis=1)
+            most = float(rubbed.coefficient @ asked.pressing[vertices])
+            enough = bool(wrong.sum() <= RENEWED * most)
+            if enough:
+                break
+            if wrong[np.maximum(held, resistance) > ALIKE * np.minimum(held, resistance)].sum() > RENEWED * most:
+                dragged = None
+        return answer, enough
