@@ -55,7 +55,7 @@ def test_cloth_whose_pins_jump_is_carried_along_as_it_is_for_no_more_work(tmp_pa
     # what is slow before and behind the jump draws it
     assert all(stretched(cloth) < 2.0 for cloth in after)
     mesh = after[-1].mesh
-    assert np.ptp(mesh.x[:, 0]) < 0.6 and abs(mesh.x[:, 0].mean() - far) < 0.1
+    assert np.ptp(mesh.x[:, 0]) < 0.75 and abs(mesh.x[:, 0].mean() - far) < 0.1
     # nothing of the jump is left in it
     assert np.linalg.norm(mesh.world_velocities, axis=1).max() < 5.0
     held = after[-1].pin >= 0

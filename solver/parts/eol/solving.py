@@ -27,7 +27,6 @@ from .touching import Look
 
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
-EARLY, HARDLY = 5, 0.4  #: rounds whose shares of their ways, taken together, are less: it is tried shorter at once
 ENOUGH = 30  #: after which a way is taken on which nothing meets although they do not settle
 SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
 RENEWALS = 4  #: of friction
@@ -114,7 +113,7 @@ class Solving:
                     asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
         did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
-        at, warm, near, last, met, gone = pushes.start, self.warm, pushes.is_near(pushes.start), None, 0, 0.0
+        at, warm, near, last, met = pushes.start, self.warm, pushes.is_near(pushes.start), None, 0
         pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
         for k in range(ENOUGH + ROUNDS):
             self.told.rounds += 1
@@ -130,7 +129,7 @@ class Solving:
             was_near, was_at = near, at
             at, share = pushes.go(at, end)
             near = pushes.is_near(at)
-            met, gone, last = met + (share < 1.0), gone + share, None
+            met, last = met + (share < 1.0), None
             settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
             if share == 1.0 and settled:
                 last = answer
@@ -138,7 +137,7 @@ class Solving:
                     pushed = pushes.felt(was_at, end, h)
                 if not asked_more(answer):
                     break
-            if met == ROUNDS or (k + 1 == EARLY and gone < HARDLY):
+            if met == ROUNDS:
                 break
         return last, pushed, gave
 
