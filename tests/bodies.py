@@ -28,7 +28,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
          method="conjac", beta=0.5, gamma=1 / 3, corrections=0, settle_time=0.0,
          gravity=(0, 0, -9.81), ground=None, linear="auto",
          quasistatic_start=False, project=True, integrator="semi_implicit", tolerance=1e-6, damping=None, friction=None,
-         adaptive=False, threshold=0.02, window=0.1, attached=None, rates=0, patches=(), **params):
+         adaptive=False, solve_impacts=True, threshold=0.02, window=0.1, attached=None, rates=0, patches=(), **params):
     """attached: nodes that rigid bodies carry, moved by so many rates of joints.
     damping: (kind, α, β), or a list of such for as many equal pieces of the tets. friction: (kind, μ).
     ground: (height, stiffness of a node, its tangential share if any). params: of the integrator."""
@@ -52,7 +52,8 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     mesh = Mesh(np.concatenate([one.tets for one in elastic]), nodes, mass, parts, coordinates,
                 np.asarray(dynamic, dtype=np.int32), float(young.max() * np.cbrt(6 * volumes.mean())), tuple(patches))
     choice = {"beta": beta, "gamma": gamma, "corrections": corrections, "settle_time": settle_time,
-              "adaptive": adaptive, "liveliness_threshold": threshold, "liveliness_window": window}
+              "solve_impacts": solve_impacts, "adaptive": adaptive, "liveliness_threshold": threshold,
+              "liveliness_window": window}
     condensation = catalogue.find("method", method).load()(mesh, solver, choice)
     plane = None if ground is None else (HalfSpace(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0])),
                                          Penalty(np.full(len(nodes), float(ground[1])), *ground[2:]))

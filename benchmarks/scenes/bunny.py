@@ -121,10 +121,11 @@ class Watched:
 
 def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[str, Any], np.ndarray]:
     """A run's row, and the positions after each step, (steps + 1, n, 3) [m]. Raises StepFailed."""
-    world: Nodes = one.world(method, NODES, beta=beta)
+    # one linear solve a step, as the paper has it
+    params = {"solve_impacts": 0.0} if method == "conjac" else {}
+    world: Nodes = one.world(method, NODES, beta=beta, **params)
     watched = None if world.friction is None else Watched(world.friction)
     world = replace(world, friction=watched)
-    world.root.solves_hits = False  # one linear solve a step, as the paper has it
     state, xs, spent, moved = one.start(world), [one.nodes], [], []
     for i in range(round(one.seconds / H)):
         began = time.perf_counter()

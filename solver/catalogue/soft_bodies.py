@@ -15,6 +15,9 @@ SETTLE_TIME = Param("settle_time", "Settle Time",
 CORRECTIONS = Param("corrections", "Corrections",
                     "Further corrections of positions in each step: closer to balance, each a tenth of the time",
                     0, "", 0, 10, 0, 3)
+SOLVE_IMPACTS = Param("solve_impacts", "Solve Impacts",
+                      "Steps of Semi-Implicit integrators where nodes hit the ground are solved, for up to twice the "
+                      "time; off, they are one linear solve as well, which may throw what lands", True)
 ADAPTIVE = Param("adaptive", "Adaptive",
                  "Dynamic nodes sleep where little happens, which saves time in quiet shots; after a bake the "
                  "Graph Editor shows how lively each one was",
@@ -152,8 +155,8 @@ SPEEDLESS = "what has no speed slides nowhere"
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "conjac", "parts.conjac.conjac:ConJac", "ConJac",
           "Large steps that stay lively: a few dynamic nodes move, the rest follows in balance",
-          (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, ADAPTIVE, LIVELINESS_THRESHOLD, LIVELINESS_WINDOW,
-           QUASISTATIC_START), follows="most nodes follow the dynamic ones in balance", number=0),
+          (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, SOLVE_IMPACTS, ADAPTIVE, LIVELINESS_THRESHOLD,
+           LIVELINESS_WINDOW, QUASISTATIC_START), follows="most nodes follow the dynamic ones in balance", number=0),
     Entry("method", "vanilla", "parts.nodes.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           number=1),

@@ -58,7 +58,8 @@ class BDF2(Integrator):
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
             return system.reach(stage, state)
-        return system.land(system.pose(state, stage, stage.time), stage, state)
+        struck = system.struck(stage, state)
+        return system.land(system.pose(state, stage, stage.time), stage, state) if struck is None else struck
 
 
 class SBDF2(BDF2):

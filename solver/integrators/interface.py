@@ -50,6 +50,11 @@ class System(Protocol[P]):
         held: directions in which the rates are given.
         """
 
+    def struck(self, stage: Stage, start: State) -> State | None:
+        """The state at the end of a linearised stage in which something is hit that a linear solve would be thrown by,
+        solved; None where it is linearised, as with joints, which impulses hold. Raises StepFailed."""
+        return None
+
     def swing(self, state: State, h: float) -> State | None:
         """The state after a step of h seconds in which condensed velocities swing by the modes of their own unknowns,
         spin kept; None where nothing is condensed, or something touches. Raises StepFailed.

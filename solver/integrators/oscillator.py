@@ -84,6 +84,9 @@ class Oscillator:
     def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         return self._end(stage, start, posed.solve())
 
+    def struck(self, stage: Stage, start: State) -> None:
+        return None
+
     def swing(self, state: State, h: float) -> State:
         # half of what damps does so before it swings and half of it after, as of the modes of a body
         damp = 1.0 + 0.5 * h * self.drag

@@ -59,6 +59,11 @@ class FollowingProblem(StageProblem):
         """Where that leads, (3 p,) [m/s]."""
         return self.system.linear.solve(-residual)
 
+    def nearly(self, right: Vec) -> Vec:
+        """About the same of a right side, for a fraction of the time."""
+        directions = self._directions
+        return directions.nearly(right) if directions.knows_inertia else directions.solve(right)
+
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
         """Factor the projected matrix; answers are those of the true one as far as that is definite. Raises StepFailed.
@@ -105,11 +110,17 @@ class BesidesFactor(AroundFactor):
             root = np.linalg.cholesky(np.eye(right.shape[1]) + right.T @ answers)
             self._answers = scipy.linalg.solve_triangular(root, answers.T, lower=True).T
 
+    @property
+    def knows_inertia(self) -> bool:
+        """Whether the exact inertia stands beside the factor."""
+        return self._answers is not None
+
     def solve(self, right: Vec) -> Vec:
         """A direction for a residual, both (m,); where the matrix curves down, as far as it does not."""
-        return self._gradients.solve(self._times, right, self._nearly)
+        return self._gradients.solve(self._times, right, self.nearly)
 
-    def _nearly(self, right: Vec) -> Vec:
+    def nearly(self, right: Vec) -> Vec:
+        """The same by the factor and the columns W alone."""
         answer = self._inner.solve(right)
         return answer if self._answers is None else answer - self._answers @ (self._answers.T @ right)
 

@@ -95,7 +95,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         if share == 1.0 and count < LAGGED:
             before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
             at = at if problem is before else problem.evaluate(at.unknowns)
-    if accepts or last > 0.0 and problem.is_balanced(at, direction) and _is_calm(problem, at):
+    if accepts or last > 0.0 and problem.is_balanced(at, direction) and has_less_than_standing(problem, at):
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
@@ -116,7 +116,7 @@ def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     return direction if problem.strain(direction) <= ASTRAY * last else None
 
 
-def _is_calm(problem: StageProblem, at: Evaluation) -> bool:
+def has_less_than_standing(problem: StageProblem, at: Evaluation) -> bool:
     """Whether it has less potential than where nothing moves, by which a step of Euler gains no energy: whatever was
     linearised instead would be farther from the root than this is."""
     stands = problem.evaluate(np.zeros_like(at.unknowns))

@@ -268,6 +268,10 @@ class StageProblem:
         """Where that factor leads, (3 p,) [m/s]."""
         return self.system.directions.solve(-residual)
 
+    def nearly(self, right: Vec) -> Vec:
+        """About what that factor answers to a right side, both (3 p,)."""
+        return self.system.directions.solve(right)
+
     def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
         """Factor the first definite one of blends of the true matrix's values and the projected ones, which stand
         there; where none is they do so again."""

@@ -67,6 +67,7 @@ class Apart:
                                        (3 * free[:, None] + np.arange(3)).ravel(),
                                        np.isin(prescribed, nodes).astype(float)))
         self.beta = shares[0].params["beta"]
+        self.solves_hits = all(share.params.get("solve_impacts", True) for share in shares)
 
     @property
     def at_once(self) -> Balancing | None:

@@ -187,6 +187,7 @@ class Condensation(Protocol):
 
     floating: FloatingParts  #: by what is pinned or kinematic
     beta: float  #: what semi-implicit Euler gives its stages
+    solves_hits: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
 
     @property
     def sleep(self) -> Sleeping | None:

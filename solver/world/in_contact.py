@@ -14,6 +14,7 @@ from ..errors import StepFailed
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
 from ..nonlinear.calm import GaveUp
+from ..nonlinear.grounded import grounded
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_open import KeptOpen
 from ..nonlinear.landing import landing
@@ -146,8 +147,10 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
     unknowns = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
-        return landing(rubbing, begun, unknowns, BALANCED * solver.limits.strain_left,
-                       accepts=solver.limits.accepts, by_strain=True)
+        strain_left, accepts = BALANCED * solver.limits.strain_left, solver.limits.accepts
+        if solver.limits.patience and accepts and not soft.contacts:
+            return grounded(rubbing, begun, unknowns, strain_left)
+        return landing(rubbing, begun, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
         if apart is not None and not solver.limits.accepts:
             return apart(plain, rubbing, begun, guess, unknowns, solver)

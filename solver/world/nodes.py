@@ -171,9 +171,21 @@ class Nodes(SoftBodies, Part):
                 self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
             return self.reach(replace(stage, beta=1.0), start)
-        if self.root.solves_hits and self.hits(start, after, stage.h):
-            return self.reach(replace(stage, beta=1.0), start)
+        of_hits = self.root.of_hits
+        if of_hits is not None and self.hits([start, after], stage.h):
+            return self._reach_by(of_hits, replace(stage, beta=1.0), start)
         return after
+
+    def struck(self, stage: Stage, start: State) -> State | None:
+        """The end of a linearised stage, solved where nodes hit the ground as it begins, or would flying on; None where
+        they do not, or it is linearised all the same. Raises StepFailed."""
+        of_hits, seconds = self.root.of_hits, stage.time - start.time
+        if of_hits is None or self.ground is None or self.joins_apart or self.contacts:
+            return None
+        flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
+        if not self.hits([start, flown], stage.h):
+            return None
+        return self._reach_by(of_hits, replace(stage, beta=1.0), start)
 
     def swing(self, state: State, h: float) -> State | None:
         """The end of a step in which what is condensed swings by its own modes, in parts where it gains energy however
@@ -281,14 +293,14 @@ class Nodes(SoftBodies, Part):
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances: a
         line search has looked for one then."""
-        own, solves_hits = self.integrator, self.root.solves_hits
-        if self.condensation.whole is not None or own.linear_euler and not solves_hits:
+        own, of_hits = self.integrator, self.root.of_hits
+        if self.condensation.whole is not None or own.linear_euler and of_hits is None:
             raise failure
-        self.integrator, self.root.solves_hits = SemiImplicit({}), False
+        self.integrator, self.root.of_hits = SemiImplicit({}), None
         try:
             after = self.step(state, h)
         finally:
-            self.integrator, self.root.solves_hits = own, solves_hits
+            self.integrator, self.root.of_hits = own, of_hits
         self._rescued += 1
         return self._without_past(after)
 

@@ -17,7 +17,8 @@ from ..state import State
 class Root(Protocol):
     """Of stages of one method, with what most say of theirs."""
 
-    solves_hits: bool = False  #: whether a linearised stage that hits the ground is solved to its root instead
+    #: by which a linearised stage that hits the ground is solved instead; None where it is linearised all the same
+    of_hits: StageSolver | None = None
 
     @abstractmethod
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,

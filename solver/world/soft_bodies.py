@@ -283,13 +283,13 @@ class SoftBodies:
         """What its weight gives a body along the ground's normal in h seconds [m/s]."""
         return h * float(np.abs(self._weight @ normal).sum() / self.mass.sum())
 
-    def hits(self, before: State, after: State, h: float) -> bool:
-        """Whether nodes touch the ground at either end of a step of h seconds and come or go faster than `GENTLE` times
-        what their weight gives them in it."""
+    def hits(self, states: Sequence[State], h: float) -> bool:
+        """Whether nodes touch the ground in one of some states and come or go faster than `GENTLE` times what their
+        weight gives them in a step of h seconds."""
         if self.ground is None:
             return False
         finder = self.ground[0]
-        for one in (before, after):
+        for one in states:
             touching = finder.find(self.coordinates.place(one.q, one.time, one.led), one.time).nodes
             normal = finder.plane(one.time)[0]
             speed = (self.velocity(one)[touching] - finder.velocity(one.time)) @ normal

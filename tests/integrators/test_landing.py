@@ -8,6 +8,7 @@ from bodies import box, make, nearest, positions
 from matrix import some
 
 from solver.errors import StepFailed
+from solver.parts.stage import Stage
 from solver.simulate import advance
 
 NODES, TETS = box((4, 2, 2), (0.2, 0.1, 0.1))  # 96 tetrahedra
@@ -94,9 +95,8 @@ def test_with_the_shortest_of_steps_it_lands_and_bounces_without_gaining_height(
 
 def test_where_no_stage_is_solved_the_shortest_steps_are_linearised_and_said():
     """A solver that may not iterate stands for a balance that snaps: every step is a rescue, and the box lands."""
-    world, semi = dropped("bdf2"), dropped("semi_implicit")
+    world, semi = dropped("bdf2"), dropped("semi_implicit", solve_impacts=False)
     world.stage_solver.limits = replace(world.stage_solver.limits, iterations=1)
-    semi.root.solves_hits = False
     ours, theirs = (path(one, rate, 0.125, falling(one)) for one, rate in ((world, 24), (semi, 24 * 16)))
     # as if the steps were the shortest from the start
     assert height(world, ours[-1]) == pytest.approx(height(semi, theirs[-1]), abs=1e-9)
@@ -117,6 +117,37 @@ def test_a_linearised_step_takes_no_kick_from_the_ground(per_second):
     landed = int(np.argmin(heights[: per_second]))
     assert heights[landed:].max() < 0.8 * heights[0]
     assert np.abs(heights[-per_second // 8:] - 0.1).max() < 0.01
+
+
+def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
+    """With friction, from above the ground until it lies: beside each step's root, and what a step factors."""
+    worlds = [dropped("semi_implicit", friction=("coulomb", 0.3), tolerance=1e-8) for _ in range(2)]
+    ours, exact = worlds
+    full, state, h, off, factors = ours.root._whole.linear, falling(ours), 1.0 / 96.0, [], []
+    for i in range(36):
+        state, before = replace(state, time=i * h), full.factored
+        after = ours.step(state, h)
+        if full.factored > before:
+            root = exact.reach(Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0), state)
+            moved = np.abs(root.q - state.q - h * (np.array([0.0, 0.0, -9.81 * h]) + state.u.reshape(-1, 3)).ravel())
+            off.append((np.abs(after.q - root.q).max(), moved.max()))
+            factors.append(full.factored - before)
+        state = after
+    worst, most = np.max(off, axis=0)
+    print(len(off), worst, most, factors)
+    assert len(off) >= 10 and most >= 0.01  # it is braked hard
+    assert worst <= 2e-3 and np.median([one for one, _ in off]) <= 2e-4  # of a body of 0.2 m
+    assert np.mean(factors) <= 3.0
+
+
+def test_without_impacts_solved_a_step_that_hits_is_one_linear_solve():
+    world = dropped("semi_implicit", solve_impacts=False)
+    state = falling(world)
+    touched = 0
+    for i in range(8):
+        state = world.step(replace(state, time=i / 96), 1.0 / 96.0)
+        touched += len(world.touching(state)) > 0
+    assert touched and "_whole" not in vars(world.root)  # no energy of all positions was asked for
 
 
 def test_what_a_linearised_step_cannot_solve_still_fails():

@@ -137,8 +137,7 @@ def test_bodies_move_as_with_a_double_factor(method, scene):
             nodes, _ = box(CELLS, SIZE)
             held = nodes[nodes[:, 0] < 1e-9]
             settings["motion"] = Motion(held + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
-        nodes, world = bar(method=method, linear=linear, **settings)
-        world.root.solves_hits = False  # one factor a step
+        nodes, world = bar(method=method, linear=linear, solve_impacts=False, **settings)  # one factor a step
         ends.append(positions(world, run(world, 12)))
     assert world.linear.in_double == 1 and world.linear.factored >= 12
     moved = np.abs(ends[0] - nodes).max()

@@ -124,8 +124,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
     pinned = np.zeros(0, int) if held == "free" else left(nodes)
     dynamic = [nearest(nodes, p) for p in [(0.1, 0, 0), (0.06, 0.04, 0.04), (0.02, 0.04, 0)]]
     world = make(nodes, tets, pinned=pinned, motion=Drag(nodes[pinned]) if held == "moving" else None,
-                 dynamic=dynamic, beta=BETA, gamma=0.4, damping=LAWS[law], ground=ground)
-    world.root.solves_hits = False
+                 dynamic=dynamic, beta=BETA, gamma=0.4, damping=LAWS[law], ground=ground, solve_impacts=False)
     state = shaken(world, 1e-4)
     x = positions(world, state)
     K, f = stiffness(world, x)

@@ -57,11 +57,13 @@ class ConJac:
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
-        settle_time, in which half of it is gone [s]; corrections, of positions after each step; adaptive, whether
-        dynamic nodes may sleep, and liveliness_threshold [1/s] and liveliness_window [s], which tell when."""
+        settle_time, in which half of it is gone [s]; corrections, of positions after each step; solve_impacts, whether
+        linearised stages that hit the ground are solved; adaptive, whether dynamic nodes may sleep, and
+        liveliness_threshold [1/s] and liveliness_window [s], which tell when."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
+        self.solves_hits = bool(params.get("solve_impacts", True))
         prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)

@@ -79,6 +79,7 @@ class Full:
     """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
 
     sleep = at_once = passes = None
+    solves_hits = False  # forces brake what lands here
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
