@@ -105,14 +105,15 @@ def test_where_no_stage_is_solved_the_shortest_steps_are_linearised_and_said():
     assert any(len(world.touching(state)) for state in ours)
 
 
-@pytest.mark.parametrize("per_second", some([24, 48, 96, 384], 48))
-def test_a_linearised_step_takes_no_kick_from_the_ground(per_second):
-    """A cube on four spots that falls by five times its height bounces lower each time, and lies in the end."""
+@pytest.mark.parametrize("per_second, seconds", some([(24, 2.5), (48, 2.5), (96, 2.5), (384, 5.0)], (48, 2.5)))
+def test_a_linearised_step_takes_no_kick_from_the_ground(per_second, seconds):
+    """A cube on four spots that falls by five times its height bounces lower each time, and lies in the end; by the
+    shortest steps, which take least, it comes about as high as full FEM, .54 and .58 m, and goes on for longer."""
     nodes, tets = box((3, 3, 3), (0.2, 0.2, 0.2))
     corners = [nearest(nodes, at) for at in [(0, 0, 0), (0.2, 0.2, 0), (0.2, 0, 0.2), (0, 0.2, 0.2)]]
     world = make(nodes + [0.0, 0.0, 1.0], tets, young=3.3e4, poisson=0.45, ground=(0.0, 3e4), dynamic=corners,
                  integrator="semi_implicit", beta=0.5)
-    states = path(world, per_second, 2.5)
+    states = path(world, per_second, seconds)
     heights = np.array([height(world, state) for state in states])
     landed = int(np.argmin(heights[: per_second]))
     assert heights[landed:].max() < 0.8 * heights[0]
