@@ -20,7 +20,7 @@ MEMORY = 8
 STRAIN_LEFT = 0.03  #: of an edge's length: less does not show
 
 
-class Struck(Calm):
+class HitGround(Calm):
     """Of a linearised stage that hits the ground: taken as it is by the end, where it has gained nothing."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.calm import GaveUp
 from ..nonlinear.following import FollowingProblem
 from ..nonlinear.given_directions import GivenDirections
-from ..nonlinear.grounded import Struck
+from ..nonlinear.grounded import HitGround
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.iterations import Coupled
 from ..nonlinear.kept_stage import KeptStage
@@ -43,7 +43,7 @@ class InBalance(Root):
         self._soft, self._condensation = soft, condensation
         # velocities follow dynamic nodes as if nothing touched, which a single solve takes for a kick; who may sleep is
         # linearised all the same
-        self.of_hits = Struck() if condensation.solves_hits and condensation.sleep is None else None
+        self.of_hits = HitGround() if condensation.solves_hits and condensation.sleep is None else None
 
     def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
               held: GivenDirections | None = None) -> State:
