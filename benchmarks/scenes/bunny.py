@@ -122,7 +122,7 @@ class Watched:
 def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[str, Any], np.ndarray]:
     """A run's row, and the positions after each step, (steps + 1, n, 3) [m]. Raises StepFailed."""
     # one linear solve a step, as the paper has it
-    params = {"solve_impacts": 0.0} if method == "conjac" else {}
+    params: dict[str, Any] = {"solve_impacts": False} if method == "conjac" else {}
     world: Nodes = one.world(method, NODES, beta=beta, **params)
     watched = None if world.friction is None else Watched(world.friction)
     world = replace(world, friction=watched)
