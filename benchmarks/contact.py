@@ -4,7 +4,7 @@
 
 `self`: a folded mat of 20,000 faces whose halves hit each other, a step of 1/96 s with contact over one without. What
 is left of the ratio is factors: each iteration of an impact changes which pairs push and how much, and takes a factor
-of its own, seven a step, where a step without contact takes two thirds of one. Pairs, their stiffness and bounds are a
+of its own, six a step, where a step without contact takes two thirds of one. Pairs, their stiffness and bounds are a
 fifth of the step. What was tried to have fewer stands in docs/contact_inside.md.
 `share`: a block that rests on a sheet with some 2,000 pairs, how much of a step goes into pairs, distances and bounds.
 `ducks`: balls in a box, 10 and 100 of them, all of which touch: the exponent of what a step costs in their number.

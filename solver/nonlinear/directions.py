@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..linear.cholesky.places import Places
     from ..linear.cholesky.single import SingleFactor
     from ..linear.cholesky.supernodal import Supernodes
+    from ..parts.stage import NodeStage
 
 WORTH = 3000  #: unknowns from which on single precision saves more than its bookkeeping
 
@@ -39,13 +40,24 @@ class Directions:
         self._kept: SingleFactor | None = None  #: of the last pattern
         self._stand: Places | None = None  #: of the fronts that were made last; None where they cannot be made again
         self._too_stiff = False
+        self._made: tuple[NodeStage, int] | None = None  #: for which stage, and as which one of the linear solver's
+
+    def note(self, stage: NodeStage) -> None:
+        """The last factor was made for this one."""
+        self._made = None if self._linear is None else (stage, self._linear.factored)
+
+    def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
+        """Whether the last factor was made with this linear solver for a stage of the same matrix, and still stands."""
+        if self._made is None or self._linear is not linear or not self._made[0].shares(stage):
+            return False
+        return self._single is not None or linear.factored == self._made[1]
 
     def factor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, places: Vec) -> bool:
         """Factor these values; whether the linear solver did. lin: what they are of. places: as it has them.
 
         Raises NotPositiveDefinite.
         """
-        self._linear, self._single = linear, None
+        self._linear, self._single, self._made = linear, None, None
         if self._can_be_single(lower, lin) and self._made_whole(linear, lower):
             return False
         self._kept = self._stand = None
@@ -76,7 +88,7 @@ class Directions:
 
     def factor_again(self, lower: sp.csc_matrix) -> bool:
         """Factor the columns that were wanted; whether that could be done."""
-        single, self._single = self._kept, None
+        single, self._single, self._made = self._kept, None, None
         shown = None if self._linear is None else self._linear.showing()
         if single is None or shown is None or not single.can_factor(lower):
             return False

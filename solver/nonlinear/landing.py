@@ -11,12 +11,11 @@ from ..state import Vec
 from .calm import GaveUp
 from .limits import left
 from .problem import Evaluation, StageProblem
-from .start import back_on_the_way
+from .start import landing_start
 
 TRIES = 30  #: factors after which a stage is given up; iterations that find an impact's pairs are among these
 MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
-KEPT = 0.3  #: of the last move: where a factor's next one is no more it need not be made anew
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
 LAGGED = 12  #: iterations after which friction keeps its loads
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
@@ -31,13 +30,12 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             strain_left: float, accepts: bool = False, by_strain: bool = False) -> tuple[StageProblem, Vec]:
     """The stage with the friction that it ended with, and its unknowns (3 p,) [m/s]. Raises GaveUp.
 
-    An iteration factors projected stiffness anew, unless the last factor still brings it nearer (no inexact one does):
-    it knows nothing of what touches since, and once it has served for one iteration it hardly ever serves for another.
-    Where cloth buckles projected stiffness is too stiff by far, a little way at a time leads down, and a new factor
-    leads no farther than the last: that one serves for more. In an impact a few nodes slide from face to face for as
-    many iterations as all that came before, where hardly any energy is left: there the usual edge of each body counts.
-    Friction follows the loads from whole step to whole step,
-    which are those of `begun` before; a step that is cut would take the loads of surfaces that have just not met.
+    An iteration factors projected stiffness anew: the last factor knows nothing of what touches since. Where cloth
+    buckles projected stiffness is too stiff by far, a little way at a time leads down, and a new factor leads no
+    farther than the last: that one serves for more. In an impact a few nodes slide from face to face for as many
+    iterations as all that came before, where hardly any energy is left: there the usual edge of each body counts.
+    Friction follows the loads from whole step to whole step, which are those of `begun` before; a step that is cut
+    would take the loads of surfaces that have just not met.
 
     problem_at: the stage with friction's loads as they are at positions (n, 3) [m]. begun: where it stands, (n, 3).
     strain_left: the share of an edge's length that further iterations may change. accepts: whether what is not settled
@@ -45,7 +43,7 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
     whether that share alone says that it is settled, where positions balance and directions are no exact ones.
     """
     problem = problem_at(begun)
-    at, last, factors, served = back_on_the_way(problem, problem.evaluate(guess), begun), 0.0, 0, 0
+    at, last, factors, served = landing_start(problem, begun, guess), 0.0, 0, 0
     is_slow = is_fresh = is_violent = False
     direction = np.zeros_like(guess)
     for count in range(MOST * TRIES):
@@ -53,8 +51,6 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
             kept = None
             if not by_strain and last > 0.0 and is_slow and served < SERVES:
                 kept = _slowly(problem, at, last)
-            elif not by_strain and last > 0.0 and is_fresh:
-                kept = _nearer(problem, at, last)
             is_fresh = kept is None
             if kept is None:
                 if factors == TRIES:
@@ -99,15 +95,6 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
-
-
-def _nearer(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
-    """Where the last factor leads, (3 p,) [m/s], if that strains far less than the last move; else None.
-
-    last: what that strained.
-    """
-    direction = problem.direction(at.residual)
-    return direction if problem.strain(direction) <= KEPT * last else None
 
 
 def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:

@@ -249,6 +249,12 @@ class StageProblem:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
             system.held.take(self.stage, self.damped, self.forces.filled(), lin, system.pattern, self.physics.rest)
+        system.directions.note(self.stage)
+
+    @property
+    def has_last_factor(self) -> bool:
+        """Whether the last factor for directions is of this stage's M − a h D − β a b h² K, if elsewhere."""
+        return self.system.directions.are_of(self.stage, self.system.linear)
 
     def _factored_again(self, x: Vec, v: Vec, strained: Index) -> bool:
         """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets but
@@ -262,7 +268,10 @@ class StageProblem:
             return False
         lin = lin if self.damped is None else replace(lin, damped=self.damped)
         self.stage.fill(system.pattern, lin, wanted.reshape(-1, 3).any(axis=1))
-        return system.directions.factor_again(system.matrix)
+        if not system.directions.factor_again(system.matrix):
+            return False
+        system.directions.note(self.stage)
+        return True
 
     def direction(self, residual: Vec) -> Vec:
         """Where that factor leads, (3 p,) [m/s]."""

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..errors import StepFailed
 from ..state import Vec
 from .problem import Evaluation, StageProblem
 
@@ -38,6 +39,39 @@ def lower_start(problem: StageProblem, guess: Vec, begun: Vec) -> Vec:
     if 0.0 < share < 1.0:
         tried.append(problem.evaluate(guess + share * way))
     return min(tried, key=_merit).unknowns
+
+
+def landing_start(problem: StageProblem, begun: Vec, guess: Vec) -> Evaluation:
+    """Where iterations begin that find what touches: with forces there that are near those in the end.
+
+    Surfaces that fly on as far as nothing meets push each other by orders of magnitude too much. Where they stand,
+    those that have touched push about as they will, and the last factor was made nearby: it leads on for one solve.
+    Of both the one with less potential is taken: what slides goes on as it did. begun: where the stage stands, (n, 3)
+    [m]. guess: unknowns with which all flies on, (3 p,) [m/s].
+    """
+    flown = back_on_the_way(problem, problem.evaluate(guess), begun)
+    led = _led_on(problem, begun)
+    return flown if led is None or _merit(flown) <= _merit(led) else led
+
+
+def _led_on(problem: StageProblem, begun: Vec) -> Evaluation | None:
+    """Where the last factor leads from where the stage stands, (n, 3) [m]; None where there is none or it leads
+    nowhere, or something has come to be in what stands."""
+    if not problem.has_last_factor:
+        return None
+    unknowns = problem.unknowns_at(begun)
+    here = problem.positions(problem.velocities(unknowns))
+    others = np.ones(len(begun), dtype=bool)
+    others[problem.order] = False
+    if not np.array_equal(here[others], begun[others]) and problem.physics.largest_step(begun, here) < 1.0:
+        return None
+    stands = problem.evaluate(unknowns)
+    if stands.merit is None or not math.isfinite(stands.merit):
+        return None
+    try:
+        return problem.search(stands, problem.direction(stands.residual))[0]
+    except StepFailed:
+        return None
 
 
 def back_on_the_way(problem: StageProblem, at: Evaluation, begun: Vec) -> Evaluation:

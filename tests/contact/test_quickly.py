@@ -12,7 +12,7 @@ from worlds import nodes_of
 from benchmarks.scenes.touching import ball, balls_in_a_box
 from solver.errors import StepFailed
 from solver.job.load import load
-from solver.nonlinear import landing
+from solver.nonlinear import landing, start
 
 H = 1 / 48
 NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "step": H}
@@ -161,9 +161,31 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
     assert "more room" in failed.value.remedy and "lower its friction" in failed.value.remedy
 
 
+def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monkeypatch):
+    """What lies on each other goes on as that factor foresees, nothing meets there, and fewer are made."""
+    led, from_last = [], start._led_on
+
+    def noted(problem, begun):
+        found = from_last(problem, begun)
+        if found is not None:
+            led.append(found.merit)
+            x = problem.positions(problem.velocities(found.unknowns))
+            assert problem.physics.largest_step(begun, x) == 1.0
+            assert found.merit < problem.evaluate(problem.unknowns_at(begun)).merit
+        return found
+
+    def factors(name, leads):
+        monkeypatch.setattr(start, "_led_on", leads)
+        part = balls_in_a_box(tmp_path / name, 10, 4, H)
+        return sum(followed(part, part.initial_state(), 5)[1])
+
+    assert factors("led", noted) < 0.8 * factors("flown", lambda problem, begun: None)
+    assert len(led) > 5
+
+
 def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch):
     """Balls that fly on as far as nothing meets would push by far more than where they end up."""
-    begins, back = [], landing.back_on_the_way
+    begins, back = [], start.back_on_the_way
 
     def noted(problem, at, begun):
         low = back(problem, at, begun)
@@ -172,8 +194,10 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
         assert problem.physics.largest_step(here, there) == 1.0
         return low
 
+    monkeypatch.setattr(start, "_led_on", lambda problem, begun: None)
+
     def factors(name, begins_at):
-        monkeypatch.setattr(landing, "back_on_the_way", begins_at)
+        monkeypatch.setattr(start, "back_on_the_way", begins_at)
         part = balls_in_a_box(tmp_path / name, 6, 3, H)
         return sum(followed(part, part.initial_state(), 3)[1])
 
