@@ -170,23 +170,24 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
             child.stdin.write(request)
             child.stdin.flush()
         answer, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
-        answer = answer.partition(MAGIC)[2]  # what is before it was printed by the Python that was started
-        if len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "little"):
+        if answer is None:
             child.wait()
             raise ChildFailed(_last_words(child.returncode, printed))
     try:
-        with np.load(io.BytesIO(answer[8:]), allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
             return arrays["nodes"], arrays["tets"]
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise ChildFailed(f"it returned something that is no mesh ({error})") from error
 
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: Told,
-            spent: Spent) -> tuple[bytes, str]:
-    """All bytes of the answer, and the end of what was printed."""
+            spent: Spent) -> tuple[bytes | None, str]:
+    """All bytes of the answer, None where it is not whole, and the end of what was printed."""
     answer: list[bytes] = []
     printed, line_start, said = "", "", (None, "")
-    while True:
+    # two pipes end in any order; after the answer's the other one has its last words, unless somebody else holds it
+    left, until = {"answer-end", "print-end"}, np.inf
+    while left and time.monotonic() < until:
         had = spent()
         if had > seconds:
             raise ChildTooSlow(f"it did not finish within {seconds:.0f} s")
@@ -197,8 +198,12 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
             continue
         if kind == "answer":
             answer.append(part)
-        elif kind == "answer-end":
-            return b"".join(answer), printed
+        elif kind in left:
+            left.remove(kind)
+            if kind == "answer-end":
+                whole, until = _whole(b"".join(answer)), time.monotonic() + END_SECONDS
+                if whole is not None:
+                    return whole, printed
         elif kind == "print":
             *lines, line_start = (line_start + part.decode("utf-8", "replace")).splitlines(keepends=True) or [""]
             if line_start.endswith("\n"):
@@ -206,6 +211,14 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
             for line in lines:
                 said = mesher.progress(line) or said
             printed = (printed + "".join(lines))[-4000:]
+    return None, printed + line_start
+
+
+def _whole(answer: bytes) -> bytes | None:
+    """What a child returned; None where something is missing. Before it stands what its Python printed."""
+    said = answer.partition(MAGIC)[2]
+    size = int.from_bytes(said[:8], "little")
+    return said[8 : 8 + size] if len(said) >= 8 + size else None
 
 
 def _last_words(code: int, printed: str) -> str:

@@ -1,6 +1,7 @@
 """The mesher's process: whatever it does, we get a mesh or an error, in time, and nothing stays behind."""
 
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -65,6 +66,15 @@ def test_crash_is_told_with_the_last_words(box):
         run(odd_meshers.Aborts(), box)
     with pytest.raises(ChildFailed, match="no such luck"):
         run(odd_meshers.Raises(), box)
+
+
+def test_last_words_are_waited_for():
+    """The answer's pipe may end first, as each has its own reader."""
+    messages = queue.Queue()
+    for told in (("answer-end", b""), ("print", b"first\nabout to abort"), ("print-end", b"")):
+        messages.put(told)
+    answer, printed = child._follow(odd_meshers.Prints(), messages, 60.0, lambda *told: None, lambda: 0.0)
+    assert answer is None and child._last_words(-6, printed) == "it crashed (signal 6): about to abort"
 
 
 @pytest.mark.parametrize("mesher", [odd_meshers.Hangs, odd_meshers.Clutches])
