@@ -29,7 +29,7 @@ from solver.world.mechanisms import OwnFrames
 LINK, MASS, WIDTH, GRAVITY, H, SPAN = 0.2, 1.0, 0.02, 9.81, 1 / 120, 4.0
 LIVELY, CALM = "leapfrog", "semi_implicit"
 CHAINS, PRICED = (10, 20), (20, 50)
-STEPS, RUNS = 60, 9
+STEPS, RUNS = 60, 61
 
 
 def chain(count: int, integrator: str) -> Joints:
