@@ -10,15 +10,14 @@ from .. import members
 from ..operators.light import Behaviour
 from ..operators.poll import baked, unless
 from ..redraw import redraw_panels
-from . import place, session
+from . import place, session, taken
 
 
 def held_by(obj: bpy.types.Object) -> str:
     """Who else bakes the object and when it was last heard of; "" where nobody does, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
-    folder = place.job_folder(obj) / "cache"
-    return lock.told(folder) if lock.busy(folder) else ""
+    return next((lock.told(one) for one in taken.by(place.job_folder(obj))), "")
 
 
 class CONJAC_OT_break_lock(Behaviour):
@@ -34,7 +33,7 @@ class CONJAC_OT_break_lock(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
-            who = lock.break_lock(place.job_folder(obj) / "cache")
+            who = [lock.break_lock(one) for one in taken.by(place.job_folder(obj))][0]
         except ConJacError as error:
             error.object = error.object or members.owner(obj).name
             self.report({"ERROR"}, str(error))

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 
 from .. import members, playback
-from . import belongings, home, place, players
+from . import belongings, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
@@ -24,6 +24,7 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
         said = home.read(at.folder)
         _hide(holder, scene)
         return f'"{holder.name}" plays no bake; the frames of "{said.object if said else "another object"}" stay'
+    taken.sweep(at.folder)
     freed = kept_on_disk(at.folder)
     place.cache_of(at.folder).free()
     _hide(holder, scene)

@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -24,7 +25,7 @@ from ...solver.errors import (
 from ...solver.frames.read import Cache
 from .. import copies, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
-from . import kernels, moving, place
+from . import kernels, moving, place, taken
 from .can_play import check_can_play
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -75,20 +76,22 @@ class Bake:
         found = place.of(obj)
         if self.uid in running or (found.own and place.cache_of(found.folder).status().state == "baking"):
             raise CacheBusy("it is being baked already", "Wait for that bake or cancel it", self.name)
-        try:
-            self.folder = moving.take(obj)
-        except ConJacError as error:
-            error.object = error.object or self.name
-            raise
-        if members.is_mechanism(obj):
-            take_parts_back(obj, self.folder)
-            part_identity.give(obj)
-            playback.moved.adopt_all(playback.mechanism.playing(obj), scene)
-        soft = members.soft_bodies(obj, scene)
-        for one in soft:
-            identity.give(one)
-            identity.lead(one, one == obj and len(soft) > 1)
-            copies.own_handles(one)
+        with ExitStack() as stack:
+            try:
+                self.folder = taken.take(obj, stack)
+            except ConJacError as error:
+                error.object = error.object or self.name
+                raise
+            if members.is_mechanism(obj):
+                take_parts_back(obj, self.folder)
+                part_identity.give(obj)
+                playback.moved.adopt_all(playback.mechanism.playing(obj), scene)
+            soft = members.soft_bodies(obj, scene)
+            for one in soft:
+                identity.give(one)
+                identity.lead(one, one == obj and len(soft) > 1)
+                copies.own_handles(one)
+            self._taken = stack.pop_all()
         self._steps = self._run()
         running[self.uid] = self
 
@@ -170,6 +173,7 @@ class Bake:
         self._steps.close()
         if self.worker is not None and self.worker.exit_code is None:
             self.worker.stop()
+        self._taken.close()
         try:
             self.folder = moving.arrive(self.uid, self.folder)
         except ConJacError as error:

@@ -1,0 +1,56 @@
+"""A job folder that one Blender bakes into: no other one takes it, reads the scene into it or plays it meanwhile.
+
+The solver's own lock, in the cache below it, holds frames while they are made; this one holds from the first look at
+the folder on, so that of two Blenders that open one .blend in the same second one bakes and the other one says who does.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import bpy
+
+from ...solver.errors import CacheBusy
+from ...solver.frames import lock
+from ...solver.job.files import unwritable
+from . import moving, place
+
+
+def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
+    """The object's own job folder, held until the stack is closed. Raises CacheBusy, CacheUnwritable."""
+    seen = place.own_folder(obj)
+    _hold(seen, stack)
+    folder = moving.take(obj)
+    if folder != seen:  # another cache folder was chosen
+        _hold(folder, stack)
+    return folder
+
+
+def by(folder: Path) -> list[Path]:
+    """The folders below which somebody bakes into this job: itself, its cache, both or none."""
+    return [one for one in (folder, folder / "cache") if lock.busy(one)]
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a Blender that died left here. Raises CacheBusy where one lives and bakes."""
+    found = lock.holder(folder)
+    if found == lock.here():
+        return
+    if lock.busy(folder):
+        raise CacheBusy(f"a bake into {folder} is running", "Cancel it first")
+    lock.sweep(folder)
+
+
+def _hold(folder: Path, stack: ExitStack) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    if lock.holder(folder) == lock.here():
+        lock.sweep(folder)  # its disk went while this Blender baked, and has come back
+    try:
+        stack.enter_context(lock.held(folder))
+    except CacheBusy as error:
+        raise CacheBusy(f"it is being baked already by {lock.told(folder) or 'another Blender'}",
+                        "Wait for that bake or cancel it; if it is long gone, use Break Lock") from error
