@@ -1,7 +1,7 @@
 """A job folder that one Blender bakes into: no other one takes it, reads the scene into it or plays it meanwhile.
 
 The solver's own lock, in the cache below it, holds frames while they are made; this one holds from the first look at
-the folder on, so that of two Blenders that open one .blend in the same second one bakes and the other one says who does.
+the folder on: of two Blenders that open one .blend in the same second one bakes, and the other one says who does.
 """
 
 from __future__ import annotations

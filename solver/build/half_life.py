@@ -1,4 +1,8 @@
-"""Wobble Half-Life: what a body's material has to lose so that its slowest wobble loses half of its height in time."""
+"""Wobble Half-Life: what a body's material has to lose so that its slowest wobble loses half of its height in time.
+
+What wobbles slower than once a second is not the stiff thing that seconds are meant for: 0.75 s would let a hanging
+rope of 0.2 Hz creep back as leather does. Its half-life counts its swings, as many as seconds are asked for.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from .wobble import slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
 CRITICAL = 2.0  #: d / ω of what comes back without a swing
+SWING = 1.0  #: [Hz] of what is slower a half-life is meant in swings
 SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
 
 
@@ -46,12 +51,13 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
     if wobble is None:
         return own, ["Wobble Half-Life: nothing of it wobbles"], None
     hertz = wobble.omega / (2.0 * math.pi)
+    slower = max(1.0, SWING / hertz)
     has, share = wobble.lost[0] + own.drag, wobble.lost[1]
     numerical = _Numerical(job, one, integrator, wobble.omega)
 
     def strength(seconds: float) -> float:
         """α [s] of a half-life, 0 never."""
-        return max(0.0, (numerical.rate(seconds) - has) / share) if seconds > 0.0 else 0.0
+        return max(0.0, (numerical.rate(slower * seconds) - has) / share) if seconds > 0.0 else 0.0
 
     if isinstance(half_life, str):
         samples = np.asarray(job.array(half_life), dtype=float)
@@ -61,7 +67,9 @@ def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: In
         return SummedDamping(own, added, lambda time: max(float(curve.at(time)[0]), 0.0)), [
             f"{said}: {numerical.alone_said}"], hertz
     alpha = strength(half_life)
-    note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{numerical.sentence(half_life, has, alpha)}"
+    swings = f"; of what is slower than 1 Hz they are swings, here {slower * half_life:.2g} s" if slower > 1.0 else ""
+    note = (f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{swings}"
+            f"{numerical.sentence(slower * half_life, has, alpha)}")
     return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note], hertz
 
 

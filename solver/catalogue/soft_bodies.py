@@ -92,8 +92,8 @@ DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, 
                 field=True)
 
 WOBBLE_HALF_LIFE = Param("wobble_half_life", "Wobble Half-Life",
-                         "Time in which the slowest wobble loses half of its height, at any step; finer ones die "
-                         "sooner. 0 never, as far as the material goes",
+                         "Time in which the slowest wobble loses half of its height, at any step, in swings where one "
+                         "takes longer than a second; finer ones die sooner. 0 never, as far as the material goes",
                          0.0, "s", 0.0, 1.0e3, 0.0, 4.0)
 STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
                           "How fast wobbles die, the faster the finer they are: 0.001 calms ripples, 0.1 is dough",

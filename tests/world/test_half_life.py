@@ -73,6 +73,22 @@ def test_the_log_says_how_much_stiffer_what_sags_would_have_to_be(tmp_path):
     assert float(said.partition("slowest wobble has ")[2].partition(" Hz,")[0]) == pytest.approx(2.5, rel=0.03)
 
 
+def test_what_swings_slower_than_once_a_second_is_halved_in_swings(tmp_path):
+    """A bar of a hundredth of the stiffness has a tenth of the frequency: as many swings, ten times the seconds."""
+    slack = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 0.01 * STIFFNESS}}
+    world = bar(tmp_path, 0.75, material=slack, integrator="ssdirk2")
+    [said] = [note for note in world.notes if "Wobble" in note]
+    hertz = float(said.partition("slowest wobble has ")[2].partition(" Hz")[0])
+    assert hertz < 0.7 and f"they are swings, here {0.75 / hertz:.2g} s" in said
+    assert measured(heights(world, 2.0 / hertz)) == pytest.approx(0.75 / hertz, rel=0.2)
+    over_time = tmp_path / "over_time"
+    bar(over_time, 0.0, material=slack, integrator="ssdirk2")
+    np.save(over_time / "arrays" / "halves.npy", np.full(97, 0.75))
+    change(over_time, "bodies.0.wobble_half_life", "arrays/halves.npy")
+    again = nodes_of(load(over_time))
+    assert heights(again, 0.5) == pytest.approx(heights(world, 0.5), rel=1e-6)
+
+
 def test_what_the_material_loses_already_counts(tmp_path):
     damping = {"kind": "rayleigh", "params": {"mass_damping": 1.0, "stiffness_damping": 1e-4}}
     world = bar(tmp_path, 0.4, damping=damping)
