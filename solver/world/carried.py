@@ -23,11 +23,11 @@ from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
 from ..parts.interface import Balancing
 from ..parts.joints.flown import flown_since, stepped
+from ..parts.joints.jointed import AHEAD
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
 from ..parts.together import MovedOn, Together
 from ..state import Index, Led, State, Vec
-from .aiming import Aim
 from .flying import FlyingBones
 from .ground_friction import landed, remember, rubbed
 from .in_contact import touches, untouched
@@ -38,6 +38,7 @@ from .nodes import Nodes
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
+AIMS = 4  #: times that a step is tried whose end has something before it
 JOINTS = "joints/"  #: what keys of the joints' memory begin with within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory that have as many values as q
 
@@ -57,7 +58,6 @@ class FleshOnBones(Ride, System[Together]):
         self._cut = soft.unknowns
         self._made: Together | None = None  #: on the factor that stands there, for stages of the same matrix
         self._changes = Anderson(DEPTH)  #: of iterations on it
-        self._aim = Aim(jointed.constraints, jointed.unknowns)
         self._whole: Full | None = None  #: all free nodes as unknowns, once bodies that balance touch something
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         self.notes = [f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, and "
@@ -110,33 +110,40 @@ class FleshOnBones(Ride, System[Together]):
         return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
 
     def begin(self, state: State, h: float) -> None:
-        """What touches may be told once a step where it stands; drives go as they are told."""
+        """What touches may be told once a step where it stands."""
         for law in self.soft.contacts:
             law.begin(self.positions(state), state.time)
-        self._aim.begin()
 
     def attempt(self, state: State, h: float) -> State:
         """Both states as the integrator leaves them, joints not yet closed."""
-        with self._aim.taken():
-            return self.jointed.integrated(self, state, h, self.soft.integrator)
+        return self.jointed.integrated(self, state, h, self.soft.integrator)
 
     def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
-        """Both with what must hold exactly held; where something is before that bit of way drives are aimed anew."""
+        """Both with what must hold exactly held.
+
+        Rates that a drive tells lead past where it wants its body at the end, by half of what they change in the step
+        or so, and that is mended here. Where something is before that bit of way the step is tried anew with rates that
+        lead there, so that what is soft gives way.
+        """
         soft, joints = self.parted(after)
-        behind = self._aim.behind(joints, self.jointed.condensation.last)
+        constraints, posed = self.jointed.constraints, self.jointed.condensation.last
+        behind = np.zeros(0) if constraints is None or posed is None else constraints.behind(joints, posed)
         solved = self._flesh.place(soft.q, soft.time, soft.led)
         joints = self.jointed.finish(joints, alone=False)
         soft = replace(soft, led=self.led(joints))
         finished = self._flesh.place(soft.q, soft.time, soft.led)
         if self.soft.largest_step(solved, finished) < 1.0:
-            if self._aim.leads_on(behind, h):
-                return before, False
+            tried = before.memory.get(JOINTS + AHEAD, np.zeros((0, self.jointed.unknowns)))
+            if behind.any() and len(tried) + 1 < AIMS:
+                ahead = np.concatenate([tried, tried[-1:].sum(axis=0, keepdims=True) + behind / h])
+                return replace(before, memory={**before.memory, JOINTS + AHEAD: ahead}), False
             by = float(np.abs(finished - solved).max())
             raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
                              f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
-        return self.joined([soft, joints]), True
+        memory = {key: value for key, value in joints.memory.items() if key != AHEAD}
+        return self.joined([soft, replace(joints, memory=memory)]), True
 
     # what integrators ask
 

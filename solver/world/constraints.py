@@ -17,7 +17,7 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintAnswer, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.jointed import AHEAD, ConstraintAnswer, LinearizationPoint, PosedTree, Unsettled
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT
 
@@ -116,7 +116,6 @@ class MechanismConstraints:
         self._posture = self.tree.blank()
         self._table: ContactSet | None = None  #: of the step that was begun
         self.pushing: Index = NOTHING  #: which contacts and limits pushed in the last stage, (k, 3)
-        self._ahead: Vec | None = None  #: see `hasten`
 
     @property
     def is_bare(self) -> bool:
@@ -157,8 +156,8 @@ class MechanismConstraints:
         if self.drives is not None:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
-            if self._ahead is not None:
-                drives = replace(drives, target=drives.target + self._ahead[drives.rate])
+            if AHEAD in lin.memory:
+                drives = replace(drives, target=drives.target + lin.memory[AHEAD][-1, drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         held = BilateralRows(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
                     _joined(loops.compliance, drives.compliance))
@@ -223,10 +222,6 @@ class MechanismConstraints:
             return state
         q, u = closed(state.q, state.u, lambda q: self._place(q, state, posed.stage.inside), posed.respond)
         return replace(state, q=q, u=u)
-
-    def hasten(self, ahead: Vec | None) -> None:
-        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
-        self._ahead = ahead
 
     def behind(self, state: State, posed: PosedTree) -> Vec:
         """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""

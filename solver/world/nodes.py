@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -34,6 +36,7 @@ from .soft_bodies import SoftBodies
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
+CALMED, RESCUED = "calmed", "rescued"
 PARTS = 4  #: of a step in which dynamic nodes swing too far
 SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
 
@@ -53,7 +56,8 @@ class Nodes(SoftBodies, Part):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.root = root_of(self, self.condensation)
-        self._rescued = self._calmed = 0
+        self.of_hits = self.root.of_hits
+        self.counts = Counter[str]()  #: of steps that were taken in another way
 
     @property
     def unknowns(self) -> int:
@@ -171,21 +175,20 @@ class Nodes(SoftBodies, Part):
                 self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
             return self.reach(replace(stage, beta=1.0), start)
-        of_hits = self.root.of_hits
-        if of_hits is not None and self.hits([start, after], stage.h):
-            return self._reach_by(of_hits, replace(stage, beta=1.0), start)
+        if self.of_hits is not None and self.hits([start, after], stage.h):
+            return self._reach_by(self.of_hits, replace(stage, beta=1.0), start)
         return after
 
     def struck(self, stage: Stage, start: State) -> State | None:
         """The end of a linearised stage, solved where nodes hit the ground as it begins, or would flying on; None where
         they do not, or it is linearised all the same. Raises StepFailed."""
-        of_hits, seconds = self.root.of_hits, stage.time - start.time
-        if of_hits is None or self.ground is None or self.joins_apart or self.contacts:
+        seconds = stage.time - start.time
+        if self.of_hits is None or self.ground is None or self.joins_apart or self.contacts:
             return None
         flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
         if not self.hits([start, flown], stage.h):
             return None
-        return self._reach_by(of_hits, replace(stage, beta=1.0), start)
+        return self._reach_by(self.of_hits, replace(stage, beta=1.0), start)
 
     def swing(self, state: State, h: float) -> State | None:
         """The end of a step in which what is condensed swings by its own modes, in parts where it gains energy however
@@ -269,7 +272,7 @@ class Nodes(SoftBodies, Part):
             pass
         self.root.begin_step()
         after = self.root.end_step(state, self._calmer(state, h), h)
-        self._calmed += 1
+        self.counts[CALMED] += 1
         return self._without_past(after)
 
     def _calmer(self, state: State, h: float) -> State:
@@ -293,26 +296,24 @@ class Nodes(SoftBodies, Part):
         """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
         it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances: a
         line search has looked for one then."""
-        own, of_hits = self.integrator, self.root.of_hits
-        if self.condensation.whole is not None or own.linear_euler and of_hits is None:
+        if self.condensation.whole is not None or self.integrator.linear_euler and self.of_hits is None:
             raise failure
-        self.integrator, self.root.of_hits = SemiImplicit({}), None
-        try:
-            after = self.step(state, h)
-        finally:
-            self.integrator, self.root.of_hits = own, of_hits
-        self._rescued += 1
+        linearised = copy.copy(self)
+        linearised.integrator, linearised.of_hits = SemiImplicit({}), None
+        after = linearised.step(state, h)
+        self.counts[RESCUED] += 1
         return self._without_past(after)
 
     @property
     def summary(self) -> list[str]:
         """How many steps had to be linearised, and which pins gave way."""
         said = [sentence for pull in self.pulls for sentence in pull.summary]
-        if self._calmed:
-            said.append(f"{self._calmed} steps were too violent to be solved quickly and were linearised, which calms "
+        calmed, rescued = self.counts[CALMED], self.counts[RESCUED]
+        if calmed:
+            said.append(f"{calmed} steps were too violent to be solved quickly and were linearised, which calms "
                         "them: smaller steps or more Tries keep more of the motion")
-        if self._rescued:
-            said.append(f"{self._rescued} of the shortest steps were linearised: what balances snapped from one shape "
+        if rescued:
+            said.append(f"{rescued} of the shortest steps were linearised: what balances snapped from one shape "
                         "to another, and no step between them could be solved")
         return said
 

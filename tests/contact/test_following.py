@@ -124,7 +124,7 @@ def test_a_stack_stands(tmp_path, integrator):
     x = part.coordinates.place(state.q, state.time)
     low, middle, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(3))
     assert 0.08 < low < 0.12 and 0.25 < middle < 0.33 and 0.43 < high < 0.54
-    assert part._calmed == 0
+    assert part.counts["calmed"] == 0
 
 
 @pytest.mark.parametrize("count, cells, steps", some([(2, 3, 20), (3, 4, 24)], (2, 3, 20)))
@@ -223,7 +223,7 @@ def test_a_ball_rolls_down_a_slope(tmp_path, count):
     rolls = 5 / 7 * slope * g * seconds
     assert 0.85 * rolls < pace[0] < 1.02 * rolls and abs(pace[1]) < 0.03 * rolls
     assert 0.7 * pace[0] < turns * middle[2] < 1.05 * pace[0]
-    assert part._calmed == 0
+    assert part.counts["calmed"] == 0
 
 
 def test_boxes_pressed_into_each_other_and_pulled_apart_let_go(tmp_path):
@@ -250,4 +250,4 @@ def test_boxes_pressed_into_each_other_and_pulled_apart_let_go(tmp_path):
     moved = part.coordinates.place(state.q, state.time) - rest
     assert moved[:27] == pytest.approx(np.tile([-0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
     assert moved[27:] == pytest.approx(np.tile([0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
-    assert part._calmed == 0
+    assert part.counts["calmed"] == 0

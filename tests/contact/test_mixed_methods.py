@@ -138,7 +138,7 @@ def test_one_lies_on_the_other(tmp_path, integrator):
     low, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(2))
     assert 0.08 < low < 0.12
     assert 0.25 < high < 0.33
-    assert part._calmed == 0
+    assert part.counts["calmed"] == 0
 
 
 def jelly_and_sheet(folder, under, cells=6, **scene):

@@ -61,7 +61,7 @@ def test_balls_that_hit_each_other_take_few_iterations(tmp_path):
     assert float((part.mass[one] @ v[one])[0]) < -0.5 * float(part.mass[one].sum())
     assert np.abs(part.mass @ v - before).max() <= 0.01 * float(part.mass.sum())
     assert max(factors) <= 16 and np.mean(factors) <= 8
-    assert part._calmed == 0
+    assert part.counts["calmed"] == 0
 
 
 def test_balls_that_roll_on_the_ground_and_rub_take_two_factors_a_stage_or_three(tmp_path):
@@ -83,7 +83,7 @@ def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
     part = nodes_of(load(balls_in_a_bowl(tmp_path / "job", 4, 3, **NEW)))
     _, factors = followed(part, part.initial_state(), 14)
     assert max(factors) <= 40 and np.mean(factors) <= 12
-    assert part._calmed <= 1
+    assert part.counts["calmed"] <= 1
 
 
 def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(landing, "TRIES", 4)
     part, state = two_balls(tmp_path / "job", 2.0)
     followed(part, state, 8)
-    assert part._calmed > 0
+    assert part.counts["calmed"] > 0
 
 
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):

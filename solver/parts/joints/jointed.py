@@ -25,6 +25,8 @@ from .point_forces import PointForces
 
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
+#: memory within a step: by how much drives go faster than they are told in its tries but the first, (k, m)
+AHEAD = "mechanism.ahead"
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
@@ -96,9 +98,6 @@ class Constraints(Protocol):
 
     def close(self, state: State, posed: PosedTree) -> State:
         """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
-
-    def hasten(self, ahead: Vec | None) -> None:
-        """From now on drives go through stages so much faster than they are told, of all rates (m,)."""
 
     def behind(self, state: State, posed: PosedTree) -> Vec:
         """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
