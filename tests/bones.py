@@ -58,6 +58,23 @@ class Link:
     inertia: np.ndarray  #: principal moments [kg m²]
 
 
+@dataclass(frozen=True)
+class Posed:
+    """A u = b of a chain with what hangs on it."""
+
+    A: np.ndarray
+    b: np.ndarray
+
+    def solve(self):
+        return np.linalg.solve(self.A, self.b)
+
+    def respond(self, impulses):
+        return np.linalg.solve(self.A, impulses)
+
+    def compliance(self):
+        return np.linalg.inv(self.A)
+
+
 class Chain:
     """Rates: one a hinge, six a free body. q: an angle a hinge, 16 entries of E a free body.
 
@@ -97,7 +114,7 @@ class Chain:
                 c[b] = X @ c[link.parent]
             c[b] += ad(phi[b]) @ own
             k += width
-        return Bodies(E, twists, phi, c)
+        return Bodies(E, twists, phi, c, np.arange(self.m), np.eye(self.m))
 
     def equations(self, state, h):
         """M_r and M_r u + h f_r."""
@@ -124,22 +141,9 @@ class Chain:
     def inertia(link):
         return np.diag([*link.inertia, *([link.mass] * 3)])
 
-    def carrying(self, u):
-        return u
-
-    def solve(self, state, stage, eliminated):
+    def pose(self, at, state, stage, eliminated):
         A, b = self.of_a_step(state, stage.h)
-        self.last = A + eliminated.matrix
-        return np.linalg.solve(self.last, b + eliminated.impulse)
-
-    def respond(self, impulses):
-        return np.linalg.solve(self.last, impulses)
-
-    def onto(self, impulses):
-        return impulses
-
-    def compliance(self):
-        return np.linalg.inv(self.last)
+        return Posed(A + eliminated.matrix, b + eliminated.impulse)
 
     def advance(self, state, u, h):
         q, i, k = state.q.copy(), 0, 0

@@ -14,9 +14,16 @@ class Bodies:
     """Where rigid bodies are and how joints' rates move them, at one moment."""
 
     E: Vec  #: body to world, (n, 4, 4)
-    twists: Vec  #: J, twists [ω; ν] in the bodies' own frames for each rate that moves attached nodes, (n, 6, c)
+    twists: Vec  #: J, twists [ω; ν] in own frames for each rate that soft bodies are condensed to, (n, 6, c)
     twist: Vec  #: J u, (n, 6)
     drift: Vec  #: J̇ u, (n, 6)
+    rates: Index  #: of the joints that move attached nodes, (r,)
+    columns: Vec  #: the rates that the columns of `twists` belong to, from those, (c, r)
+
+    def carrying(self, u: Vec) -> Vec:
+        """Rates that the columns of `twists` belong to, (c,), of all rates u (m,)."""
+        out: Vec = self.columns @ u[self.rates]
+        return out
 
 
 class Attached:

@@ -29,8 +29,8 @@ class WoodburyUpdate:
 
     def __init__(self, inner: Solves) -> None:
         self._inner = inner
-        self._rates: Index = np.zeros(0, dtype=np.int32)
-        self._root = np.zeros((0, 0))
+        self._rates: Index
+        self.add_nothing()
         self._reach: Vec | None = None
 
     @property
@@ -47,6 +47,10 @@ class WoodburyUpdate:
         self._rates, self._root = rates, vectors * np.sqrt(np.maximum(values, 0.0))
         lifted: Vec = (vectors * np.maximum(-values, 0.0)) @ vectors.T
         return lifted
+
+    def add_nothing(self) -> None:
+        """A alone from the next factor on."""
+        self._rates, self._root = np.zeros(0, dtype=np.int32), np.zeros((0, 0))
 
     def factor(self, *values: Any) -> None:
         """A's values, as its own factor takes them. Raises what it raises."""

@@ -23,27 +23,27 @@ class Bones(Protocol):
     def bodies(self, state: State) -> Bodies:
         """At the coordinates and rates of a state of the joints."""
 
-    def carrying(self, u: Vec) -> Vec:
-        """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
+    def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedBones:
+        """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
 
-    def solve(self, state: State, stage: Stage, eliminated: ReducedOnRates) -> Vec:
-        """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
-
-        `bodies` was asked of that state last. Raises StepFailed.
+        Raises StepFailed.
         """
+
+
+class PosedBones(Protocol):
+    """Their stage with what soft bodies add to it, factored."""
+
+    def solve(self) -> Vec:
+        """Rates at its end, (m,). Raises StepFailed."""
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on all rates change in them, both (m, c), soft bodies included."""
 
-    def onto(self, impulses: Vec) -> Vec:
-        """Impulses on all rates, (m, c), of those on the rates that move attached nodes."""
-
     def correction(self, u: Vec) -> Vec:
-        """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
+        """What coordinates owe at the new rates u, as a rate, (m,)."""
 
     def compliance(self) -> Vec:
-        """What impulses on the rates that move attached nodes change in them, soft bodies included, (c, c), as the last
-        `solve` found it."""
+        """What impulses on the rates that soft bodies are condensed to change in them, these included, (c, c)."""
 
 
 class Flesh(Protocol):
@@ -76,6 +76,7 @@ class Together(Firm):
 
     posed: PosedNodes  #: the flesh's part at the rates that `solve` found
     stage: NodeStage  #: and its stage
+    bones: PosedBones  #: the joints' part
 
     def __init__(self, flesh: Flesh, bones: Bones, at: Bodies, lin: Linearised, stage: NodeStage, joints: State,
                  of_joints: Stage, kept: Vec | None = None) -> None:
@@ -104,8 +105,9 @@ class Together(Firm):
         if self._impulses is not None:
             felt = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
             eliminated = replace(eliminated, impulse=eliminated.impulse + felt)
-        u = self._bones.solve(self._joints, self._of_joints, eliminated)
-        rates = self._bones.carrying(u)
+        self.bones = self._bones.pose(self._at, self._joints, self._of_joints, eliminated)
+        u = self.bones.solve()
+        rates = self._at.carrying(u)
         self.posed, self.stage = eliminated.moving(rates, self._standing(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
@@ -117,7 +119,7 @@ class Together(Firm):
         if kept is None:
             # inertia keeps what attached nodes have, J_a û, less what their turning takes
             turning = attached.accelerations(at.E, at.twist, at.drift)
-            kept = self._columns @ self._bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+            kept = self._columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = kept
         return v_hat
 
@@ -128,7 +130,7 @@ class Together(Firm):
         at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
         [N]. The others are as above. Only where no nodes follow others.
         """
-        other, rates = copy.copy(self), self._bones.carrying(joints.u)
+        other, rates = copy.copy(self), at.carrying(joints.u)
         attached = self._coordinates.attached
         other._columns = columns = attached.columns(at.E, at.twists)
         gained = stage.inertia * self.lin.mass[:, None] * (v - other._brought(at, stage, of_joints, kept))
@@ -136,8 +138,8 @@ class Together(Firm):
         free = left[self._coordinates.free].ravel()
         felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
         eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - felt)
-        u = self._bones.solve(joints, of_joints, eliminated)
-        own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (self._bones.carrying(u) - rates)
+        u = self._bones.pose(at, joints, of_joints, eliminated).solve()
+        own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)
         return MovedOn(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
 
     def _standing(self, rates: Vec) -> Led:
@@ -163,12 +165,14 @@ class Together(Firm):
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on nodes and joints change in their rates, both (3 f + m, c)."""
         on_flesh, columns = impulses[: self._cut], self._eliminated.columns
-        u = self._bones.respond(impulses[self._cut :] + self._bones.onto(columns.T @ on_flesh))
-        return np.concatenate([self.posed.respond(on_flesh) + columns @ self._bones.carrying(u), u])
+        pushed = impulses[self._cut :].copy()
+        pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
+        u = self.bones.respond(pushed)
+        return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
         """What positions and joints owe at the rates that `solve` found, as a rate, (3 f + m,)."""
-        return np.concatenate([self.posed.correction(u[: self._cut]), self._bones.correction(u[self._cut :])])
+        return np.concatenate([self.posed.correction(u[: self._cut]), self.bones.correction(u[self._cut :])])
 
     def moving(self, u: Vec) -> Vec:
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]."""
@@ -187,7 +191,7 @@ class Together(Firm):
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]
         reach = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
-        on_bones = self._bones.compliance()
+        on_bones = self.bones.compliance()
 
         def respond(impulses: Vec) -> Vec:
             carried: Vec = (reach @ (on_bones @ (reach.T @ impulses.ravel()))).reshape(-1, 3)

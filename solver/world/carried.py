@@ -174,7 +174,7 @@ class FleshOnBones(Ride, System[Together]):
         kept: Vec | None = None
         if stage.base is None:
             # in a linearised step bones keep the momentum of where the last one was solved, and so does what they carry
-            earlier = self._skeleton.earlier(joints, flown_since(joints.memory, stage.h))
+            earlier = self._skeleton.bodies(joints, flown_since(joints.memory, stage.h))
             kept = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
         lin = self.soft.linearise(replace(soft, led=self._flesh.attached.led(bodies)), time)
@@ -320,7 +320,7 @@ class FleshOnBones(Ride, System[Together]):
             at = self._skeleton.bodies(where)
             x, y = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
             force = self.soft.evaluate(x, stage.time, rubs)[0]
-            return Standing(where, at, self._skeleton.carrying(u[cut:]), y, force), x
+            return Standing(where, at, at.carrying(u[cut:]), y, force), x
 
         def pose_at(q: Vec, u: Vec, project: bool) -> BalancedTogether:
             here, x = stand(q, u)

@@ -109,7 +109,7 @@ class StageRows:
             return np.linalg.solve(owner.diagonal, wrench)
         if self._dense is None:
             columns = np.eye(6 * n).reshape(n, 6, 6 * n)
-            S = np.stack([owner.multiply(columns[:, :, c]) for c in range(6 * n)], axis=2)
+            S = np.stack([self._posed.multiply(columns[:, :, c]) for c in range(6 * n)], axis=2)
             directions = efforts_of_each(self, self._bearings)
             across = np.stack([self._between(directions[:, :, k]).ravel() for k in range(directions.shape[2])])
             stiff = np.stack([owner.on_rates.times(unit) for unit in np.eye(len(self.S))])

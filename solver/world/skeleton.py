@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
-from ..linear.woodbury import WoodburyUpdate
 from ..parts.interface import ReducedOnRates
-from ..parts.joints.jointed import OnBodies
+from ..parts.joints.jointed import OfFlesh, PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
@@ -33,75 +34,56 @@ class Skeleton:
     """
 
     def __init__(self, world: Joints, bodies: Index, by_body: bool) -> None:
-        """bodies: those that carry nodes. From now on the world's steps have soft bodies in them."""
-        self.world, tree = world, world.tree
-        self._bodies, self._by_body = np.unique(bodies).astype(np.int32), by_body
-        self._rates = rates = rates_that_move(tree, self._bodies)
-        self._factor = WoodburyUpdate(world.condensation.factor)
-        world.condensation.factor = self._factor
+        """bodies: those that carry nodes."""
+        self._world, tree = world, world.tree
+        own = np.unique(bodies).astype(np.int32)
+        self._bodies = own if by_body else None
+        self._rates = rates = rates_that_move(tree, own)
         self._unit = np.zeros((tree.rates, len(rates)))
         self._unit[rates, np.arange(len(rates))] = 1.0
-        self._twists = np.zeros((tree.count, 6, 6 * len(self._bodies)))
-        for k, body in enumerate(self._bodies):
+        self._twists = np.zeros((tree.count, 6, 6 * len(own)))
+        for k, body in enumerate(own):
             self._twists[body, :, 6 * k : 6 * k + 6] = np.eye(6)
-        self._map = np.eye(len(rates))  #: columns' rates from those of the joints
-        self._posture = tree.blank()
 
-    def bodies(self, state: State) -> Bodies:
-        """Where the bodies are; written anew by the next call."""
-        tree = self.world.tree
-        at = tree.posture(state.q, state.u, state.memory, self._posture)
-        moved = tree.spread(at, self._unit)
-        if self._by_body:
-            self._map = moved[self._bodies].reshape(6 * len(self._bodies), -1)
-            moved = self._twists
-        return Bodies(at.E, moved, at.twist, at.drift)
+    def bodies(self, state: State, ago: float = 0.0) -> Bodies:
+        """Where the bodies are at a state of the joints, or were, `ago` seconds before, at the rates that it has."""
+        tree = self._world.tree
+        at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory)
+        moved, columns = tree.spread(at, self._unit), np.eye(len(self._rates))
+        if self._bodies is not None:
+            columns, moved = moved[self._bodies].reshape(6 * len(self._bodies), -1), self._twists
+        return Bodies(at.E, moved, at.twist, at.drift, self._rates, columns)
 
-    def earlier(self, state: State, h: float) -> Bodies:
-        """Where their momentum flies on from, h seconds ago, with the velocities that it has there.
+    def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
+        """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
 
-        Written anew by the next call of `bodies`.
+        Raises StepFailed. [Thesis 3.6]
         """
-        at = self.world.tree.posture(state.q - h * state.u, state.u, state.memory, self._posture)
-        return Bodies(at.E, self._twists, at.twist, at.drift)
+        flesh = OfFlesh(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
+        return PosedSkeleton(self._world.condensation.pose(self._world.linearise(state), stage, flesh), at, self._unit)
 
-    def carrying(self, u: Vec) -> Vec:
-        """Rates that move attached nodes, (c,), of all rates (m,), where `bodies` was asked last."""
-        out: Vec = self._map @ u[self._rates]
-        return out
 
-    def solve(self, state: State, stage: Stage, eliminated: ReducedOnRates) -> Vec:
-        """Rates (m,) at the end of a stage linearised at a state, with G and g of the soft bodies in its equations.
+@dataclass(frozen=True)
+class PosedSkeleton:
+    """Lives until the next stage is posed."""
 
-        `bodies` was asked of that state last. Raises StepFailed. [Thesis 3.6]
-        """
-        lifted = self._factor.add(self._rates, self._map.T @ eliminated.matrix @ self._map)
-        condensation = self.world.condensation
-        if self._by_body:
-            condensation.on_bodies = OnBodies(self._bodies, eliminated.matrix, eliminated.impulse)
-        posed = condensation.pose(self.world.linearise(state), stage)
-        if not self._by_body:
-            posed.right[self._rates] += self._map.T @ eliminated.impulse
-        # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
-        posed.right[self._rates] += lifted @ state.u[self._rates]
-        return posed.solve()
+    posed: PosedTree
+    at: Bodies
+    unit: Vec  #: 1 at each rate that moves attached nodes, (m, r)
+
+    def solve(self) -> Vec:
+        """Rates at the stage's end, (m,). Raises StepFailed."""
+        return self.posed.solve()
 
     def respond(self, impulses: Vec) -> Vec:
         """What impulses on all rates change in them, both (m, c), soft bodies included."""
-        return self._factor.solve(impulses)
-
-    def onto(self, impulses: Vec) -> Vec:
-        """Impulses on all rates, (m, c), of those on the rates that move attached nodes."""
-        out: Vec = self._unit @ (self._map.T @ impulses)
-        return out
+        return self.posed.owner.factor.solve(impulses)
 
     def correction(self, u: Vec) -> Vec:
-        """What coordinates owe at the rates that the last `solve` found, as a rate, (m,)."""
-        posed = self.world.condensation.last
-        assert posed is not None
-        return posed.correction(u)
+        """What coordinates owe at the new rates u, as a rate, (m,)."""
+        return self.posed.correction(u)
 
     def compliance(self) -> Vec:
-        """What impulses on the rates that move attached nodes change in them, (c, c), as `solve` found it last."""
-        found: Vec = self._factor.solve(self._unit)[self._rates]
-        return self._map @ found @ self._map.T
+        """What impulses on the rates that soft bodies are condensed to change in them, (c, c)."""
+        found: Vec = self.respond(self.unit)[self.at.rates]
+        return self.at.columns @ found @ self.at.columns.T

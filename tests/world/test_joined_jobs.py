@@ -105,6 +105,20 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
     assert np.abs(world.parts[0].velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
 
 
+def test_a_step_with_flesh_leaves_bones_as_they_are_alone(tmp_path):
+    """What flesh adds to their equations is given with a stage, and nothing of it is left in the next."""
+    world = world_of(arm_job(tmp_path, rate=(2.0, -3.0)))
+    jointed, state = world.parts[1], world.initial_state()
+    asked = np.eye(jointed.unknowns)
+
+    def alone():
+        return jointed.condensation.by_inertia(jointed.linearise(world.parted(state)[1]), 0.0)(asked)
+
+    before = alone()
+    world.step(state, 1 / 48)
+    assert np.array_equal(alone(), before)
+
+
 @pytest.mark.parametrize("integrator", some(["semi_implicit", "bdf2"], "bdf2"))
 def test_a_joined_bake_is_resumed_to_the_same_bytes_and_has_poses(tmp_path, integrator):
     whole, parted = (arm_job(tmp_path / name, end=9, kind="free", rate=(0.3, 0.2), integrator={"kind": integrator})

@@ -62,7 +62,7 @@ class BalancedTogether:
         columns = attached.columns(here.bodies.E, here.bodies.twists)
         turning = attached.accelerations(here.bodies.E, here.bodies.twist, here.bodies.drift)
         self._v_hat = stage.v_hat.copy()
-        self._v_hat[attached.nodes] = columns @ bones.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        self._v_hat[attached.nodes] = columns @ here.bodies.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         ways, weighed = self._ways(columns), self._weigh(self._ways(columns))
         on_nodes, on_rates = self._slope(here, ways)
 
@@ -88,8 +88,9 @@ class BalancedTogether:
 
     def solve(self) -> Vec:
         """Rates of the free nodes' positions, (3 f,) [m/s], and of the joints, (m,). Raises StepFailed."""
-        u = self._bones.solve(self._here.joints, self._of_joints, self._left)
-        turned = self._bones.carrying(u) - self._here.rates
+        at = self._here.bodies
+        u = self._bones.pose(at, self._here.joints, self._of_joints, self._left).solve()
+        turned = at.carrying(u) - self._here.rates
         share = np.append(-turned, 1.0)
         ahead, felt = self._solved @ share, self._felt @ share
         across = self._across @ turned

@@ -63,12 +63,16 @@ class ConstraintAnswer:
 
 
 @dataclass(frozen=True)
-class OnBodies:
-    """What soft bodies add to a stage: S φ gets G φ, and w gets g, on some bodies' twists. [ConJac MUSCLE]"""
+class OfFlesh:
+    """What soft bodies that ride add to a stage: G and g, of velocities that rates of the joints give. [ConJac MUSCLE]
+    """
 
-    bodies: Index  #: (b,)
-    matrix: Vec  #: G, (6 b, 6 b)
-    impulse: Vec  #: g, (6 b,) [N m s, N s]
+    rates: Index  #: of the joints that move what rides, (r,)
+    columns: Vec  #: what these are in the velocities, (c, r)
+    matrix: Vec  #: G, (c, c)
+    impulse: Vec  #: g, (c,)
+    #: (b,): the velocities are their twists, S φ gets G φ, and w gets g; None: they are the rates themselves
+    bodies: Index | None
 
 
 class Constraints(Protocol):
@@ -117,9 +121,10 @@ class PosedTree:
     [Thesis 3.6, changed: M_r û of linearised steps is the momentum that flew on, unless asked for as printed]
     """
 
-    def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec) -> None:
+    def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
+                 flesh: OfFlesh | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
-        self.right = right  #: b, (m,)
+        self.right, self.flesh = right, flesh  #: b, (m,), in which what soft bodies add stands already
         self.held: ConstraintAnswer | None = None  #: of the last `solve`
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
@@ -164,14 +169,18 @@ class PosedTree:
     def carried(self, u: Vec) -> Vec:
         """The same, of which no impulses on bodies are taken out, (n, 6)."""
         owner, change = self.owner, self.lin.memory.get(CHANGE)
-        out = owner.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
+        out = self.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
         if self.stage.momentum is Momentum.REFLECTED and change is not None:
             out += impulse_of(self.lin.posture.E, change, owner.tree.inertia)
         return out
 
+    def multiply(self, twist: Vec) -> Vec:
+        """S φ, both (n, 6), with what soft bodies add to bodies."""
+        return self.owner.multiply(twist, self.flesh)
+
     def again(self, stage: Stage) -> PosedTree:
         """Another stage where this one was linearised, on a factor of its own."""
-        return self.owner.pose(self.lin, stage)
+        return self.owner.pose(self.lin, stage, self.flesh)
 
     def flown(self) -> Vec:
         """Twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
@@ -198,11 +207,11 @@ class Jointed:
         self.rubs = False  #: whether bearings rub: then rates are those of midway through a step from the start on
         self.last: PosedTree | None = None
         self.outside: PointForces | None = None  #: what is no part of it does to bodies; None where nothing ever does
-        self.on_bodies: OnBodies | None = None  #: of the next stage; its factor has Jᵀ G J already
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
             self.factor = self._coupled
+        self._with_flesh: WoodburyUpdate | None = None  #: around it, once some rides
         n = tree.count
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
         self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
@@ -214,8 +223,11 @@ class Jointed:
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
-    def pose(self, lin: LinearizationPoint, stage: Stage) -> PosedTree:
-        """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault."""
+    def pose(self, lin: LinearizationPoint, stage: Stage, flesh: OfFlesh | None = None) -> PosedTree:
+        """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
+
+        flesh: what soft bodies that ride add.
+        """
         if stage.base is None and stage.momentum is Momentum.REFLECTED:
             lin, stage = self._midway(lin, stage)
         tree, at, share = self.tree, lin.posture, stage.a * stage.h
@@ -225,12 +237,17 @@ class Jointed:
         self._add_explicit(lin, stage, share)
         if self.outside is not None:
             self.outside.add(at.E, share, self.wrench)
-        if self.on_bodies is not None:
-            self.wrench[self.on_bodies.bodies] += self.on_bodies.impulse.reshape(-1, 6)
-        self._factor(at)
+        if flesh is not None and flesh.bodies is not None:
+            self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
+        lifted = self._factor(at, flesh)
         right = tree.gather(at, self.wrench, None, self._gathered)
         right += self.on_rates.force
-        self.last = PosedTree(self, lin, stage, right)
+        if flesh is not None:
+            if flesh.bodies is None:
+                right[flesh.rates] += flesh.columns.T @ flesh.impulse
+            # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
+            right[flesh.rates] += lifted @ lin.v[flesh.rates]
+        self.last = PosedTree(self, lin, stage, right, flesh)
         return self.last
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
@@ -377,7 +394,15 @@ class Jointed:
         self.wrench += explicit.wrench
         self.on_rates.force += explicit.pull
 
-    def _factor(self, at: Posture) -> None:
+    def _factor(self, at: Posture, flesh: OfFlesh | None = None) -> Vec:
+        """Factor with what flesh adds; what that takes besides to be positive, (r, r)."""
+        lifted = np.zeros((0, 0))
+        if flesh is not None:
+            if self._with_flesh is None:
+                self.factor = self._with_flesh = WoodburyUpdate(self.factor)
+            lifted = self._with_flesh.add(flesh.rates, flesh.columns.T @ flesh.matrix @ flesh.columns)
+        elif self._with_flesh is not None:
+            self._with_flesh.add_nothing()
         pairs, between = (self.springs.pairs, self.springs.between) if len(self.springs.pairs) else (None, None)
         if self._coupled is not None:
             self._coupled.add(self.on_rates.coupled, self.on_rates.coupling)
@@ -385,13 +410,13 @@ class Jointed:
             self.factor.factor(at.X, at.S, self.diagonal, self.below, self.on_rates.own, pairs, between)
         except BodyNotPositiveDefinite as failure:
             raise StepFailed(UNRESISTED, self.tree.bodies[failure.body]) from failure
+        return lifted
 
-    def multiply(self, twist: Vec) -> Vec:
-        """S φ, both (n, 6), with the blocks of the last stage."""
+    def multiply(self, twist: Vec, flesh: OfFlesh | None = None) -> Vec:
+        """S φ, both (n, 6), with the blocks of the last stage and what flesh adds."""
         out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
-        if self.on_bodies is not None:
-            bodies = self.on_bodies.bodies
-            out[bodies] += (self.on_bodies.matrix @ twist[bodies].ravel()).reshape(-1, 6)
+        if flesh is not None and flesh.bodies is not None:
+            out[flesh.bodies] += (flesh.matrix @ twist[flesh.bodies].ravel()).reshape(-1, 6)
         if len(self.springs):
             child = np.flatnonzero(self.tree.parent >= 0)
             parent = self.tree.parent[child]
