@@ -6,45 +6,93 @@ import numpy as np
 
 from ..threads import kernel
 
-SWEEPS = 40
+TRIES = 30  #: of a whole matrix for each of its rows: far more than ever are
+EPSILON = 2.0**-53
+
+
+@kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1], f8[::1])")
+def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untyped-def]
+    """T and Q of Qᵀ T Q = A, a symmetric matrix of this size, which is overwritten. (Householder's reflections.)
+
+    rows: Q, (≥ size, ≥ size). diagonal, beside: of T, (≥ size,).
+    """
+    for k in range(size):
+        for j in range(size):
+            rows[k, j] = 1.0 if k == j else 0.0
+    for k in range(size - 2):
+        # what reflects column k stands below its diagonal afterwards, and 2 / vᵀv on that, T's entry right of it
+        head, square = matrix[k + 1, k], 0.0
+        for i in range(k + 2, size):
+            square += matrix[i, k] * matrix[i, k]
+        diagonal[k] = matrix[k, k]
+        if square == 0.0:
+            matrix[k, k], matrix[k, k + 1] = 0.0, head
+            continue
+        norm = np.sqrt(head * head + square)
+        reflected = -norm if head > 0.0 else norm
+        twice = 1.0 / (norm * (norm + abs(head)))
+        matrix[k + 1, k] = head - reflected
+        along = 0.0
+        for i in range(k + 1, size):
+            total = 0.0
+            for j in range(k + 1, size):
+                total += matrix[i, j] * matrix[j, k]
+            diagonal[i] = twice * total
+            along += diagonal[i] * matrix[i, k]
+        along *= 0.5 * twice
+        for i in range(k + 1, size):
+            diagonal[i] -= along * matrix[i, k]
+        for i in range(k + 1, size):
+            for j in range(k + 1, size):
+                matrix[i, j] -= matrix[i, k] * diagonal[j] + diagonal[i] * matrix[j, k]
+        matrix[k, k], matrix[k, k + 1] = twice, reflected
+    for k in range(size - 3, -1, -1):
+        for i in range(k + 1, size):
+            total = 0.0
+            for j in range(k + 1, size):
+                total += rows[i, j] * matrix[j, k]
+            total *= matrix[k, k]
+            for j in range(k + 1, size):
+                rows[i, j] -= total * matrix[j, k]
+    for k in range(max(size - 2, 0), size):
+        diagonal[k] = matrix[k, k]
+    for k in range(size - 1):
+        beside[k] = matrix[k, k + 1]
 
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1])")
-def eigen(matrix, size, vectors, values):  # type: ignore[no-untyped-def]
-    """Eigenvectors (columns) and eigenvalues of a symmetric matrix of this size, which is overwritten. (Jacobi's
-    rotations.)"""
-    for i in range(size):
-        for j in range(size):
-            vectors[i, j] = 1.0 if i == j else 0.0
-    for _ in range(SWEEPS):
-        off, whole = 0.0, 0.0
-        for i in range(size):
-            for j in range(size):
-                whole += matrix[i, j] * matrix[i, j]
-                if i != j:
-                    off += matrix[i, j] * matrix[i, j]
-        if off <= 1.0e-30 * whole:
+def eigen(matrix, size, rows, values):  # type: ignore[no-untyped-def]
+    """Eigenvectors (rows) and eigenvalues of a symmetric matrix of this size, twelve at most, which is overwritten.
+    (Implicit QR steps with Wilkinson's shift on its tridiagonal form.)"""
+    beside = np.empty(12)
+    tridiagonal(matrix, size, rows, values, beside)
+    last = size - 1
+    for _ in range(TRIES * size):
+        while last > 0 and abs(beside[last - 1]) <= EPSILON * (abs(values[last - 1]) + abs(values[last])):
+            last -= 1
+        if last <= 0:
             break
-        least = 1.0e-17 * np.sqrt(whole)
-        for p in range(size - 1):
-            for q in range(p + 1, size):
-                if abs(matrix[p, q]) <= least:
-                    continue
-                theta = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
-                t = (1.0 if theta >= 0.0 else -1.0) / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                c = 1.0 / np.sqrt(t * t + 1.0)
-                s = t * c
-                for i in range(size):
-                    left, right = matrix[i, p], matrix[i, q]
-                    matrix[i, p], matrix[i, q] = c * left - s * right, s * left + c * right
-                for i in range(size):
-                    left, right = matrix[p, i], matrix[q, i]
-                    matrix[p, i], matrix[q, i] = c * left - s * right, s * left + c * right
-                for i in range(size):
-                    left, right = vectors[i, p], vectors[i, q]
-                    vectors[i, p], vectors[i, q] = c * left - s * right, s * left + c * right
-    for i in range(size):
-        values[i] = matrix[i, i]
+        first = last - 1
+        while first > 0 and abs(beside[first - 1]) > EPSILON * (abs(values[first - 1]) + abs(values[first])):
+            first -= 1
+        gap, square = 0.5 * (values[last - 1] - values[last]), beside[last - 1] * beside[last - 1]
+        root = np.sqrt(gap * gap + square)
+        x, z = values[first] - values[last] + square / (gap + (root if gap >= 0.0 else -root)), beside[first]
+        for k in range(first, last):
+            r = np.sqrt(x * x + z * z)
+            c, s = (x / r, z / r) if r > 0.0 else (1.0, 0.0)
+            if k > first:
+                beside[k - 1] = r
+            one, two, between = values[k], values[k + 1], beside[k]
+            values[k] = c * c * one + 2.0 * c * s * between + s * s * two
+            values[k + 1] = s * s * one - 2.0 * c * s * between + c * c * two
+            beside[k] = c * s * (two - one) + (c * c - s * s) * between
+            if k < last - 1:
+                x, z = beside[k], s * beside[k + 1]
+                beside[k + 1] *= c
+            for i in range(size):
+                left, right = rows[k, i], rows[k + 1, i]
+                rows[k, i], rows[k + 1, i] = c * left + s * right, c * right - s * left
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
@@ -79,9 +127,9 @@ def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def
             continue
         for i in range(3):
             for a in range(4):
-                total = own[a - 1] * vectors[3 * a - 3 + i, j] if a > 0 else 0.0
+                total = own[a - 1] * vectors[j, 3 * a - 3 + i] if a > 0 else 0.0
                 for k in range(a, 3):
-                    total += other[k] * vectors[3 * k + i, j]
+                    total += other[k] * vectors[j, 3 * k + i]
                 way[3 * a + i] = total
         for p in range(12):
             for q in range(12):

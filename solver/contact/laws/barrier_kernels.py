@@ -273,10 +273,10 @@ def definite_bend(work, first, second, rows, axes, part, vectors, values, out): 
         for a in range(4):
             along = 0.0
             for j in range(count):
-                along += vectors[j, k] * rows[j, a]
+                along += vectors[k, j] * rows[j, a]
             for c in range(3):
-                part[0, 3 * a + c] = (along * axes[0, c] + rows[0, a] * (vectors[count, k] * axes[1, c]
-                                                                       + vectors[count + 1, k] * axes[2, c]))
+                part[0, 3 * a + c] = (along * axes[0, c] + rows[0, a] * (vectors[k, count] * axes[1, c]
+                                                                       + vectors[k, count + 1] * axes[2, c]))
         for p in range(3, 12):
             size_of = values[k] * part[0, p]
             for q in range(3 * (p // 3)):

@@ -182,7 +182,7 @@ def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped
         if values[k] > 0.0:
             for i in range(size):
                 for j in range(size):
-                    matrix[i, j] += values[k] * vectors[i, k] * vectors[j, k]
+                    matrix[i, j] += values[k] * vectors[k, i] * vectors[k, j]
 
 
 @kernel("void(f8[::1], f8[::1], b1, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
