@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..contact.find.half_space import Contacts
+from ..contact.find.ground import NO_CONTACTS, Contacts
 from ..state import Index, Vec
 from .damping import Damped
 from .kernels import multiply, multiply_one
@@ -29,7 +29,7 @@ class Linearised:
     damped: Damped | None = None  #: D = ∂f/∂v; None where nothing is damped
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: of the state that this is taken at
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
-    contacts: Contacts | None = None  #: whose penalty is in f and K; None where there is no obstacle
+    contacts: Contacts = NO_CONTACTS  #: with the ground, whose push is in f and K
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
     untouched: Vec | None = None
     others: Index | None = None  #: nodes of the elements besides tets, (s, 4), where there are any

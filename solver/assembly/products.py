@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..contact.find.half_space import Contacts
+from ..contact.find.ground import Contacts
 from ..state import Vec
 from .damping import Damped
 
@@ -19,4 +19,4 @@ class Products:
     force: Vec  #: f(x) [N], (n, 3), without the damping D v
     columns: Vec  #: K times each field, as if nothing touched, (c, n, 3)
     damped: Damped | None  #: D = ∂f/∂v; None where nothing is damped
-    contacts: Contacts | None  #: whose penalty is in f; None where there is no obstacle
+    contacts: Contacts  #: with the ground, whose push is in f

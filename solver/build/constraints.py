@@ -22,7 +22,7 @@ from ..job.folder import Job, parameters
 from ..parts.stage import Stage
 from ..state import Index, Vec
 from ..world.constraints import MechanismConstraints
-from .ground import coefficient_of, plane_of
+from .ground import ground_of
 from .inputs import over_time
 from .placed import Placed, frame, inverse, target_of, until_of
 
@@ -109,7 +109,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
     motion: dict[int, OverTime] = {}
     mechanism = np.zeros(tree.count, dtype=np.int32)
     apart: list[list[int]] = []
-    ground = job.scene.ground
+    ground = ground_of(job)
     held = tree.dof[1:] == tree.dof[:-1]  # fixed, all the way to the world
     for i, above in enumerate(tree.parent):
         held[i] &= above < 0 or held[above]
@@ -132,17 +132,14 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                    if name is not None and name in one.bodies]
                   for loop in one.scene.loops]
     pairs: Index = np.array([pair for pair in apart if len(pair) == 2], np.int32).reshape(-1, 2)
-    if not shapes or (ground is None and len(shapes) < 2):
+    if not shapes or (not ground.is_there and len(shapes) < 2):
         return None
-    half_space, rough = None, 1.0
-    if ground is not None:
-        half_space, rough = plane_of(job, ground), coefficient_of(ground)
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
-    if ground is None and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
+    if not ground.is_there and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
         return None  # one mechanism alone whose bodies pass through each other
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
-                     mechanism, itself, pairs, half_space, rough, motion, np.array(link, np.int32))
+                     mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
 
 
 #: how deep jointed bodies are in each other that pass through each other, as a share of the smaller one's reach

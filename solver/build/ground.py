@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contact.find.half_space import HalfSpace
-from ..coordinates.prescribed import OverTime
+from ..contact.find.ground import NOWHERE, Ground
 from ..job.folder import Job, parameters
-from ..job.schema import Ground
 from .inputs import over_time
 
 
-def way_of(job: Job, ground: Ground) -> OverTime | None:
-    """Where its point goes, (3,) [m] at a time; None where it stands still."""
-    return None if ground.motion is None else over_time(job, ground.motion)
-
-
-def plane_of(job: Job, ground: Ground) -> HalfSpace:
-    """Solid behind a plane."""
-    return HalfSpace(np.array(ground.point), np.array(ground.normal), way_of(job, ground))
-
-
-def coefficient_of(ground: Ground) -> float:
-    """Its coefficient of friction, whatever law has it; 0 without one."""
-    return 0.0 if ground.friction is None else float(parameters("friction", ground.friction)["friction_coefficient"])
+def ground_of(job: Job) -> Ground:
+    """With its way through time and its coefficient of friction, whatever law has it; `NOWHERE` without one."""
+    one = job.scene.ground
+    if one is None:
+        return NOWHERE
+    mu = 0.0 if one.friction is None else float(parameters("friction", one.friction)["friction_coefficient"])
+    return Ground(np.array(one.point), np.array(one.normal), mu,
+                  None if one.motion is None else over_time(job, one.motion))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..contact.find.ground import Ground, mixed
 from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
 from ..coordinates.prescribed import OverTime, Still
 from ..job import schema
@@ -15,7 +16,7 @@ from ..parts.eol.swollen import AtOffsets, FurtherAlong, Swollen, is_closed
 from ..parts.eol.things import Round, Thing, Things
 from ..state import Vec
 from .among import SeenSurface
-from .ground import coefficient_of, way_of
+from .ground import ground_of
 from .inputs import places_over_time
 
 NO_FACES = np.zeros((0, 3), np.int32)
@@ -60,7 +61,7 @@ def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels, surfaces: S
             if touches is None or one.name in touches:
                 things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
     if scene.ground is not None:
-        things.append(_ground(job, scene.ground, feels.thickness))
+        things.append(_ground(ground_of(job), feels.thickness))
     for met in surfaces:
         nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
         things.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
@@ -72,7 +73,7 @@ def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float
     """Its faces, its wires and its nails. own, its: Coulomb's coefficients of sheets, (s,), and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = places_over_time(job, one.motion, x)
-    mu = np.sqrt(own * its)
+    mu = mixed(own, its)
     at_edges = np.array([usual if said is None else said for usual, said in zip(mu.tolist(), feels.at_edges)])
     found = list[Thing]()
     if one.triangles is not None:
@@ -107,16 +108,15 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     return Thing(one.name, swollen, triangles, closed, found, *friction, apart)
 
 
-def _ground(job: Job, ground: schema.Ground, thickness: float) -> Thing:
+def _ground(ground: Ground, thickness: float) -> Thing:
     """A wide square, of which the side that cloth is on counts."""
-    normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
+    normal, point = ground.normal, ground.point(0.0)
     along = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     along /= np.linalg.norm(along)
-    half = WIDE * max(1.0, float(np.abs(np.array(ground.point)).max()))
+    half = WIDE * max(1.0, float(np.abs(point).max()))
     corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
     frame = np.stack([along, np.cross(normal, along)])
-    places = np.array(ground.point) + thickness * normal + corners @ frame
-    way, mu = way_of(job, ground), coefficient_of(ground)
-    motion: OverTime = Still(places) if way is None else AtOffsets(way, places - np.array(ground.point))
+    places = point + thickness * normal + corners @ frame
+    motion: OverTime = AtOffsets(ground.motion, places - point) if ground.motion.moves else Still(places)
     square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
-    return Thing("ground", motion, square, True, smooth, mu, mu, 0.0)
+    return Thing("ground", motion, square, True, smooth, ground.friction, ground.friction, 0.0)

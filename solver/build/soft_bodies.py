@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import catalogue
 from ..assembly.damping import DampingLaw
-from ..contact.find.half_space import HalfSpace
+from ..contact.find.ground import Ground
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.penalty import Penalty
+from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
@@ -32,7 +32,7 @@ from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
-from .ground import plane_of
+from .ground import ground_of
 from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
@@ -119,25 +119,17 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
         said_of_contact = unfelt(job)
-    ground = friction = None
-    if scene.ground is not None:
-        per_area = scene.ground.stiffness_per_area
-        stiffness = np.full(len(rest), scene.ground.stiffness) if per_area is None else per_area * _skin(prepared, rest)
-        ground = plane_of(job, scene.ground), Penalty(stiffness, scene.ground.tangential_share)
-        if scene.ground.friction is not None:
-            friction = catalogue.find("friction", scene.ground.friction.kind).load()(
-                parameters("friction", scene.ground.friction))
+    ground = _on_ground(job, prepared, rest, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
-    notes += [] if friction is None else friction.notes(has_dynamic=condensation.whole is None)
-    if ground is not None:
-        notes += _sunk(bodies, ground[0], rest, coordinates.free)
+    notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
+    notes += _sunk(bodies, ground.plane, rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
-                 notes=notes, balanced=balanced, damping_laws=laws, friction=friction,
+                 notes=notes, balanced=balanced, damping_laws=laws,
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
@@ -145,7 +137,18 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  joins_apart=joins)
 
 
-def _sunk(bodies: list[BodyInWorld], ground: HalfSpace, rest: Vec, free: Index) -> list[str]:
+def _on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> OnGround:
+    """How the scene's ground pushes these nodes and brakes them. rest: (n, 3) [m]."""
+    one, plane = job.scene.ground, ground_of(job)
+    if one is None:
+        return OnGround(plane, np.zeros(len(rest)), coordinates.is_free)
+    per_area, law = one.stiffness_per_area, one.friction
+    stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
+    friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
+    return OnGround(plane, stiffness, coordinates.is_free, friction, one.tangential_share)
+
+
+def _sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
     """What is said of bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)
     nodes = free[inside.nodes]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
 from ..job.schema import Body
 from ..state import Index, Vec
+from .ground import ground_of
 
 DEPTH = 0.25  #: how far walls go on, as a share of the largest soft body's extent
 THICKNESSES = 10.0  #: the same for cloth, which sinks by next to nothing, as a multiple of its thickness
@@ -27,8 +29,7 @@ UNDERSIDE = -0.95  #: what rises less than that has no edge that sweeps: the low
 class Footing:
     """The ground under colliders, and how deep these reach into it."""
 
-    normal: Vec  #: unit, (3,)
-    level: float  #: of the ground along it [m]
+    ground: Ground  #: always at one level
     depth: float  #: [m]
 
     def shifts(self, places: Vec, triangles: Index) -> tuple[Index, Vec, Vec]:
@@ -37,7 +38,7 @@ class Footing:
         Those at the ground or just in it go to the depth, those up to `NEAR` above it by less and less. Vertices of a
         slope stay where the artist sees them, and so do those of undersides alone: a wall stands on its lower edge.
         """
-        height = places @ self.normal - self.level
+        height = self.ground.gaps(places, 0.0)
         near = NEAR * self.depth
         stands = (height > -self.depth) & (height < near)
         if not stands.any():
@@ -45,7 +46,7 @@ class Footing:
         faces = triangles[stands[triangles].any(1)]
         across = np.cross(places[faces[:, 1]] - places[faces[:, 0]], places[faces[:, 2]] - places[faces[:, 0]])
         length = np.linalg.norm(across, axis=1)
-        rises = np.divide(across @ self.normal, length, out=np.full(len(faces), -1.0), where=length > 0.0)
+        rises = np.divide(across @ self.ground.normal, length, out=np.full(len(faces), -1.0), where=length > 0.0)
         wall, slope = np.zeros(len(places), bool), np.zeros(len(places), bool)
         wall[faces[(rises > UNDERSIDE) & (rises <= STEEP)]] = True
         slope[faces[rises > STEEP]] = True
@@ -60,7 +61,7 @@ class Footing:
         if not len(nodes):
             return places
         deep = places.copy()
-        deep[nodes] += shift[:, None] * self.normal
+        deep[nodes] += shift[:, None] * self.ground.normal
         return deep
 
 
@@ -86,7 +87,7 @@ class OnFooting:
         rate = self.motion.velocity(time)
         nodes, _, slope = self.footing.shifts(self.motion.at(time), self.triangles)
         if len(nodes):
-            normal = self.footing.normal
+            normal = self.footing.ground.normal
             rate[nodes] += (slope * (rate[nodes] @ normal))[:, None] * normal
         return rate
 
@@ -101,10 +102,9 @@ def _deep(job: Job, body: Body) -> float:
 
 def footing_of(job: Job) -> Footing | None:
     """Of the scene's ground; None where it has none, or one that is not always at one level."""
-    ground = job.scene.ground
+    one, ground = job.scene.ground, ground_of(job)
     depth = max((_deep(job, body) for body in job.scene.bodies), default=0.0)
-    if ground is None or depth == 0.0:
+    if one is None or depth == 0.0:
         return None
-    normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
-    levels = (np.array([ground.point]) if ground.motion is None else job.array(ground.motion)) @ normal
-    return Footing(normal, float(levels[0]), depth) if np.ptp(levels) < NEAR * depth else None
+    rises = 0.0 if one.motion is None else float(np.ptp(job.array(one.motion) @ ground.normal))
+    return Footing(ground, depth) if rises < NEAR * depth else None

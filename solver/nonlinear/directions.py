@@ -102,7 +102,7 @@ class Directions:
         return True
 
     def _can_be_single(self, lower: sp.csc_matrix, lin: Linearised) -> bool:
-        grounded = lin.contacts is not None and len(lin.contacts.nodes) > 0
+        grounded = len(lin.contacts) > 0
         return not grounded and not self._too_stiff and lower.shape[0] >= WORTH
 
     @staticmethod

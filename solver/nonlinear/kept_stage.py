@@ -106,7 +106,7 @@ class KeptStage:
             v, columns = at.v, self._columns_of(at)
             columns[0], columns[1] = v, at.p
             here = products_at(at.x, v, columns)
-            if here.contacts is not None and len(here.contacts.nodes) and not self._passes.serves_contacts:
+            if len(here.contacts) and not self._passes.serves_contacts:
                 at.is_worth_more = True  # a factor that knows of contacts
                 return False
             change = self._passes.change(here, stage)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ..assembly.edges import Edges
 from ..assembly.pattern import Pattern
-from ..contact.find.half_space import Contacts
+from ..contact.find.ground import Contacts
 from ..linear.interface import Factoring
 from .directions import Directions
 from .held import HeldStiffness

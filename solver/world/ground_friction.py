@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.laws.gripping import NODES, PLACES, Gripping, anchors_from
+from ..contact.laws.gripping import NODES, PLACES, Gripping
 from ..contact.laws.interface import SlidingNodes, along
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
@@ -59,11 +59,10 @@ class _Gripped:
 
     def remembered(self, q: Vec) -> dict[str, Vec]:
         """What it has come to hold where the stage ends, with the loads that are there."""
-        assert self.soft.ground is not None
         time = self.posed.stage.time
         x = self.soft.coordinates.place(q, time)
-        last = self.soft.gripping(x, time, self.anchors)
-        return {} if last is None else last.remembered(x, self.soft.ground[0].point(time))
+        last = self.soft.ground.gripping(x, time, self.anchors)
+        return {} if last is None else last.remembered(x)
 
 
 def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
@@ -72,13 +71,13 @@ def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: Stat
 
     Friction is that of where velocities u bring the nodes, with the loads that braked these.
     """
-    stage = posed.stage
-    if soft.ground is None or soft.friction is None or not soft.friction.grips:
+    stage, law = posed.stage, soft.ground
+    if not law.grips:
         return None
     begun = soft.coordinates.place(start.q, start.time)
-    anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
+    anchors = law.anchors(start.memory, begun, start.time)
     load = found.rubbing.pressing / (stage.a * stage.h)
-    grip = soft.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
+    grip = law.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
     if grip is None:
         return None
     base = begun if stage.base is None else soft.coordinates.place(stage.base, stage.time)
@@ -132,28 +131,24 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     Contacts are those at which the stage was linearised, and their normal impulses what the penalty gives over the
     stage, K included: a h k (−gap − n · (x − x_lin)), x where the stage ends. [ConJac BUNNY]
     """
-    contacts, friction = posed.lin.contacts, soft.friction
-    if friction is None or soft.ground is None or contacts is None:
+    law, contacts = soft.ground, posed.lin.contacts.of(soft.ground.is_free)
+    if law.friction is None or not len(contacts):
         return None
-    finder, penalty = soft.ground
     coordinates, share = soft.coordinates, stage.a * stage.h
-    touching = coordinates.is_free[contacts.nodes]
-    nodes, normal = contacts.nodes[touching], contacts.normal[touching]
-    if not len(nodes):
-        return None
+    nodes, normal = contacts.nodes, contacts.normal
     u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
     ahead = stage.stiffness_and_share(posed.lin) / share  # seconds by which K looks ahead, β and damping included
     moved = ahead * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.place(stage.base, stage.time, stage.led)[nodes] - posed.lin.x[nodes]
-    depth = -contacts.gap[touching] - np.einsum("ka,ka->k", normal, moved)
-    stiffness = penalty.stiffness(nodes)
+    depth = -contacts.gap - np.einsum("ka,ka->k", normal, moved)
+    stiffness = law.stiffness[nodes]
     pressing = share * stiffness * np.maximum(depth, 0.0)
-    rubbing = SlidingNodes(nodes, normal, along(v - finder.velocity(stage.time), normal), pressing,
+    rubbing = SlidingNodes(nodes, normal, along(v - law.plane.velocity(stage.time), normal), pressing,
                       share * ahead * stiffness, soft.mass[nodes], share * _force(soft, memory)[nodes])
     impulses = np.zeros((len(soft.mass), 3))
-    impulses[nodes] = friction.impulses(rubbing, posed.compliance(nodes))
+    impulses[nodes] = law.friction.impulses(rubbing, posed.compliance(nodes))
     return Found(rubbing, impulses)
 
 

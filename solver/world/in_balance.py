@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
-from ..contact.laws.gripping import Gripping, anchors_from
+from ..contact.laws.gripping import Gripping
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
@@ -60,7 +60,7 @@ class InBalance(Root):
                     damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
         """Where nodes stand and how fast, (n, 3), with K negative semi-definite if so asked."""
         soft = self._soft
-        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground is not None else None
+        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground.plane.is_there else None
 
         def taken(x: Vec, v: Vec, project: bool) -> Linearised:
             return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
@@ -111,15 +111,14 @@ class AtOnce(InBalance):
         if not solver.limits.accepts and not self._lands(start, stage):
             after = self._not_held(solver, stage, start, damped)
             x = self._soft.coordinates.place(after.q, stage.time)
-            if self._soft.ground is None or not len(self._soft.ground[0].find(x, stage.time).nodes):
+            if not len(self._soft.ground.find(x, stage.time)):
                 return after
         return self._by_energy(solver, stage, start, damped)
 
     @property
     def _grips(self) -> bool:
         """Whether friction of the ground is a force of positions."""
-        friction = self._soft.friction
-        return friction is not None and friction.grips and self._condensation.sleep is None
+        return self._soft.ground.grips and self._condensation.sleep is None
 
     def _not_held(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """The same without friction of the ground."""
@@ -172,11 +171,9 @@ class AtOnce(InBalance):
     def _lands(self, start: State, stage: NodeStage) -> bool:
         """Whether a node lies on the ground, or would be there at the stage's end as it flies."""
         soft = self._soft
-        if soft.ground is None:
-            return False
         begun = soft.coordinates.place(start.q, start.time)
         flown = begun + stage.b * stage.h * soft.velocity(start)
-        return any(len(soft.ground[0].find(x, stage.time).nodes) for x in (begun, flown))
+        return any(len(soft.ground.find(x, stage.time)) for x in (begun, flown))
 
     def _in_contact(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """As if nothing touched where nothing does and passes serve that, else by an energy."""
@@ -209,7 +206,7 @@ class AtOnce(InBalance):
         x, v = problem.positions(moved), inertia.velocities(moved)
         memory = start.memory
         if gripping is not None:
-            memory = in_contact.gripped(soft, memory, gripping(x), x, stage.time)
+            memory = in_contact.gripped(memory, gripping(x), x)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
 
     def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], Gripping | None] | None:
@@ -217,11 +214,11 @@ class AtOnce(InBalance):
 
         begun: where nodes stand, (n, 3) [m]: anchors of those that have none yet.
         """
-        soft = self._soft
-        if not self._grips or soft.ground is None:
+        if not self._grips:
             return None
-        anchors = anchors_from(start.memory, begun, soft.ground[0].point(start.time))
-        return lambda x: soft.gripping(x, stage.time, anchors)
+        law = self._soft.ground
+        anchors = law.anchors(start.memory, begun, start.time)
+        return lambda x: law.gripping(x, stage.time, anchors)
 
     @cached_property
     def _whole(self) -> Full:

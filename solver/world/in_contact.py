@@ -111,10 +111,10 @@ def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
     return None if touches(soft, begun, placed(after)) else after
 
 
-def gripped(soft: SoftBodies, memory: Mapping[str, Vec], grip: Gripping | None, x: Vec, time: float) -> dict[str, Vec]:
-    """The memory with what the ground's friction holds at positions x, (n, 3) [m]."""
+def gripped(memory: Mapping[str, Vec], grip: Gripping | None, x: Vec) -> dict[str, Vec]:
+    """A memory with what the ground's friction holds at positions x, (n, 3) [m]."""
     kept = {key: value for key, value in memory.items() if key not in (NODES, PLACES)}
-    return kept if grip is None or soft.ground is None else kept | grip.remembered(x, soft.ground[0].point(time))
+    return kept if grip is None else kept | grip.remembered(x)
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun: Vec, guess: Vec,

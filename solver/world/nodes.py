@@ -113,9 +113,8 @@ class Nodes(SoftBodies, Part):
         if sleep is not None and sleep.rests_near(x, state.memory):
             # the last call's K goes with the factor that is kept
             force, v = self.evaluate(x, state.time)[0], self.velocity(state)
-            contacts = None if self.ground is None else self.ground[0].find(x, state.time)
             return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
-                              False, contacts, others=self._elements.others)
+                              False, self.ground.find(x, state.time), others=self._elements.others)
         lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
         if self._damping is None:
             return lin
@@ -157,7 +156,7 @@ class Nodes(SoftBodies, Part):
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
         lin = self.linearise(at, time)
-        if stage.base is None and self.ground is not None:
+        if stage.base is None and self.ground.plane.is_there:
             # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
             lin = replace(lin, untouched=self.untouched(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
@@ -183,7 +182,7 @@ class Nodes(SoftBodies, Part):
         """The end of a linearised stage, solved where nodes hit the ground as it begins, or would flying on; None where
         they do not, or it is linearised all the same. Raises StepFailed."""
         seconds = stage.time - start.time
-        if self.of_hits is None or self.ground is None or self.joins_apart or self.contacts:
+        if self.of_hits is None or not self.ground.plane.is_there or self.joins_apart or self.contacts:
             return None
         flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
         if not self.hits([start, flown], stage.h):
@@ -230,7 +229,7 @@ class Nodes(SoftBodies, Part):
                   held: GivenDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
         after = self.root.reach(solver, nodes, start, damped, held)
-        if self.friction is None or not len(self.touching(after)):
+        if self.ground.friction is None or not len(self.touching(after)):
             return remember(after, nodes, None)
         if GRIPPING in after.memory:  # it was part of the root
             return after

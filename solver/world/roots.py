@@ -13,7 +13,7 @@ import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..contact.find.half_space import Contacts
+from ..contact.find.ground import Contacts
 from ..nonlinear.given_directions import AcrossGiven, GivenDirections
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_momentum
@@ -96,7 +96,7 @@ class InFull(Root):
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """On the factor of one of the last iterations, where those end once nothing shows that is left."""
         known, linear = self._near, self.system.linear
-        if known is None or lin.contacts is None or self.system.factored.stamp != linear.factored:
+        if known is None or self.system.factored.stamp != linear.factored:
             return None
         if not np.isin(lin.contacts.nodes, known.nodes).all():
             return None

@@ -14,10 +14,8 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
-from ..contact.find.half_space import HalfSpace
-from ..contact.laws.gripping import SHARE, Gripping
-from ..contact.laws.interface import ContactLaw, Friction
-from ..contact.laws.penalty import Penalty
+from ..contact.laws.interface import ContactLaw
+from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
@@ -50,10 +48,9 @@ class SoftBodies:
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
     gravity: Vec  #: (3,) [m/s²]
-    ground: tuple[HalfSpace, Penalty] | None
+    ground: OnGround
     start_frame: int
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
-    friction: Friction | None = None  #: of the ground
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
@@ -128,12 +125,9 @@ class SoftBodies:
         for pull in self.pulls:
             pull.add_force(x, time, force)
             pull.add_stiffness(time, self._node_blocks)
-        contacts = None
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            law.add_stiffness(contacts, self._node_blocks)
+        contacts = self.ground.find(x, time)
+        self.ground.add_force(contacts, force)
+        self.ground.add_stiffness(contacts, self._node_blocks)
         still = np.zeros_like(x) if v is None else v
         return Linearised(x, still, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
                           others=elements.others)
@@ -165,11 +159,8 @@ class SoftBodies:
             pull.add_force(x, time, force)
         if self.pulls:
             products += np.einsum("nij,cnj->cni", self.untouched(time), columns)
-        contacts = None
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
+        contacts = self.ground.find(x, time)
+        self.ground.add_force(contacts, force)
         return Products(x, v, self.mass, force, products, damped, contacts)
 
     def clamped(self, x: Vec, time: float) -> Mask:
@@ -186,35 +177,7 @@ class SoftBodies:
         elements = self._elements_of(among)
         energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides, among.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
-        if self.ground is not None:
-            finder, law = self.ground
-            contacts = finder.find(x, time)
-            law.add_force(contacts, force)
-            energy += law.energy(contacts)
-        return force, energy
-
-    def gripping(self, x: Vec, time: float, anchors: Vec) -> Gripping | None:
-        """Friction of the ground as a force of positions, its loads those at x, (n, 3) [m]; None where there is none.
-
-        anchors: of all nodes, (n, 3) [m], from the point that the ground goes along with.
-        """
-        if self.ground is None:
-            return None
-        contacts = self.ground[0].find(x, time)
-        rubs = self.coordinates.is_free[contacts.nodes]
-        nodes = contacts.nodes[rubs]
-        load = self.ground[1].stiffness(nodes) * -contacts.gap[rubs]
-        return self.gripping_under(load, nodes, contacts.normal[rubs], time, anchors)
-
-    def gripping_under(self, load: Vec, nodes: Index, normal: Vec, time: float, anchors: Vec) -> Gripping | None:
-        """The same where the ground presses some nodes (k,) along normals (k, 3) with loads (k,) [N], not negative."""
-        most = 0.0 * load if self.friction is None else self.friction.coefficient * load
-        if self.ground is None or not most.any():
-            return None
-        finder, law = self.ground
-        nodes, normal, most = nodes[most > 0.0], normal[most > 0.0], most[most > 0.0]
-        stiffness = np.broadcast_to(SHARE * law.stiffness(nodes), len(nodes))
-        return Gripping(nodes, normal, anchors[nodes] + finder.point(time), most, stiffness)
+        return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
@@ -258,42 +221,38 @@ class SoftBodies:
         """The same at positions x, (n, 3) [m]."""
         found = [self._elements.joined(x, time)]
         found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
-        found += [] if self.ground is None else [self.ground[0].find(x, time).nodes]
-        nodes: Index = np.unique(np.concatenate(found)) if len(found) > 1 else found[0]
+        found += [self.ground.find(x, time).nodes]
+        nodes: Index = np.unique(np.concatenate(found))
         return nodes
 
     def goes_on(self, state: State, before: Index, h: float) -> bool:
         """Whether only nodes of a body that lies or slides on the ground began or ceased to touch it since `before`,
         each moved towards it or away by no more than its weight does in a step of h seconds."""
-        if self.ground is None:
+        if not self.ground.plane.is_there:
             return False
-        now, finder = self.touching(state), self.ground[0]
+        now, plane = self.touching(state), self.ground.plane
         changed = np.setxor1d(before, now)
         works = [pull.nodes for pull in self.pulls]
         if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in works):
             return False
-        normal, height = finder.plane(state.time)
-        fall = self._fall(normal, h)
+        fall = self._fall(h)
         x = self.coordinates.place(state.q, state.time, state.led)[changed]
-        speed = (self.velocity(state)[changed] - finder.velocity(state.time)) @ normal
-        gentle = (np.abs(speed) <= fall) & (np.abs(x @ normal - height) <= h * fall)
+        speed = plane.rising(self.velocity(state)[changed], state.time)
+        gentle = (np.abs(speed) <= fall) & (np.abs(plane.gaps(x, state.time)) <= h * fall)
         return bool(gentle.all())
 
-    def _fall(self, normal: Vec, h: float) -> float:
+    def _fall(self, h: float) -> float:
         """What its weight gives a body along the ground's normal in h seconds [m/s]."""
-        return h * float(np.abs(self._weight @ normal).sum() / self.mass.sum())
+        return h * float(np.abs(self._weight @ self.ground.plane.normal).sum() / self.mass.sum())
 
     def hits(self, states: Sequence[State], h: float) -> bool:
         """Whether nodes touch the ground in one of some states and come or go faster than `GENTLE` times what their
         weight gives them in a step of h seconds."""
-        if self.ground is None:
-            return False
-        finder = self.ground[0]
-        for one in states:
-            touching = finder.find(self.coordinates.place(one.q, one.time, one.led), one.time).nodes
-            normal = finder.plane(one.time)[0]
-            speed = (self.velocity(one)[touching] - finder.velocity(one.time)) @ normal
-            if np.abs(speed).max(initial=0.0) > GENTLE * self._fall(normal, h):
+        plane = self.ground.plane
+        for one in states if plane.is_there else ():
+            touching = plane.find(self.coordinates.place(one.q, one.time, one.led), one.time).nodes
+            speed = plane.rising(self.velocity(one)[touching], one.time)
+            if np.abs(speed).max(initial=0.0) > GENTLE * self._fall(h):
                 return True
         return False
 

@@ -3,11 +3,14 @@
 The slope is gravity that leans, over a level ground.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bodies import box, make, nearest
 from matrix import some
 
+from solver.contact.find.ground import Ground
 from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import SlidingNodes
@@ -146,8 +149,7 @@ def test_a_block_dropped_on_a_belt_reaches_its_speed(method, h):
     belt, mu, height = 0.5, 0.5, 0.002
     world, state = block(method, mu=mu, lifted=height)
     path = np.outer(np.arange(200) * 0.01, [belt, 0.0, 0.0])
-    finder, law = world.ground
-    world.ground = (type(finder)(path[0], np.array([0, 0, 1.0]), Motion(path, 0.01)), law)
+    world.ground = replace(world.ground, plane=Ground(path[0], np.array([0, 0, 1.0]), motion=Motion(path, 0.01)))
     speeds = []
     for _ in range(round(0.6 / h)):
         state = world.step(state, h)
@@ -193,18 +195,18 @@ def test_friction_takes_energy_in_every_step(method, law):
     for _ in range(12):
         turned = start.u + 0.4 * rng.normal(size=3)[np.arange(start.u.size) % 3] + 0.02 * rng.normal(size=start.u.shape)
         asked = []
-        impulses = world.friction.impulses
+        impulses = world.ground.friction.impulses
 
         def seen(rubbing, respond, impulses=impulses, asked=asked):
             r = impulses(rubbing, respond)
             asked.append((rubbing, r, rubbing.slip + rubbing.along(respond(r))))
             return r
 
-        world.friction.impulses = seen
+        world.ground.friction.impulses = seen
         try:
             world.step(State(0.0, start.q, turned), 1 / 60)
         finally:
-            world.friction.impulses = impulses
+            world.ground.friction.impulses = impulses
         for rubbing, r, slip in asked:
             work.append(float(np.vdot(r, rubbing.slip + slip)))
             size = np.linalg.norm(r, axis=1)
@@ -250,8 +252,7 @@ def dragged(count, speed=0.1, **settings):
     world = make(nodes, tets, young=3e4, beta=1.0, ground=(0.001, 300.0), pinned=top, dynamic=dynamic,
                  friction=("coulomb", MU), gravity=(0, 0, 0), **settings)
     path = np.outer(np.arange(100) * 0.02, [speed, 0.0, 0.0]) + [0, 0, 0.001]
-    finder, law = world.ground
-    world.ground = (type(finder)(path[0], np.array([0, 0, 1.0]), Motion(path, 0.02)), law)
+    world.ground = replace(world.ground, plane=Ground(path[0], np.array([0, 0, 1.0]), motion=Motion(path, 0.02)))
     return world, nodes, top
 
 
@@ -263,12 +264,12 @@ def dragged(count, speed=0.1, **settings):
 def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(count, speed, settings):
     """It slides at last, under μ times its load; where nothing is dynamic, or all asleep on a kept factor, too."""
     world, nodes, top = dragged(count, speed, **settings)
-    bottom, law = nodes[:, 2] == 0.0, world.ground[1]
+    bottom, law = nodes[:, 2] == 0.0, world.ground
     state = run(world, world.initial_state(), 80, 1 / 60)
     assert "adaptive" not in settings or world.linear.factored < 80
     x = world.coordinates.place(state.q, state.time)
     force = world.evaluate(x, state.time)[0]  # elastic and of the ground
-    load = (law.stiffness(np.flatnonzero(bottom)) * np.maximum(0.001 - x[bottom, 2], 0.0)).sum()
+    load = (law.stiffness[bottom] * np.maximum(0.001 - x[bottom, 2], 0.0)).sum()
     assert -force[bottom, 0].sum() == pytest.approx(MU * load, rel=0.02)
     assert np.array_equal(x[top], nodes[top])
 
@@ -310,7 +311,7 @@ def test_what_friction_was_saves_time_and_changes_no_answer(method):
     """A block that stands: from its memory Coulomb's law asks less than half as often, to the same velocities."""
     world, state = block(method, slope=0.2)
     state = run(world, state, 40, 1 / 60)
-    asked, impulses = [], world.friction.impulses
+    asked, impulses = [], world.ground.friction.impulses
 
     def counted(rubbing, respond):
         def ask(r):
@@ -318,7 +319,7 @@ def test_what_friction_was_saves_time_and_changes_no_answer(method):
             return respond(r)
         return impulses(rubbing, ask)
 
-    world.friction.impulses = counted
+    world.ground.friction.impulses = counted
     afters = []
     for memory in (state.memory, {}, {"friction.force": np.ones((3, 3))}):
         asked.append(0)

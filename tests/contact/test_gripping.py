@@ -1,5 +1,7 @@
 """What ConJac's positions do where friction holds: the law by itself, and what lands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bodies import box, make, nearest
@@ -15,7 +17,7 @@ def gripping(rng, count=12):
     normal = rng.normal(size=(count, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     stiffness, most = rng.uniform(1.0, 9.0, count), rng.uniform(0.5, 2.0, count)
-    grip = Gripping(np.arange(count, dtype=np.int32), normal, rng.normal(size=(count, 3)), most, stiffness)
+    grip = Gripping(np.arange(count, dtype=np.int32), normal, rng.normal(size=(count, 3)), most, stiffness, POINT)
     way = rng.normal(size=(count, 3))
     across = way - np.einsum("ka,ka->k", way, normal)[:, None] * normal
     size = rng.uniform(0.0, 2.0, count) * most / stiffness / np.linalg.norm(across, axis=1)
@@ -56,9 +58,9 @@ def test_its_stiffness_is_that_of_a_parabola_above_the_energy():
 
 def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     grip, x = gripping(np.random.default_rng(4))
-    memory = grip.remembered(x, POINT)
+    memory = grip.remembered(x)
     kept = anchors_from(memory, x, POINT) + POINT
-    force, again = force_at(grip, x)[0], force_at(Gripping(grip.nodes, grip.normal, kept, grip.most, grip.stiffness), x)
+    force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)
     assert again[0] == pytest.approx(force, abs=1e-12)
     across = x - kept - np.einsum("ka,ka->k", x - kept, grip.normal)[:, None] * grip.normal
     assert (np.linalg.norm(across, axis=1) <= grip.most / grip.stiffness * (1 + 1e-12)).all()

@@ -1,16 +1,19 @@
 """The ground's penalty: force is the slope of energy, K is the slope of force, and the plane may move."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bodies import box, make
 
-from solver.contact.find.half_space import HalfSpace
-from solver.contact.laws.penalty import Penalty
+from solver.contact.find.ground import Ground
+from solver.contact.laws.on_ground import OnGround
 from solver.coordinates.prescribed import Motion
 from solver.state import State
 
 POINT, NORMAL = np.array([0.1, 0.2, -0.3]), np.array([1.0, -2.0, 2.0])
-GROUND, LAW = HalfSpace(POINT, NORMAL), Penalty(np.full(1000, 700.0))
+GROUND = Ground(POINT, NORMAL)
+LAW = OnGround(GROUND, np.full(1000, 700.0), np.ones(1000, dtype=bool))
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def slope(function, x, step=1e-6):
 
 
 def test_force_is_the_slope_of_energy(nodes):
-    numeric = -slope(lambda x: LAW.energy(GROUND.find(x, 0.0)), nodes)
+    numeric = -slope(lambda x: LAW.add_force(GROUND.find(x, 0.0), np.zeros_like(x)), nodes)
     assert np.abs(force(nodes).ravel() - numeric).max() <= 1e-7 * np.abs(numeric).max()
 
 
@@ -52,7 +55,7 @@ def test_a_tangential_share_adds_to_the_stiffness_along_the_ground_alone(nodes):
     unit, both = NORMAL / 3.0, []
     for share in (0.0, 0.1):
         blocks = np.zeros((len(nodes), 3, 3))
-        Penalty(np.full(len(nodes), 700.0), share).add_stiffness(GROUND.find(nodes, 0.0), blocks)
+        replace(LAW, tangential=share).add_stiffness(GROUND.find(nodes, 0.0), blocks)
         both.append(blocks[GROUND.find(nodes, 0.0).nodes])
     added = both[1] - both[0]
     assert np.abs(added + 70.0 * (np.eye(3) - np.outer(unit, unit))).max() <= 1e-9
@@ -68,9 +71,9 @@ def test_it_pushes_out_of_the_ground_and_never_along_it(nodes):
 
 def test_a_moving_plane_is_where_its_motion_is(nodes):
     path = POINT + np.outer(np.arange(5.0), [0.0, 0.0, 0.5])
-    moving = HalfSpace(POINT, NORMAL, Motion(path, 0.25))
+    moving = Ground(POINT, NORMAL, motion=Motion(path, 0.25))
     there = moving.find(nodes, 0.5)
-    still = HalfSpace(path[2], NORMAL).find(nodes, 0.0)
+    still = Ground(path[2], NORMAL).find(nodes, 0.0)
     assert np.array_equal(there.nodes, still.nodes) and np.array_equal(there.gap, still.gap)
     assert len(there.nodes) > len(GROUND.find(nodes, 0.0).nodes)
 

@@ -6,10 +6,11 @@ from touching import box, contact_job, crosses, hollow, obstacle, sheet, soft
 from worlds import nodes_of
 
 from solver.build.standing import Footing, OnFooting
+from solver.contact.find.ground import Ground
 from solver.coordinates.prescribed import Motion
 from solver.job.load import load
 
-DEEP = Footing(np.array([0.0, 0.0, 1.0]), 0.0, 0.1)
+DEEP = Footing(Ground(np.zeros(3), np.array([0.0, 0.0, 1.0])), 0.1)
 GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 1000.0, "stiffness_per_area": 3.27e7}
 
 

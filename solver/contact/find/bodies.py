@@ -14,7 +14,7 @@ from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
 from . import bodies_kernels, convex_kernels
 from .convex import Shapes
-from .half_space import HalfSpace
+from .ground import NOWHERE, Ground, mixed
 
 NEAR = 1.0e-3  #: of a shape's reach: nearer than this, it touches whatever its speed
 PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
@@ -99,8 +99,7 @@ class Colliders:
     mechanism: Index  #: of each body, (n,)
     touches_itself: Mask  #: whether the bodies of a mechanism touch each other
     apart: Index  #: pairs of bodies that never touch, (p, 2)
-    ground: HalfSpace | None = None
-    ground_friction: float = 1.0  #: of the ground, as of a shape
+    ground: Ground = NOWHERE
     motion: dict[int, OverTime] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
     #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
     link: Index | None = None
@@ -108,6 +107,7 @@ class Colliders:
     reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
+    _points_move: Mask = field(init=False, repr=False)  #: of all shapes' points whether a body moves them
     _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
@@ -118,7 +118,8 @@ class Colliders:
         object.__setattr__(self, "reach", reach + farthest)
         object.__setattr__(self, "_around", self.reach + np.linalg.norm(self.offset[:, :3, 3], axis=1))
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
-        object.__setattr__(self, "_rough", np.append(self.friction, self.ground_friction))
+        object.__setattr__(self, "_points_move", self.body[self.shapes.owner] >= 0)
+        object.__setattr__(self, "_rough", np.append(self.friction, self.ground.friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
         """What touches, or may within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time` [s]."""
@@ -142,11 +143,12 @@ class Colliders:
         shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
                                           shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
-        if self.ground is not None:
-            normal, height = self.ground.plane(time)
-            below, more = self._filled("contacts", lambda room: bodies_kernels.ground_contacts(
-                normal, height, self.body, shapes.radius, slack, shapes.point_start, x, room[0], room[1]), 2, 7)
-            shape, rows = np.concatenate([below, shape]), np.concatenate([more, rows])
+        on_ground = self.ground.find(x, time, shapes.radius[shapes.owner], slack[shapes.owner]).of(self._points_move)
+        if len(on_ground):
+            below, more = np.empty((len(on_ground), 2), np.int32), np.empty((len(on_ground), 7))
+            count = bodies_kernels.ground_contacts(on_ground.nodes, on_ground.normal, on_ground.gap, shapes.owner,
+                                                   shapes.radius, x, below, more)
+            shape, rows = np.concatenate([below[:count], shape]), np.concatenate([more[:count], rows])
         return self._table(shape, rows, time)
 
     def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> ContactSet:
@@ -188,8 +190,7 @@ class Colliders:
         first, second = shape[:, 0], shape[:, 1]
         body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
         obstacle = np.zeros((len(rows), 3))
-        if self.ground is not None:
-            obstacle[second < 0] = self.ground.velocity(time)
+        obstacle[second < 0] = self.ground.velocity(time)
         for s, motion in self.motion.items():
             on = second == s
             if on.any():
@@ -197,4 +198,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        np.sqrt(self._rough[first] * self._rough[second]), obstacle)
+                        mixed(self._rough[first], self._rough[second]), obstacle)

@@ -95,29 +95,26 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
     return count
 
 
-@kernel("i8(f8[::1], f8, i4[::1], f8[::1], f8[::1], i4[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
-def ground_contacts(normal, height, body, radius, slack, point_start, x, shape, out):  # type: ignore[no-untyped-def]
-    """Contacts of bodies with the half space n · x ≤ height, as above; the ground is shape −1."""
+@kernel("i8(i4[::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
+def ground_contacts(points, normals, gaps, owner, radius, x, shape, out):  # type: ignore[no-untyped-def]
+    """A few of each shape's points (k,) that touch the ground, as above, with room for all; the ground is shape −1."""
     found = np.empty((MANY, 7))
-    count = 0
-    for s in range(body.shape[0]):
-        if body[s] < 0:
-            continue
-        few = 0
-        for p in range(point_start[s], point_start[s + 1]):
-            gap = normal[0] * x[p, 0] + normal[1] * x[p, 1] + normal[2] * x[p, 2] - height - radius[s]
-            if gap < slack[s] and few < MANY:
+    count = k = 0
+    while k < points.shape[0]:
+        s, few = owner[points[k]], 0
+        while k < points.shape[0] and owner[points[k]] == s:
+            if few < MANY:
                 for a in range(3):
-                    found[few, a] = x[p, a] - (radius[s] + 0.5 * gap) * normal[a]
-                    found[few, 3 + a] = normal[a]
-                found[few, 6] = gap
+                    found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
+                    found[few, 3 + a] = normals[k, a]
+                found[few, 6] = gaps[k]
                 few += 1
+            k += 1
         few = keep_few(few, found)
         for i in range(few):
-            if count < out.shape[0]:
-                shape[count, 0], shape[count, 1] = s, -1
-                for a in range(7):
-                    out[count, a] = found[i, a]
+            shape[count, 0], shape[count, 1] = s, -1
+            for a in range(7):
+                out[count, a] = found[i, a]
             count += 1
     return count
 

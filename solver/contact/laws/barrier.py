@@ -11,6 +11,7 @@ from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import share
 from ..find.distance_kernels import SQUARE, WAY, WORK
+from ..find.ground import mixed
 from ..find.mesh import NearPairs, Surfaces
 from .barrier_kernels import push, resisting, stiffen
 from .interface import LoadsOnCloth
@@ -125,7 +126,7 @@ class Barrier:
         if not self.is_rough:
             return None
         found = self.touching(x)
-        rough = np.sqrt(self._friction[found.nodes[:, 0]] * self._friction[found.nodes[:, 3]])
+        rough = mixed(self._friction[found.nodes[:, 0]], self._friction[found.nodes[:, 3]])
         # all that one side is pushed, which is along the way between the two nearest points
         load = rough * np.linalg.norm(_on_first_side(found), axis=1)
         rubs = np.flatnonzero(load)

@@ -33,6 +33,7 @@ class Gripping:
     anchors: Vec  #: (k, 3) [m]
     most: Vec  #: μ λ [N], (k,)
     stiffness: Vec  #: k [N/m], (k,)
+    point: Vec  #: that the ground goes along with, where it is now [m], (3,)
 
     def add_force(self, x: Vec, force: Vec) -> float:
         """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; the energy [J]."""
@@ -47,12 +48,12 @@ class Gripping:
         pull = self._pull(self._away(x)[1])
         blocks[self.nodes] -= pull[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
-    def remembered(self, x: Vec, point: Vec) -> dict[str, Vec]:
+    def remembered(self, x: Vec) -> dict[str, Vec]:
         """Memory at positions x of all nodes, (n, 3): what slides has dragged its anchor along as far as its load does
-        not hold that. point: that the ground goes along with, (3,) [m]."""
+        not hold that."""
         away, far = self._away(x)
         anchors = x[self.nodes] - (self._pull(far) / self.stiffness)[:, None] * away
-        return {NODES: self.nodes.astype(float), PLACES: (anchors - point).ravel()}
+        return {NODES: self.nodes.astype(float), PLACES: (anchors - self.point).ravel()}
 
     def _away(self, x: Vec) -> tuple[Vec, Vec]:
         away = along(x[self.nodes] - self.anchors, self.normal)

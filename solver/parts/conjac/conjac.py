@@ -119,7 +119,7 @@ class ConJac:
         frames, alone = self.frames.at(lin.x), None
         # who sleeps lies on what it touches
         untouched = lin.untouched if stage.base is not None or self.sleep is None else None
-        if untouched is not None and lin.contacts is not None and len(lin.contacts.nodes):
+        if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.beside(untouched))
             alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)

@@ -50,8 +50,7 @@ class Passes:
     def _turns(self) -> Vec | None:
         """R, (n, 3, 3); a step that swings asks for none."""
         posed = self.posed
-        still = posed.lin.contacts is None or not len(posed.lin.contacts.nodes)
-        if not still or posed.frames or posed.hold.holds or posed.here.patches is not None:
+        if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.here.patches is not None:
             return None
         self._turning = posed.owner.edges.turning
         self._turning.follow(posed.lin.x)

@@ -246,7 +246,6 @@ class PosedConJac:
         if self.positions is None or self.slope is None:
             return compliance(self.velocities, self.reduced, rows)
         contacts = self.lin.contacts
-        assert contacts is not None
         normals = np.zeros((len(self.lin.x), 3))
         normals[contacts.nodes] = contacts.normal
         return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])

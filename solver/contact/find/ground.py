@@ -1,0 +1,83 @@
+"""The ground and what touches it: nodes of soft bodies, points of rigid ones, vertices of cloth alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...coordinates.prescribed import OverTime, Still
+from ...state import Index, Mask, Vec
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """A table of points on the ground, one row a contact, no point twice."""
+
+    nodes: Index  #: (k,), ascending
+    normal: Vec  #: unit, away from the ground, (k, 3)
+    gap: Vec  #: signed distance [m], (k,), negative inside
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def of(self, some: Mask) -> Contacts:
+        """Those of some nodes, (n,)."""
+        on = some[self.nodes]
+        return Contacts(self.nodes[on], self.normal[on], self.gap[on])
+
+
+NO_CONTACTS = Contacts(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0))
+
+
+class Ground:
+    """A plane whose back is solid. It may move, also along itself, as a belt does, and does not turn."""
+
+    def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
+        """point: (3,) [m], or its `motion`. normal: (3,), not zero, points out of the ground. friction: μ. What says a
+        coefficient of its own rubs with both (`mixed`), all else with this."""
+        self.motion: OverTime = Still(point) if motion is None else motion  #: of its point
+        self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
+        self.friction = friction
+        self.is_there = bool(np.isfinite(point).all())
+
+    def point(self, time: float) -> Vec:
+        """Of the plane, which goes along with it, at `time` [s], (3,) [m]."""
+        return self.motion.at(time)
+
+    def velocity(self, time: float) -> Vec:
+        """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
+        return self.motion.velocity(time)
+
+    def gaps(self, x: Vec, time: float) -> Vec:
+        """How far places (…, 3) [m] are above it at `time` [s], (…) [m], negative inside."""
+        above: Vec = (x - self.motion.at(time)) @ self.normal
+        return above
+
+    def rising(self, v: Vec, time: float) -> Vec:
+        """How fast what goes at v (…, 3) [m/s] comes off it at `time` [s], (…) [m/s], negative towards it."""
+        off: Vec = (v - self.velocity(time)) @ self.normal
+        return off
+
+    def find(self, x: Vec, time: float, reach: Vec | float = 0.0, within: Vec | float = 0.0) -> Contacts:
+        """Points x (n, 3) [m] that touch it at `time` [s], or are nearer than `within` [m].
+
+        reach: how far out of its point each reaches [m]: the radius of what is round, the thickness of cloth.
+        """
+        if not self.is_there:
+            return NO_CONTACTS
+        gap = self.gaps(x, time) - reach
+        nodes = np.flatnonzero(gap < within).astype(np.int32)
+        normal = np.empty((len(nodes), 3))
+        normal[:] = self.normal
+        return Contacts(nodes, normal, gap[nodes])
+
+
+#: infinitely deep: nothing comes there
+NOWHERE = Ground(np.array([0.0, 0.0, -np.inf]), np.array([0.0, 0.0, 1.0]))
+
+
+def mixed(one: Vec, other: Vec | float) -> Vec:
+    """Coulomb's coefficients of two that touch and say one each: the geometric mean."""
+    both: Vec = np.sqrt(one * other)
+    return both
