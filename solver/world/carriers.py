@@ -10,7 +10,6 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..parts.eol.giving import Gives
-from ..parts.joints.point_forces import PointForces
 from ..state import Index, State, Vec
 from .nodes import Nodes
 
@@ -26,23 +25,25 @@ HARDLY = 1.0e-4  #: of how a body would give alone: so much it gives where joint
 class Carrier(Protocol):
     """Some points of one part."""
 
-    part: int  #: its place in the world
+    @property
+    def part(self) -> int:
+        """Its place in the world."""
 
     def places(self, state: State) -> Vec:
         """Where they are in a state of that part, (k, 3) [m]."""
 
-    def let_go(self) -> None:
-        """Nothing acts on the part that is no part of it."""
+    def borne(self, forces: Vec, besides: Vec | None) -> Vec:
+        """What the part bears, as a memory has it under BORNE, where these act on the points, (k, 3) [N].
 
-    def bear(self, forces: Vec) -> None:
-        """These act on the points besides, (k, 3) [N]."""
+        besides: what it bears of others; None for nothing.
+        """
 
     def gives(self, state: State, h: float) -> Gives:
         """How the points give way to impulses in a step of h seconds, as well as can be told without the rest of what
         holds them."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class OnNodes:
     """Nodes of soft bodies."""
 
@@ -54,13 +55,10 @@ class OnNodes:
     def places(self, state: State) -> Vec:
         return self.soft.nodes_at(state)[0][self.nodes]
 
-    def let_go(self) -> None:
-        self.soft.bear(np.zeros_like(self.soft.rest))
-
-    def bear(self, forces: Vec) -> None:
-        out = self.soft.borne.copy()
+    def borne(self, forces: Vec, besides: Vec | None) -> Vec:
+        out = np.zeros_like(self.soft.rest) if besides is None else besides.copy()
         out[self.nodes] += forces
-        self.soft.bear(out)
+        return out
 
     def gives(self, state: State, h: float) -> Gives:
         """By M − h² K of the body, with what it touches standing still; a large one by the inertia of its nodes alone,
@@ -94,7 +92,7 @@ class OnNodes:
                             inertia)
 
 
-@dataclass
+@dataclass(frozen=True)
 class OnBones:
     """Points of one rigid body that joints move."""
 
@@ -102,21 +100,14 @@ class OnBones:
     jointed: Joints
     points: Attached  #: whose `nodes` nobody asks for
 
-    def __post_init__(self) -> None:
-        self.jointed.condensation.outside = PointForces.none()
-
     def places(self, state: State) -> Vec:
         tree = self.jointed.tree
         at = tree.posture(state.q, state.u, state.memory)
         return self.points.positions(at.E)
 
-    def let_go(self) -> None:
-        self.jointed.condensation.outside = PointForces.none()
-
-    def bear(self, forces: Vec) -> None:
-        acting = self.jointed.condensation.outside
-        assert acting is not None
-        self.jointed.condensation.outside = acting.and_more(PointForces(self.points.bodies, self.points.places, forces))
+    def borne(self, forces: Vec, besides: Vec | None) -> Vec:
+        out = np.column_stack([self.points.bodies, self.points.places, forces])
+        return out if besides is None else np.concatenate([besides, out])
 
     def gives(self, state: State, h: float) -> Gives:
         """By the inertia of the whole tree as it is felt there; where joints leave it no way it hardly gives."""

@@ -17,6 +17,7 @@ from ..integrators.interface import Integrator, P, System
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
+from ..parts.interface import BORNE
 from ..parts.joints.flown import FLOWN, stepped
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
 from ..parts.joints.leap_step import LeapStep
@@ -218,7 +219,7 @@ class Joints(Part, System[PosedTree]):
 
     def attempt(self, state: State, h: float) -> State:
         """The integrator's step with what must hold exactly held, in one kernel where nothing but forces acts."""
-        if not self._in_one_kernel:
+        if not self._in_one_kernel or BORNE in state.memory:
             return self.finish(self.integrated(self, state, h))
         if self._momentum is Momentum.REFLECTED:
             after, calm = self._leap.solve(state, h)

@@ -23,6 +23,7 @@ from ..state import State, Vec
 
 if TYPE_CHECKING:
     from .carriers import Carrier
+    from .interface import Part
 
 FELT, ACTS, OWED = "felt", "acts", "owed"  #: the cloth's memory, (p, 3) each: [N s], [N], [N s]
 OFF = "off"  #: likewise, how far what it touches was off its way when a step ended, (o, 3) [m]
@@ -34,8 +35,8 @@ SLOWEST, FASTEST = 0.02, 1.0  #: relaxation at least and at most
 class StepsItself(Protocol):
     """A cloth with steps of its own, which say in the state what they did."""
 
-    def give_way(self, gives: Gives | None) -> None:
-        """How what it touches gives way in the next step; None: it goes as it is told."""
+    def amid(self, gives: Gives | None) -> Part:
+        """The same cloth where what it touches gives way so in a step; None: it goes as it is told."""
 
     def may_end(self, state: State) -> bool:
         """Whether what it touches may stand where it stands by now, after a step that ended in this state."""
@@ -113,22 +114,24 @@ class _Points:
         return replace(state, memory={**state.memory, **{
             name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
 
-    def bear(self, acts: Vec) -> None:
-        """Let them feel forces (p, 3) [N]."""
-        for _, reached in self.all:
-            reached.carrier.let_go()
+    def borne(self, acts: Vec) -> dict[int, Vec]:
+        """What each part bears, by its place in the world, where these act on the points, (p, 3) [N]."""
+        out = dict[int, Vec]()
         for mine, (_, reached) in zip(self.own, self.all):
-            reached.carrier.bear(acts[mine])
+            out[reached.carrier.part] = reached.carrier.borne(acts[mine], out.get(reached.carrier.part))
+        return out
 
-    def give(self, acts: Vec | None) -> None:
-        """They give way to the cloths, and go the way that they are thought to under forces (p, 3) [N]; None: they go
-        that way whatever cloths do."""
+    def amid(self, acts: Vec | None) -> list[Part]:
+        """The cloths, to which they give way and go the way that they are thought to under forces (p, 3) [N]; None:
+        they go that way whatever cloths do."""
+        cloths = []
         for one, gives in zip(self.meetings, self.gives):
             under = np.zeros((one.touched, 3))
             for mine, (which, reached) in zip(self.own, self.all):
                 if acts is not None and which is one and reached.points.stop <= one.touched:
                     under[reached.points] = acts[mine]
-            one.part.give_way(None if acts is None else gives.under(under))
+            cloths.append(one.part.amid(None if acts is None else gives.under(under)))
+        return cloths
 
     def go(self, end: Vec) -> None:
         """From now on they are thought to end the step there, (p, 3) [m]."""
@@ -136,22 +139,21 @@ class _Points:
             reached.way.goes(self.before[reached.carrier.part].time, self.h, self.start[mine], end[mine])
 
 
-def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float, others: Callable[[], list[State]],
-                  of_cloth: Callable[[int, State], State]) -> list[State]:
+def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float,
+                  others: Callable[[dict[int, Vec]], list[State]], of_cloth: Callable[[int, Part, State], State]
+                  ) -> list[State]:
     """The states of all parts after h seconds. others: those of all that are in no meeting as cloth, after a step from
-    `before` on. of_cloth: that of the k-th part, which is. Raises StepFailed."""
+    `before` on in which some bear this. of_cloth: that of the k-th part, which is. Raises StepFailed."""
     points = _Points(meetings, before, h)
     debt = points.known(OWED)
     acts = points.known(ACTS) + debt / h
     last, relaxed = np.zeros((0, 3)), 1.0
     for tried in range(TRIES):
-        points.bear(acts)
-        after = others()
+        after = others(points.borne(acts))
         points.go(points.places(after))
         given, is_last = h * acts, tried + 1 == TRIES
-        points.give(None if is_last else acts - debt / h)
-        for one in meetings:
-            after[one.cloth] = of_cloth(one.cloth, before[one.cloth])
+        for one, cloth in zip(meetings, points.amid(None if is_last else acts - debt / h)):
+            after[one.cloth] = of_cloth(one.cloth, cloth, before[one.cloth])
         felt = points.felt(after)
         off = debt + felt - given
         if is_last or (np.linalg.norm(off) <= SETTLED * np.linalg.norm(felt)

@@ -23,7 +23,7 @@ from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
-from ..parts.interface import Condensation, PosedNodes
+from ..parts.interface import BORNE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
@@ -263,6 +263,11 @@ class Nodes(SoftBodies, Part):
         return sleep.judge(before, after, h, self.stretching, self.integrator.remembers)
 
     def attempt(self, state: State, h: float) -> State:
+        """What follows under the forces that its state says something else has on it."""
+        with self.bearing(state.memory.get(BORNE)):
+            return self._attempted(state, h)
+
+    def _attempted(self, state: State, h: float) -> State:
         """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
         self.root.begin_step()
         try:

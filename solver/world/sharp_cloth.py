@@ -36,6 +36,7 @@ class SharpCloth(Part):
     start_frame: int
     apart: SheetOffsets  #: where each is in the material
     notes: list[str] = field(default_factory=list)
+    gives: Gives | None = None  #: how what it touches gives way in a step; None: it goes as it is told
 
     @property
     def unknowns(self) -> int:
@@ -87,7 +88,7 @@ class SharpCloth(Part):
 
     def attempt(self, state: State, h: float) -> State:
         """A row of shorter ones, each on a mesh of its own; why they are no stages says `interface`."""
-        after, felt = self.steps.felt_step(self.cloth(state), state.time, h)
+        after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.gives)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
         self.steps.told.sentences.clear()
@@ -95,9 +96,9 @@ class SharpCloth(Part):
         did = {FELT: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
         return State(state.time + h, state.q, state.u, {**memory, **did})
 
-    def give_way(self, gives: Gives | None) -> None:
-        """How what it touches gives way in the next step; None: it goes as it is told."""
-        self.steps.gives = gives
+    def amid(self, gives: Gives | None) -> SharpCloth:
+        """The same cloth where what it touches gives way so in a step; None: it goes as it is told."""
+        return replace(self, gives=gives)
 
     def may_end(self, state: State) -> bool:
         """Whether what it touches may stand where it stands by now, after a step that ended in this state."""

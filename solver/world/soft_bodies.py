@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -62,15 +63,20 @@ class SoftBodies:
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: written anew by each linearisation
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
-        self._own_weight = self.mass[:, None] * self.gravity
-        self.bear(np.zeros_like(self.rest))
+        self._own_weight = self._weight = self.mass[:, None] * self.gravity
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
 
-    def bear(self, forces: Vec) -> None:
-        """From now on these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
-        self.borne, self._weight = forces, self._own_weight + forces
+    @contextmanager
+    def bearing(self, forces: Vec | None) -> Iterator[None]:
+        """Within it these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
+        if forces is not None:
+            self._weight = self._own_weight + forces
+        try:
+            yield
+        finally:
+            self._weight = self._own_weight
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""

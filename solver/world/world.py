@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
+from ..parts.interface import BORNE
 from ..state import State, Vec
 from .interface import Part, Ride, SolvedAtOnce
 from .layout import Layout
@@ -140,20 +142,25 @@ class World:
         """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
         before, cloths = self._layout.parted(state), {one.cloth for one in self._meetings}
 
-        def others() -> list[State]:
+        def others(borne: Mapping[int, Vec]) -> list[State]:
             states = list(before)
+            for k, forces in borne.items():
+                states[k] = replace(states[k], memory={**states[k].memory, BORNE: forces})
             for one, numbers in self._solved:
                 if numbers[0] not in cloths:
                     after = _blaming(numbers[0], ask, one, one.joined([states[k] for k in numbers]))
                     for k, mine in zip(numbers, one.parted(after)):
                         states[k] = mine
+            for k in borne:
+                memory = {key: value for key, value in states[k].memory.items() if key != BORNE}
+                states[k] = replace(states[k], memory=memory)
             return states
 
-        def of_cloth(k: int, mine: State) -> State:
-            return _blaming(k, ask, self.parts[k], mine)
+        def of_cloth(k: int, cloth: Part, mine: State) -> State:
+            return _blaming(k, ask, cloth, mine)
 
-        states = others() if not self._meetings else step_together(self._meetings, self.parted(state), h, others,
-                                                                   of_cloth)
+        states = others({}) if not self._meetings else step_together(self._meetings, self.parted(state), h, others,
+                                                                     of_cloth)
         self._gather_notes()
         return self.joined(states, state)
 

@@ -67,6 +67,25 @@ def ways(world, above, steps, h=H):
         yield np.array([above + thing.q[5], np.abs(thing.q[:3]).max(), np.abs(thing.q[3:5]).max()])
 
 
+@pytest.mark.parametrize("what", ["jelly", "thing"])
+def test_what_cloth_does_to_others_is_given_with_a_step(tmp_path, what):
+    """A part that bears it is the same after the step as it was before, and nothing of it is in the state."""
+    job = tmp_path / "job"
+    world = soft_on(job, "jelly") if what == "jelly" else set_on(job, "box", 0.3, 4e-3, WIDE)[0]
+    state = start = world.initial_state()
+
+    def gains():
+        return world.parts[0].acceleration(world.parted(start)[0])
+
+    before = gains()
+    for _ in range(8):
+        last, state = state, world.step(state, H)
+    assert np.abs(world.parted(state)[1].memory["acts"]).max() > 0.01
+    assert np.array_equal(gains(), before) and not any(key.endswith("borne") for key in state.memory)
+    again = world.step(last, H)
+    assert again.q.tobytes() == state.q.tobytes() and again.u.tobytes() == state.u.tobytes()
+
+
 @pytest.mark.parametrize("mass", [0.03, 3.0])
 def test_a_box_set_on_cloth_on_a_table_rests_there(tmp_path, mass):
     world, above = set_on(tmp_path / "job", "box", mass, 4e-3, WIDE)

@@ -59,7 +59,6 @@ class SlidingCloth:
     apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
     told: Told = field(default_factory=Told)
     is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
-    gives: Gives | None = None  #: how what is round gives way in the next step; None: it goes as it is told
 
     def __post_init__(self) -> None:
         self._looked: Look | None = None
@@ -83,9 +82,9 @@ class SlidingCloth:
         """h seconds on. Raises StepFailed."""
         return self.felt_step(cloth, time, h)[0]
 
-    def felt_step(self, cloth: Cloth, time: float, h: float) -> tuple[Cloth, Felt]:
-        """The same, and what it did to others."""
-        left = Left.nobody() if self.gives is None else Left(np.zeros_like(self.gives.arms), self.gives.still)
+    def felt_step(self, cloth: Cloth, time: float, h: float, gives: Gives | None = None) -> tuple[Cloth, Felt]:
+        """The same, and what it did to others. gives: how what is round gives way; None: it goes as it is told."""
+        left = Left.begun(gives)
         cloth, self._led = carried(cloth, self.pins, time, h, self.told)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
@@ -117,8 +116,8 @@ class SlidingCloth:
 
         now = at(h)
         cloth = self._remeshed(cloth, now, h)
-        solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), time, h, shortest, now,
-                                                    at)
+        solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), left.still, time, h,
+                                                    shortest, now, at)
         mesh, on_features = solved.mesh, solved.on_features
         self._solving.warm = solved.answer.warm
         way = ways_off(on_features, moved, h)
@@ -135,19 +134,17 @@ class SlidingCloth:
         free[on_features.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[on_features.vertices] = on_features.flat
-        if self.gives is not None:
-            left = Left(left.off + h * self.gives.velocities(solved.gave),
-                        (left.done * left.rates + h * solved.gave) / (left.done + h), left.done + h)
-        return Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved), left
+        return (Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved),
+                left.after(h, solved.gave))
 
-    def _taken(self, cloth: Cloth, pushes: Pushes | None, time: float, h: float, shortest: float, now: ThingsInStep,
-               at: Callable[[float], ThingsInStep]) -> Taken:
+    def _taken(self, cloth: Cloth, pushes: Pushes | None, still: Vec, time: float, h: float, shortest: float,
+               now: ThingsInStep, at: Callable[[float], ThingsInStep]) -> Taken:
         """A step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and their
-        angles too where that takes no step that is much shorter."""
+        angles too where that takes no step that is much shorter. still: rates of what nothing pushes, (c, 3)."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
             held, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
-            solved = self._solving.solved(cloth, now, pushes, held, self._still, time, h)
+            solved = self._solving.solved(cloth, now, pushes, held, still, time, h)
             if solved is None:
                 why = self._pressed(pushes)
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
@@ -193,11 +190,6 @@ class SlidingCloth:
             self._solving.warm = WarmStart(renumbered(self._solving.warm.keys, was, len(cloth.mesh.x)))
         return made
 
-    @property
-    def _still(self) -> Vec:
-        """Rates of what gives way where nothing pushes it, (c, 3)."""
-        return np.zeros((0, 3)) if self.gives is None else self.gives.still
-
     def _look(self, mesh: SheetMesh, now: ThingsInStep, h: float) -> Look:
         """What is near in a step from there on; looked for once."""
         last = self._looked
@@ -212,8 +204,8 @@ class SlidingCloth:
         if self.pushing is None:
             return None
         pushes = self._pushes_there(mesh, now)
-        return pushes if pushes is None or self.gives is None else replace(
-            pushes, gives=self.gives, begun=left.rates, done=left.done)
+        return pushes if pushes is None or left.gives is None else replace(
+            pushes, gives=left.gives, begun=left.rates, done=left.done)
 
     def _pushes_there(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
         assert self.pushing is not None

@@ -10,6 +10,7 @@ from ...linear.constrained.rows import Minimum
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Vec
 from .cone import Cone
+from .giving import Gives
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,25 @@ class Felt:
 class Left:
     """How what is round has left its way so far in a step."""
 
+    gives: Gives | None  #: how it gives way; None: it goes as it is told
     off: Vec  #: (o, 3) [m]
     rates: Vec  #: the mean of δ, (c, 3)
     done: float = 0.0  #: how much of it is over [s]
 
     @classmethod
-    def nobody(cls) -> Left:
-        return cls(np.zeros((0, 3)), np.zeros((0, 3)))
+    def begun(cls, gives: Gives | None) -> Left:
+        """Where a step begins."""
+        nothing = np.zeros((0, 3))
+        return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)
+
+    @property
+    def still(self) -> Vec:
+        """Rates of what gives way where nothing pushes it, (c, 3)."""
+        return np.zeros((0, 3)) if self.gives is None else self.gives.still
+
+    def after(self, h: float, gave: Vec) -> Left:
+        """After h seconds more with such rates, (c, 3)."""
+        if self.gives is None:
+            return self
+        return Left(self.gives, self.off + h * self.gives.velocities(gave),
+                    (self.done * self.rates + h * gave) / (self.done + h), self.done + h)

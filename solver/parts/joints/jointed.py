@@ -17,11 +17,12 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
+from ..interface import BORNE
 from ..stage import Momentum, Stage
 from .flown import FLOWN, flown_since
 from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
 from .on_rates import OnRates
-from .point_forces import PointForces
+from .point_forces import add_point_forces
 
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
@@ -206,7 +207,6 @@ class Jointed:
         self.constraints: Constraints | None = None
         self.rubs = False  #: whether bearings rub: then rates are those of midway through a step from the start on
         self.last: PosedTree | None = None
-        self.outside: PointForces | None = None  #: what is no part of it does to bodies; None where nothing ever does
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
@@ -235,8 +235,8 @@ class Jointed:
         self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
-        if self.outside is not None:
-            self.outside.add(at.E, share, self.wrench)
+        if BORNE in lin.memory:
+            add_point_forces(lin.memory[BORNE], at.E, share, self.wrench)
         if flesh is not None and flesh.bodies is not None:
             self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
         lifted = self._factor(at, flesh)
@@ -253,14 +253,14 @@ class Jointed:
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """A leapfrog step as a stage that is linearised midway through it."""
         carried = lin.memory.get(CARRIED)
-        self._turned = started(lin.posture, self.fallen(stage.h)) if carried is None else carried
+        self._turned = started(lin.posture, self.fallen(stage.h, lin.memory)) if carried is None else carried
         q = lin.q + 0.5 * stage.h * ahead_of(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
                 replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
 
-    def fallen(self, h: float) -> Vec:
+    def fallen(self, h: float, memory: Mapping[str, Vec]) -> Vec:
         """What weight gives besides rates that are those of midway through a step of h seconds, (3,) [m/s]."""
-        out: Vec = np.zeros(3) if self.only_weight and not self.rubs else 0.5 * h * self.gravity
+        out: Vec = np.zeros(3) if self.only_weight(memory) and not self.rubs else 0.5 * h * self.gravity
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
@@ -303,7 +303,7 @@ class Jointed:
         if self.constraints is not None:
             memory[CHANGE] = change
         held = posed.held
-        free = self.only_weight and (held is None or (held.on_bodies is None and not held.memory))
+        free = self.only_weight(after.memory) and (held is None or (held.on_bodies is None and not held.memory))
         return replace(after, u=rates if free else after.u, memory=memory)
 
     def braked(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
@@ -335,11 +335,10 @@ class Jointed:
         """Between bodies, implicit and explicit."""
         return [self.springs] + ([] if self.explicit is None else [self.explicit.springs])
 
-    @property
-    def only_weight(self) -> bool:
-        """Whether no force but weight acts."""
+    def only_weight(self, memory: Mapping[str, Vec]) -> bool:
+        """Whether no force but weight acts in a step from a state with this memory."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
-                and self.outside is None)
+                and BORNE not in memory)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""

@@ -128,7 +128,7 @@ class LeapStep:
         tree, memory = jointed.tree, state.memory
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h))
+            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h, memory))
         self._carried = carried.copy()
         back = -0.5 * h * ahead_of(u, memory, h)
         self._fill(q - back, u, centres)
@@ -151,7 +151,7 @@ class LeapStep:
             raise StepFailed(UNRESISTED, tree.bodies[failed])
         told = rates[:, :, 0]
         memory = {**after.memory, CARRIED: self._carried, RATES: told}
-        return State(after.time, after.q, told[0] if jointed.only_weight else u, memory)
+        return State(after.time, after.q, told[0] if jointed.only_weight(memory) else u, memory)
 
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
         tree = self._jointed.tree

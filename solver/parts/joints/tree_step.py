@@ -140,7 +140,7 @@ class TreeStep:
     def serves(jointed: Jointed) -> bool:
         """Whether a mechanism is of this kind."""
         nothing_else = jointed.constraints is None and jointed.explicit is None and not jointed.on_rates.laws
-        return nothing_else and jointed.outside is None and not len(jointed.springs.pairs)
+        return nothing_else and not len(jointed.springs.pairs)
 
     def step(self, state: State, h: float) -> tuple[State, bool]:
         """The state after h seconds, and whether it is calm: else its rates and charts are to be looked at.
