@@ -124,8 +124,9 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
     # one linear solve a step, as the paper has it
     params: dict[str, Any] = {"solve_impacts": False} if method == "conjac" else {}
     world: Nodes = one.world(method, NODES, beta=beta, **params)
-    watched = None if world.friction is None else Watched(world.friction)
-    world = replace(world, friction=watched)
+    law = world.ground.friction
+    watched = None if law is None else Watched(law)
+    world = replace(world, ground=replace(world.ground, friction=watched))
     state, xs, spent, moved = one.start(world), [one.nodes], [], []
     for i in range(round(one.seconds / H)):
         began = time.perf_counter()
