@@ -119,6 +119,26 @@ def _entries(box, order, axis, low, inverse, shape, points):  # type: ignore[no-
     return ends, cell, start, entry
 
 
+@inlined
+def _runs(order, corners, group, start, entry):  # type: ignore[no-untyped-def]
+    """The group of each row in its order, −1 where its nodes are of several or none, (m,), and where in its column, for
+    each place of `entry`, the run of rows of its group ends. A collider of 400,000 triangles is one run but for what
+    lies beside it: its rows, which do not touch each other, are not looked at one by one."""
+    of_group, after = np.empty(order.shape[0], dtype=np.int32), np.empty(entry.shape[0], dtype=np.int32)
+    for k in range(order.shape[0]):
+        of_group[k] = group[corners[order[k], 0]]
+        for c in range(1, corners.shape[1]):
+            if group[corners[order[k], c]] != of_group[k]:
+                of_group[k] = -1
+    for column in range(start.shape[0] - 1):
+        end = start[column + 1]
+        for f in range(start[column + 1] - 1, start[column] - 1, -1):
+            if f + 1 < start[column + 1] and of_group[entry[f + 1]] != of_group[entry[f]]:
+                end = f + 1
+            after[f] = end
+    return of_group, after
+
+
 # of nodes by themselves: arrays that are passed on are counted, which takes longer than all that is asked of them
 @inlined
 def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
@@ -183,6 +203,7 @@ def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners,
     square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     ends, cell, start, entry = _entries(box, order, axis, low, inverse, shape, points)
+    of_group, after = _runs(order, corners, group, start, entry)
     count = 0
     for column in range(shape[0] * shape[1]):
         own_first, own_second = column // shape[1], column % shape[1]
@@ -198,12 +219,17 @@ def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners,
                 i = entry[other]
                 other += 1
                 begin, end = (one, one_stop) if points > 0 else (other, stop)
-            s = order[i]
+            s, own = order[i], of_group[i]
             high, low1, high1, low2, high2 = ends[i, 1], ends[i, 2], ends[i, 3], ends[i, 4], ends[i, 5]
-            for f in range(begin, end):
+            f = begin - 1
+            while f + 1 < end:
+                f += 1
                 j = entry[f]
                 if ends[j, 0] > high:
                     break
+                if own >= 0 and of_group[j] == own:
+                    f = after[f] - 1
+                    continue
                 # what shares several columns is found in the one where both begin
                 if ((ends[j, 2] > high1) | (low1 > ends[j, 3]) | (ends[j, 4] > high2) | (low2 > ends[j, 5])
                         | (max(cell[i, 0], cell[j, 0]) != own_first) | (max(cell[i, 2], cell[j, 2]) != own_second)):
