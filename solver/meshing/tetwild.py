@@ -89,9 +89,9 @@ def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) 
     def loss(surface: tuple[Vec, Index]) -> float:
         return abs(float(enclosed_volumes(*surface).sum()) - whole)
 
-    simple = fast_simplification.simplify(vertices, triangles, target_count=target)
+    simple: tuple[Vec, Index] = fast_simplification.simplify(vertices, triangles, target_count=target)
     if loss(simple) <= LOSES * abs(whole):
-        return simple[0], simple[1]
+        return simple
     cell = settings["envelope"] * float(np.linalg.norm(np.ptp(vertices, axis=0)))
     merged = _merged(vertices, triangles, cell)
     again = fast_simplification.simplify(*merged, target_count=target) if len(merged[1]) > target else merged
