@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.find.ground import Ground, mixed
+from ..contact.find.ground import mixed
 from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
 from ..coordinates.prescribed import OverTime, Still
 from ..job import schema
 from ..job.folder import Job, parameters
-from ..parts.eol.swollen import AtOffsets, FurtherAlong, Swollen, is_closed
+from ..parts.eol.swollen import FurtherAlong, Swollen, is_closed
 from ..parts.eol.things import Round, Thing, Things
 from ..state import Vec
 from .among import SeenSurface
@@ -20,7 +20,6 @@ from .ground import ground_of
 from .inputs import places_over_time
 
 NO_FACES = np.zeros((0, 3), np.int32)
-WIDE = 100.0  #: of a scene's size: half of the ground's sides
 SHARED = ("{what} counts as {value:.3g} {unit}, for all cloth with Sharp Edges that touches each other: the {which} of "
           "theirs")
 
@@ -60,13 +59,11 @@ def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels, surfaces: S
         for one in scene.obstacles:
             if touches is None or one.name in touches:
                 things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
-    if scene.ground is not None:
-        things.append(_ground(ground_of(job), feels.thickness))
     for met in surfaces:
         nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
         things.append(Thing(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
                            Round(met.motion, met.triangles, met.friction)))
-    return Things(things)
+    return Things(things, ground_of(job), feels.thickness)
 
 
 def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Thing]:
@@ -106,17 +103,3 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
         # rows over several vertices, one a pair, would be hundreds there
         return Thing(one.name, swollen, NO_FACES, closed, found, *friction, apart, Round(motion, triangles, its))
     return Thing(one.name, swollen, triangles, closed, found, *friction, apart)
-
-
-def _ground(ground: Ground, thickness: float) -> Thing:
-    """A wide square, of which the side that cloth is on counts."""
-    normal, point = ground.normal, ground.point(0.0)
-    along = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
-    along /= np.linalg.norm(along)
-    half = WIDE * max(1.0, float(np.abs(point).max()))
-    corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * half
-    frame = np.stack([along, np.cross(normal, along)])
-    places = point + thickness * normal + corners @ frame
-    motion: OverTime = AtOffsets(ground.motion, places - point) if ground.motion.moves else Still(places)
-    square, smooth = np.array([[0, 1, 2], [0, 2, 3]], np.int32), nails(NO_FACES[:, :2])
-    return Thing("ground", motion, square, True, smooth, ground.friction, ground.friction, 0.0)

@@ -10,8 +10,9 @@ from sliding_strips import block, fabric, start, steps_of
 from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Still
 from solver.parts.eol.cone import ROWS
+from solver.parts.eol.contact_rows import OVER, edge_key, renumbered, row_key
 from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.touching import OVER, Look, edge_key, renumbered, row_key
+from solver.parts.eol.touching import Look
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing

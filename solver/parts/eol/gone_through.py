@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...linear.constrained.rows import MOST, Keys, VertexRows, no_vertex_rows
+from ...linear.constrained.rows import Keys
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
-from .touching import OVER_ANEW, PUSH, Look, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .contact_rows import OVER_ANEW, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .touching import PUSH, Look
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
@@ -25,12 +26,11 @@ def gone_through(look: Look, unknowns: Unknowns, v: Vec, tolerance: float) -> tu
     """Rows for what is in a thing by more than a tolerance [m] at the end of a step that moves the cloth with v (n, 3)
     [m/s], and how deep it is there at most [m]. It came in over the face or edge that it went through last."""
     step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
-    rows, touched, deepest = step.vertices()
+    met, target, deepest = step.vertices()
     inside = np.zeros(len(look.x), dtype=bool)
-    inside[rows.vertex] = True
+    inside[met.vertex] = True
     (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
-    spread = spread_rows(unknowns, [of_edges, of_corners])
-    return SheetContacts(rows, spread, *touched), max(deepest, over, on)
+    return met.contacts(target, spread_rows(unknowns, [of_edges, of_corners])), max(deepest, over, on)
 
 
 def inside(look: Look, tolerance: float) -> tuple[Vec, float]:
@@ -70,16 +70,27 @@ class _Step:
         self.look, self.v, self.tolerance = look, v, tolerance
         self.x = look.x + look.h * v
 
-    def vertices(self) -> tuple[VertexRows, tuple[Vec, Vec, Vec], float]:
-        """Those of the cloth in faces: rows; friction, normals and velocities there; how deep."""
+    def vertices(self) -> tuple[Met, Vec, float]:
+        """Those of the cloth behind faces or in the ground; how fast they have to part; how deep."""
+        look, things, h = self.look, self.look.things, self.look.h
+        (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
+        below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
+                               RENEWED)
+        above = things.ground.gaps(look.x[below.vertex], look.now.time) - things.above
+        met, before = met.beside(below), np.concatenate([before, above])
+        k, deepest, ask = self._in(lambda k: Whose(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
+                                                   met.thing[k]), before, met.gap,
+                                   np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        met = met.of(k)
+        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
+
+    def _behind_faces(self) -> tuple[Met, Vec, Mask]:
+        """Those of the cloth that may be behind faces, how far they were off them, and which to keep."""
         look, things = self.look, self.look.things
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)
         pairs, weights, direction, gap, keep = self._deep(things.closed[pairs[:, 1]], gap, keep, pairs, weights,
                                                           direction)
-        if not len(pairs):
-            none = np.zeros((0, 3))
-            return no_vertex_rows(), (things.friction[:0], none, none), 0.0
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
         # what has two sides has that on which the cloth was
@@ -89,13 +100,8 @@ class _Step:
         direction[turned] *= -1.0
         gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
         before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
-        k, deepest, ask = self._in(lambda k: look.whose_vertices(pairs[k], self.x), before, gap, keep)
-        vertex, n = vertex[k], direction[k]
-        hit = -np.einsum("ka,kai->ki", weights[k, 1:], self.v[look.faces[face[k]]])
-        rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
-                          np.einsum("ki,ki->k", n, self.v[vertex]) + ask, np.zeros(len(k), bool),
-                          row_key(vertex, face[k], RENEWED))
-        return rows, (things.friction[face[k]], n, hit), deepest
+        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[look.faces[face]])
+        return look.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
 
     def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
         """Edges of the cloth through those of things, but for the edge on which one of their ends sits and where a

@@ -12,8 +12,8 @@ from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_sp
 from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone
+from .contact_rows import SheetContacts, together
 from .told import place_of
-from .touching import SheetContacts, together
 from .unknowns import Unknowns
 
 

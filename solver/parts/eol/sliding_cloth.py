@@ -17,6 +17,7 @@ from ...sheet.tracking import material_reach
 from ...state import Vec
 from .carried import Pins, carried
 from .cloth import Cloth
+from .contact_rows import renumbered
 from .fabric import Assembler, Breeze, Fabric
 from .giving import Gives
 from .gone_through import WITHIN
@@ -29,7 +30,7 @@ from .solved import Felt, Left, Solved
 from .solving import Solving
 from .things import Things, ThingsInStep
 from .told import Told, place_of
-from .touching import Look, renumbered
+from .touching import Look
 
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step that cannot be solved

@@ -80,21 +80,3 @@ class FurtherAlong:
     def velocity(self, time: float) -> Vec:
         """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
         return self._motion.velocity(time)
-
-
-class AtOffsets:
-    """Places that keep their distance from one that moves."""
-
-    moves = True
-
-    def __init__(self, motion: OverTime, offsets: Vec) -> None:
-        """motion: (3,) [m] at a time. offsets: (k, 3) [m]."""
-        self._motion, self._offsets = motion, offsets
-
-    def at(self, time: float) -> Vec:
-        """(k, 3) [m] at `time` [s]."""
-        return self._motion.at(time) + self._offsets
-
-    def velocity(self, time: float) -> Vec:
-        """(k, 3) [m/s] at `time` [s]."""
-        return np.broadcast_to(self._motion.velocity(time), self._offsets.shape)

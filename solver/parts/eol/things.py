@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...contact.find.features import Features, joined
+from ...contact.find.ground import NOWHERE, Ground
 from ...contact.find.sharp import EVEN, Sharp
 from ...coordinates.prescribed import OverTime
 from ...meshing.normals import unit_normals
@@ -43,8 +44,10 @@ class Thing:
 
 @dataclass(frozen=True)
 class ThingsInStep:
-    """All things through one step."""
+    """All things, and the ground, through one step."""
 
+    time: float  #: where it starts [s], any where nothing moves
+    ground_velocity: Vec  #: mean of the step [m/s], (3,)
     x: Vec  #: where it starts, (n, 3) [m]
     velocity: Vec  #: mean of the step [m/s], (n, 3)
     features: Features  #: where it starts
@@ -57,6 +60,8 @@ class Things:
     """All of a scene's."""
 
     each: Sequence[Thing]
+    ground: Ground = NOWHERE
+    above: float = 0.0  #: the ground cloth of this thickness touches it [m]
     _first: Index = field(init=False)
     _still: ThingsInStep | None = field(default=None, init=False)
     _sharp: ThingsInStep | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
@@ -74,19 +79,22 @@ class Things:
         """Through a step of h seconds; the very same each time where nothing ever moves."""
         if self._still is not None:
             return self._still
+        ground_velocity = _through(self.ground.motion, time, h)[1]
         if self._sharp is not None:
             round_x, round_velocity = self._round(time, h)
-            return replace(self._sharp, round_x=round_x, round_velocity=round_velocity)
+            return replace(self._sharp, time=time, ground_velocity=ground_velocity, round_x=round_x,
+                           round_velocity=round_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, one in enumerate(self.each):
             start, way = _through(one.motion, time, h)
             x.append(start)
             velocity.append(way)
             features.append(one.sharp.at(start, way, k))
-        now = ThingsInStep(np.concatenate(x), np.concatenate(velocity), joined(features), *self._round(time, h))
+        now = ThingsInStep(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
+                           *self._round(time, h))
         if not any(one.motion.moves for one in self.each):
             self._sharp = now
-            if not any(one.motion.moves for one in self.rounds):
+            if not (self.ground.motion.moves or any(one.motion.moves for one in self.rounds)):
                 self._still = now
         return now
 
@@ -128,8 +136,9 @@ class Things:
 
     @cached_property
     def is_closed(self) -> Mask:
-        """Of each thing whether it has an inside that can be told, (p,): that of the ground has no end."""
-        return np.array([one.is_closed and is_closed(one.triangles) for one in self.each], dtype=bool)
+        """Of each thing whether it has an inside that can be told, (p + 1,): that of the ground, the last, has no end.
+        """
+        return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
 
     @cached_property
     def closed(self) -> Mask:

@@ -8,17 +8,17 @@ from functools import cached_property
 from math import hypot
 
 import numpy as np
-import scipy.sparse as sp
 
+from ...contact.find.ground import Contacts
 from ...contact.find.near import near_rows
-from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
+from ...linear.constrained.rows import Keys
 from ...meshing.normals import unit_normals
 from ...meshing.winding import winding_numbers
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .cone import ROWS
+from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
 from .things import Things, ThingsInStep
-from .touching_kernels import distances, edge_rows, point_rows, rename
+from .touching_kernels import distances, edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
@@ -28,55 +28,7 @@ PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
 ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
-OVER, OVER_ANEW = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
-KINDS = (OVER_ANEW, 57, 58, OVER, 61, 62)  #: of all rows of pairs
-_KINDS, _OF_EDGES = np.array([1 << bit for bit in KINDS]), np.array([1 << OVER, 1 << OVER_ANEW])
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
-
-
-@dataclass(frozen=True)
-class SheetContacts:
-    """Rows of Lagrangian vertices, and of points within edges and faces of the cloth."""
-
-    rows: VertexRows
-    spread: SpreadRows
-    friction: Vec  #: of the rows of vertices, and sheet if they differ, (r, s)
-    normal: Vec  #: of those, (r, 3)
-    velocity: Vec  #: of the things there [m/s], (r, 3)
-
-    def with_more(self, other: SheetContacts) -> SheetContacts:
-        """Both in one."""
-        one, two = self.spread, other.spread
-        spread = SpreadRows(sp.vstack([one.matrix, two.matrix], format="csr"), *(np.concatenate(
-            [getattr(one, name), getattr(two, name)]) for name in ("target", "equal", "key")))
-        return SheetContacts(together(self.rows, other.rows), spread, *(np.concatenate([getattr(self, name), getattr(
-            other, name)]) for name in ("friction", "normal", "velocity")))
-
-
-@dataclass(frozen=True)
-class RowsOfPairs:
-    """Rows on several vertices of the cloth."""
-
-    nodes: Index  #: (k, 4)
-    weights: Vec  #: (k, 4), zero for what is no cloth
-    direction: Vec  #: (k, 3)
-    target: Vec  #: (k,)
-    key: Keys  #: (k,)
-
-
-def no_pairs() -> RowsOfPairs:
-    """A table without rows."""
-    none = np.zeros(0)
-    return RowsOfPairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
-
-
-@dataclass(frozen=True)
-class Whose:
-    """Which of the cloth and of the things some pairs are of."""
-
-    places: Vec  #: of the cloth, the nearest and those along its edge [m], (k, p, 3)
-    one: Keys  #: a name of the cloth's vertex or edge, or of the thing's vertex, (k,)
-    thing: Index  #: (k,)
 
 
 @dataclass(frozen=True)
@@ -111,8 +63,8 @@ class Look:
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
         """Of what may meet within the step."""
-        rows, friction, normal, velocity = self._vertices()
-        return SheetContacts(rows, spread_rows(unknowns, [self._points(), self._edges()]), friction, normal, velocity)
+        met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
+        return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
 
     @cached_property
     def normals(self) -> Vec:
@@ -168,20 +120,33 @@ class Look:
         """`over_edges` of all edges that are near some, where the step starts."""
         return self.over_edges(*self.edge_pairs, self.x)
 
-    def _vertices(self) -> tuple[VertexRows, Vec, Vec, Vec]:
-        """Lagrangian vertices on faces: rows, friction, normals and the things' velocities."""
-        pairs = self.vertex_pairs
+    def on_faces(self, pairs: Index, normal: Vec, gap: Vec, velocity: Vec, kind: int) -> Met:
+        """Vertices of the cloth on things' faces with these numbers, (k, 2); of one kind of rows."""
+        vertex, face = pairs.T
+        return Met(vertex, self.things.of_triangle[face], normal, gap, velocity, self.things.friction[face],
+                   row_key(vertex, face, kind))
+
+    def on_ground(self, found: Contacts, kind: int) -> Met:
+        """The same on the ground."""
+        things, k = self.things, len(found)
+        return Met(found.nodes, np.full(k, len(things.each)), found.normal, found.gap, np.tile(
+            self.now.ground_velocity, (k, 1)), np.full((k, things.friction.shape[1]), things.ground.friction),
+                   row_key(found.nodes, np.full(k, len(things.triangles)), kind))
+
+    def _vertices(self) -> Met:
+        """Lagrangian vertices that come to faces or to the ground."""
+        pairs, is_free = self.vertex_pairs, self.mesh.on < 0
         weights, direction, gap, keep = self.faces_here
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
-        k = (keep & (self.mesh.on[pairs[:, 0]] < 0)).nonzero()[0]
+        k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
         k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
                          lambda some: self.whose_vertices(pairs[some], self.x))
-        k = k[_distinct(pairs[k, 0], direction[k], gap[k])]
-        vertex, n = pairs[k, 0], direction[k]
-        rows = VertexRows(vertex, np.concatenate([n, np.zeros((len(k), MOST - 3))], axis=1),
-                          np.einsum("ki,ki->k", n, hit[k]) + self._closing(gap[k]), np.zeros(len(k), bool),
-                          row_key(vertex, pairs[k, 1], 62))
-        return rows, self.things.friction[pairs[k, 1]], n, hit[k]
+        met = self.on_faces(pairs[k], direction[k], gap[k], hit[k], 62)
+        relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
+        may = self._may(-relative @ ground.normal, relative, SWAY)
+        below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
+        met = met.beside(below.of(below.gap > -2.0 * ON_IT))  # what is deeper is seen by `gone_through`
+        return met.of(_distinct(met.vertex, met.normal, met.gap))
 
     @cached_property
     def blunt_pairs(self) -> Index:
@@ -308,43 +273,27 @@ class Look:
 
     def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
                 whose: Callable[[Index], Whose]) -> Index:
-        """Those of pairs k that may close within the step, with room for what forces change and a share of what they
-        move any way; where they are inside by more than `behind` only if they truly are. Whose: of some of them."""
+        """Those of pairs k that may close within the step; where they are inside by more than `behind` only if they
+        truly are. Whose: of some of them."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
-        may = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
-        near: Mask = (gap < may) & (gap > -behind)
+        near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)
         deep = (gap <= -behind).nonzero()[0]
         if len(deep):
             near[deep] = self.is_in(whose(k[deep]), gap[deep])
         return k[near]
+
+    def _may(self, closing: Vec, relative: Vec, sway: float) -> Vec:
+        """How much nearer pairs may come in the step that close so fast, (k,) [m/s], with room for what forces change
+        and a share of what they move any way: (k,) [m]. relative: their velocities, (k, 3) [m/s]."""
+        may: Vec = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
+        return may
 
     def _closing(self, gap: Vec) -> Vec:
         """How fast a pair has to part at least, (k,) [m/s]: what is apart may close its gap, what is inside comes out.
         """
         least: Vec = np.minimum(-gap / self.h, PUSH)
         return least
-
-
-def row_key(first: Index, second: Index, kind: int) -> Keys:
-    """Names of rows of one kind."""
-    key: Keys = (first.astype(np.int64) << 32 | second) + (1 << kind)
-    return key
-
-
-def edge_key(ends: Index, of: Index, kind: int) -> Keys:
-    """Names of rows of edges of the cloth, (k, 2), and of things, (k,)."""
-    low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
-    key: Keys = (low << 39 | high << 22 | of) + (1 << kind)
-    return key
-
-
-def renumbered(keys: Keys, was: Index, before: int) -> Keys:
-    """Names of rows, (k,), after remeshing; `was`: which of `before` vertices each vertex is, −1 of new ones. Those of
-    vertices that are gone are left out, and of pairs those of the cloth's faces."""
-    renamed: Keys = np.empty(len(keys), np.int64)
-    left = rename(keys, np.ascontiguousarray(was, np.int32), before, _KINDS, _OF_EDGES, ROWS, renamed)
-    return np.sort(renamed[:left])
 
 
 def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
@@ -361,28 +310,6 @@ def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
     return np.sort(order[keep])
 
 
-def together(*tables: VertexRows) -> VertexRows:
-    """All rows in one table."""
-    return VertexRows(*(np.concatenate([getattr(one, name) for one in tables])
-                        for name in ("vertex", "factor", "target", "equal", "key")))
-
-
 def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
     """For weights, directions, gaps and which rows to keep."""
     return np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=bool)
-
-
-def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SpreadRows:
-    """Rows on the ẋ of several vertices."""
-    tables = [one for one in tables if len(one.nodes)]
-    if not tables:
-        return no_spread_rows(unknowns.count)
-    nodes, weights, direction, target, key = (np.concatenate([getattr(one, name) for one in tables])
-                                              for name in ("nodes", "weights", "direction", "target", "key"))
-    r, a = np.nonzero(weights)
-    first = unknowns.first[nodes[r, a]]
-    row = np.repeat(r, 3)
-    column = (first[:, None] + np.arange(3)).ravel()
-    value = (weights[r, a][:, None] * direction[r]).ravel()
-    matrix = sp.csr_matrix((value, (row, column)), shape=(len(nodes), unknowns.count))
-    return SpreadRows(matrix, target, np.zeros(len(nodes), bool), key)
