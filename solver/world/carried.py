@@ -10,6 +10,7 @@ import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
+from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
@@ -218,7 +219,7 @@ class FleshOnBones(Ride, System[Together]):
 
         With ConJac the quasistatic nodes balance there, as they do without bones. [ConJac MUSCLE]
         """
-        cut, flesh = self._cut, self._flesh
+        flesh = self._flesh
         of_flesh, of_joints = self._stages(stage)
         soft, joints = self.parted(start)
 
@@ -235,9 +236,7 @@ class FleshOnBones(Ride, System[Together]):
         rubs: list[StencilForce] = []  # of surfaces, with the loads that they have now
 
         def pose_at(q: Vec, u: Vec, project: bool = True) -> Together:
-            where = State(stage.time, q[cut:], u[cut:], joints.memory)
-            at = self._skeleton.bodies(where)
-            x, v = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
+            where, at, _, x, v = self._stand(q, u, of_flesh, joints)
             lin = replace(self.soft.linearise_at(x, v, stage.time, project, rubs), damped=damped, memory=soft.memory)
             self._made = made = Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints, kept)
             self._factored = self.soft.linear.factored
@@ -247,10 +246,7 @@ class FleshOnBones(Ride, System[Together]):
             made = self._made
             if made is None or self.soft.linear.factored != self._factored or not made.stage.shares(of_flesh):
                 return None
-            where = State(stage.time, q[cut:], u[cut:], joints.memory)
-            at = self._skeleton.bodies(where)
-            led = flesh.attached.led(at)
-            x, v = flesh.place(q[:cut], stage.time, led), flesh.spread(u[:cut], of_flesh.w)
+            where, at, led, x, v = self._stand(q, u, of_flesh, joints)
             force = self.soft.evaluate(x, stage.time)[0]
             v[flesh.attached.nodes] = led.velocities
             force = force if damped is None else force + damped.force(v)
@@ -282,6 +278,15 @@ class FleshOnBones(Ride, System[Together]):
             return ended
         # friction to first order knows no barrier: it acts as far as nothing meets
         return replace(ended, q=after.q + share * (ended.q - after.q), u=after.u + share * (ended.u - after.u))
+
+    def _stand(self, q: Vec, u: Vec, stage: NodeStage, joints: State) -> tuple[State, Bodies, Led, Vec, Vec]:
+        """At coordinates and rates of both where a stage ends: the joints, with their memory, their bodies, what
+        attached nodes do, positions and velocities of all nodes, (n, 3); of attached ones no velocities."""
+        cut, flesh = self._cut, self._flesh
+        where = State(stage.time, q[cut:], u[cut:], joints.memory)
+        at = self._skeleton.bodies(where)
+        led = flesh.attached.led(at)
+        return where, at, led, flesh.place(q[:cut], stage.time, led), flesh.spread(u[:cut], stage.w)
 
     def _surroundings(self, stage: Stage, start: State, rubs: list[StencilForce]) -> Surroundings:
         """What surfaces ask of a stage. rubs: is given their friction."""
@@ -317,11 +322,9 @@ class FleshOnBones(Ride, System[Together]):
         rubs: list[StencilForce] = []
 
         def stand(q: Vec, u: Vec) -> tuple[Standing, Vec]:
-            where = State(stage.time, q[cut:], u[cut:], joints.memory)
-            at = self._skeleton.bodies(where)
-            x, y = flesh.place(q[:cut], stage.time, flesh.attached.led(at)), flesh.spread(u[:cut], of_flesh.w)
+            where, at, _, x, y = self._stand(q, u, of_flesh, joints)
             force = self.soft.evaluate(x, stage.time, rubs)[0]
-            return Standing(where, at, at.carrying(u[cut:]), y, force), x
+            return Standing(where, at, at.carrying(where.u), y, force), x
 
         def pose_at(q: Vec, u: Vec, project: bool) -> BalancedTogether:
             here, x = stand(q, u)

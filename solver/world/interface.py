@@ -184,7 +184,11 @@ class Part(SolvedAtOnce):
 
 
 class Ride(SolvedAtOnce):
-    """Two parts of which one rides on the other; their states stand in this order."""
+    """Two parts of which one rides on the other; their states stand in this order.
+
+    A part is in one ride at most, since no layout can say more: all mechanisms of a scene are one tree, and all that
+    hangs on it or touches it is one part of nodes, condensed body by body. What hangs on flesh pulls at it by forces.
+    """
 
     @property
     @abstractmethod

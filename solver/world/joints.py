@@ -189,11 +189,8 @@ class Joints(Part, System[PosedTree]):
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Where the bodies are; written anew by the next call."""
-        return self._linearised_at(state.q, state.u, state)
-
-    def _linearised_at(self, q: Vec, u: Vec, state: State) -> LinearizationPoint:
-        posture = self.tree.posture(q, u, state.memory, self._postures[0])
-        return LinearizationPoint(posture, q, u, state.memory)
+        posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
+        return LinearizationPoint(posture, state.q, state.u, state.memory)
 
     def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
         """The end of a stage, solved to its root. Raises StepFailed."""
@@ -201,7 +198,7 @@ class Joints(Part, System[PosedTree]):
             stage = replace(stage, base=start.q)
 
         def pose_at(q: Vec, u: Vec) -> PosedTree:
-            return self.condensation.pose(self._linearised_at(q, u, start), stage)
+            return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage)
 
         rates = Rates(pose_at, stage, start, self.limits, "the joints")
         after = rates.reach()
