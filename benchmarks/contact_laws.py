@@ -73,8 +73,8 @@ class Cubic(Barrier):
         found = super().touching(x)
         left, way = self._left(found)
         factor = LOG_AT_HALF * found.stiffness
-        forces = (factor * found.reach * left**2)[:, None, None] * found.work[:, :4, None] * way[:, None, :]
-        return replace(found, forces=forces, energy=float(np.sum(factor * found.reach**2 * left**3) / 3.0))
+        forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * way[:, None, :]
+        return replace(found, forces=forces, energy=float(np.sum(factor * found.activation**2 * left**3) / 3.0))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """With what resists along the normal, which is definite."""
@@ -91,7 +91,7 @@ class Cubic(Barrier):
     def _left(found: PushingPairs) -> tuple[Vec, Vec]:
         """1 − d/δ of each pair, and the unit way between its nearest points, which forces push along."""
         distance = np.sqrt(found.work[:, SQUARE])
-        return 1.0 - distance / found.reach, found.work[:, WAY : WAY + 3] / distance[:, None]
+        return 1.0 - distance / found.activation, found.work[:, WAY : WAY + 3] / distance[:, None]
 
 
 LAWS: dict[str, type[Barrier]] = {"log, impacts": Barrier, "log, distances": Distances, "cubic, impacts": Cubic}

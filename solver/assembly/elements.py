@@ -132,7 +132,7 @@ class Elements:
         for one in self.elastic:
             one.activate(time)
 
-    def joined(self, x: Vec, time: float) -> Index:
+    def paired(self, x: Vec, time: float) -> Index:
         """Nodes that other forces join to some other at x, ascending."""
         tables = [law.measure(x, time).nodes.ravel() for law in self._between]
         tables += [table.nodes.ravel() for law in self._between

@@ -142,7 +142,7 @@ def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
 
 
-#: how deep jointed bodies are in each other that pass through each other, as a share of the smaller one's reach
+#: how deep jointed bodies are in each other that pass through each other, as a share of the smaller one's extent
 DEEP = 0.05
 
 
@@ -156,7 +156,7 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     found = colliders.find(E, np.zeros((tree.count, 6)), 0.0, 0.0)
     between = (found.body >= 0).all(axis=1)
     shape, body, gap = found.shape[between], found.body[between], found.gap[between]
-    deep = (gap < -DEEP * colliders.reach[shape].min(axis=1)) & (top[body[:, 0]] == top[body[:, 1]])
+    deep = (gap < -DEEP * colliders.extent[shape].min(axis=1)) & (top[body[:, 0]] == top[body[:, 1]])
     return replace(colliders, apart=np.concatenate([colliders.apart, np.unique(body[deep], axis=0)]))
 
 

@@ -91,7 +91,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     loads = _loads(job, prepared, mass, first, obstacles, riding)
     thick = [one.thickness for one in prepared if one.thickness is not None]
     stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
-    reach = params.pop("distance") or _reaches(
+    activation = params.pop("distance") or _activations(
         surfaces, rest, now, stands_out, max(thick, default=REACH * min(edges)), min(edges), len(names))
     usual = params.pop("friction_coefficient", 0.0)
     given = [one.body.friction for one in prepared] + obstacles.friction
@@ -107,7 +107,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         if (one.body.thickness or 0.0) > size:
             raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
                            "Lower it: others are kept so far from its surface", one.body.name)
-    made: ContactLaw = law(surfaces, rest, stiffness, friction, reach, params, stands_out, loads)
+    made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, params, stands_out, loads)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)
     if not crossing.any():
@@ -115,8 +115,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     thickness = np.zeros(len(names))
     np.maximum.at(thickness, of_node[triangles], stands_out[triangles])
     apart = GAP * min(edges)
-    reaches = np.where(crossing, OF_REST * apart, reach)
-    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, reaches, params, stands_out,
+    activations = np.where(crossing, OF_REST * apart, activation)
+    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, activations, params, stands_out,
                              loads)
     faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
     apart_first: ContactLaw = PushedApart(made, of_all, Crossing(
@@ -227,7 +227,8 @@ def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     return both
 
 
-def _reaches(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: float, edge: float, bodies: int) -> Vec:
+def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: float, edge: float,
+                 bodies: int) -> Vec:
     """How near two bodies may be before they push, (b, b) [m]: so little that none pushes itself where it rests, nor
     another one where they start, if they can.
 

@@ -26,7 +26,7 @@ from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
-from ..world.meeting import Meeting, Reached
+from ..world.meeting import Linked, Meeting
 from ..world.sharp_cloth import SharpCloth
 from .air import air_of
 from .among import Around, SeenHold, SeenSurface
@@ -74,14 +74,14 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
         return np.concatenate([*(motion.at(time)[held] for held, motion in motions),
                                *(one.motion.at(time) for one in all_holds)])
 
-    reached = _reached(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
+    linked = _linked(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
     pushing = _pushing(job, sheets, feels.thickness, things, surfaces, apart)
     if pushing is not None:
         _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
     steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
                          _sizing([_cloth(one) for one in sheets], meshes, apart), held_at, pushing=pushing,
-                         air=_air(job, sheets), apart=apart, is_felt=bool(reached))
+                         air=_air(job, sheets), apart=apart, is_felt=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth
@@ -94,7 +94,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
     part = SharpCloth([one.body.name for one in sheets], steps,
                       Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
                       notes)
-    return part, Meeting(place, part, len(things.round_triangles[1]), reached)
+    return part, Meeting(place, part, len(things.round_triangles[1]), linked)
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
@@ -177,9 +177,9 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
     return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
 
 
-def _reached(things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]) -> list[Reached]:
+def _linked(things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]) -> list[Linked]:
     """What is another part's: what is round stands first in what a cloth feels, and its pins behind."""
-    reached = list[Reached]()
+    linked = list[Linked]()
     _, which = things.round_triangles
     # surfaces of other parts are the last of what is round
     first = len(which) - sum(len(one.places) for one in surfaces)
@@ -188,9 +188,9 @@ def _reached(things: Things, surfaces: list[SeenSurface], pinned: int, holds: li
             first += pinned
         if one.on is not None:
             carrier, way = one.on
-            reached.append(Reached(carrier, slice(first, first + len(one.places)), way, one.within))
+            linked.append(Linked(carrier, slice(first, first + len(one.places)), way, one.within))
         first += len(one.places)
-    return reached
+    return linked
 
 
 def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
@@ -257,7 +257,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Thi
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
-    reach = NEAR * min(distance or thickness, thickness)
+    activation = NEAR * min(distance or thickness, thickness)
     given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
@@ -275,7 +275,7 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Thi
         friction = np.concatenate([own[sheet], given])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
                              np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
-        made: ContactLaw = make(surfaces, rest, stiffness, friction, reach, params, np.zeros(len(rest)), loads)
+        made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
     names = [*(one.body.name for one in sheets), *(one.name for one in things.each if one.round is not None)]

@@ -107,7 +107,7 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
     for one in sheets_of(job, sharp):
         part, meeting = sharp_cloth(job, one, len(parts), around)
         parts.append(part)
-        meetings += [meeting] if meeting.reached else []
+        meetings += [meeting] if meeting.linked else []
     return meetings
 
 

@@ -48,8 +48,8 @@ class JointLimits:
 
         q, u, base: (m,). ahead: [s].
         """
-        place, reach = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
-        below, above = np.flatnonzero(place - self.low < reach), np.flatnonzero(self.high - place < reach)
+        place, within = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
+        below, above = np.flatnonzero(place - self.low < within), np.flatnonzero(self.high - place < within)
         of = np.concatenate([below, above]).astype(np.int32)
         factor = np.repeat([1.0, -1.0], [len(below), len(above)])
         room = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
@@ -96,8 +96,8 @@ class BallLimits:
         each = self.rate[:, None] + np.arange(3)
         along = slope @ chart
         rate, moved = ((along @ way[each][:, :, None])[:, :, 0] for way in (u, base - q))
-        reach = NEAR + 2.0 * ahead * np.abs(rate)
-        below, above = np.nonzero(r - self.low < reach), np.nonzero(self.high - r < reach)
+        within = NEAR + 2.0 * ahead * np.abs(rate)
+        below, above = np.nonzero(r - self.low < within), np.nonzero(self.high - r < within)
         joint, part = (np.concatenate(pair) for pair in zip(below, above))
         factor = np.repeat([1.0, -1.0], [len(below[0]), len(above[0])])
         room = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])

@@ -32,7 +32,7 @@ def damped_exponential(stiffness: Product, damping: Product, velocity: Vec, acce
     start = np.concatenate([rate * velocity, acceleration, [1.0]])
     z, done, products = np.zeros(2 * size + 1), 0.0, 0
     while done < h:
-        part, change, used = _reach(slope, slope(z) + start, h - done, tolerance)
+        part, change, used = _in_one_space(slope, slope(z) + start, h - done, tolerance)
         z, products = z + change, products + used + 1
         if products > MOST_PRODUCTS:
             raise StepFailed(f"the exponential took more than {MOST_PRODUCTS} products with the stiffness")
@@ -52,7 +52,7 @@ def _fastest(stiffness: Product, vector: Vec, slowest: float) -> float:
     return max(slowest, float(np.sqrt(square)))
 
 
-def _reach(slope: Product, first: Vec, h: float, tolerance: float) -> tuple[float, Vec, int]:
+def _in_one_space(slope: Product, first: Vec, h: float, tolerance: float) -> tuple[float, Vec, int]:
     """How far one Krylov space reaches, at most h; h φ₁(hJ) first by then; and the products that it took."""
     norm = float(np.linalg.norm(first))
     if norm == 0.0:

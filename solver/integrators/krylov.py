@@ -74,7 +74,7 @@ def exponential(product: Product, velocity: Vec, acceleration: Vec, drift: Vec |
             products += 1
         if drift is not None:
             columns.append(drift)
-        part, change, rate, used = _reach(product, np.stack(columns, axis=1), h - done, tolerance)
+        part, change, rate, used = _in_one_space(product, np.stack(columns, axis=1), h - done, tolerance)
         products += used
         if products > MOST_PRODUCTS:
             raise StepFailed(f"the exponential took more than {MOST_PRODUCTS} products with the stiffness")
@@ -83,7 +83,7 @@ def exponential(product: Product, velocity: Vec, acceleration: Vec, drift: Vec |
     return moved, gained, products
 
 
-def _reach(product: Product, vectors: Vec, h: float, tolerance: float) -> tuple[float, Vec, Vec, int]:
+def _in_one_space(product: Product, vectors: Vec, h: float, tolerance: float) -> tuple[float, Vec, Vec, int]:
     """How far one Krylov space reaches, at most h; what changes by then; and the products that it took."""
     space = Lanczos(product, vectors, LARGEST)
     look = 4

@@ -31,7 +31,7 @@ class WoodburyUpdate:
         self._inner = inner
         self._rates: Index
         self.add_nothing()
-        self._reach: Vec | None = None
+        self._answers: Vec | None = None
 
     @property
     def factored(self) -> int:
@@ -55,20 +55,20 @@ class WoodburyUpdate:
     def factor(self, *values: Any) -> None:
         """A's values, as its own factor takes them. Raises what it raises."""
         self._inner.factor(*values)
-        self._reach = None
+        self._answers = None
 
     def solve(self, b: Vec) -> Vec:
         """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c). What is not finite goes through: the step that asked finds it."""
         alone = self._inner.solve(b)
         if not len(self._rates):
             return alone
-        if self._reach is None:
+        if self._answers is None:
             pushed = np.zeros((len(b), self._root.shape[1]))
             pushed[self._rates] = self._root
-            self._reach = self._inner.solve(pushed)
-            inside = self._root.T @ self._reach[self._rates]
+            self._answers = self._inner.solve(pushed)
+            inside = self._root.T @ self._answers[self._rates]
             inside[np.diag_indices(len(inside))] += 1.0
             self._inside = scipy.linalg.cho_factor(0.5 * (inside + inside.T), check_finite=False)
         reached = scipy.linalg.cho_solve(self._inside, self._root.T @ alone[self._rates], check_finite=False)
-        out: Vec = alone - self._reach @ reached
+        out: Vec = alone - self._answers @ reached
         return out

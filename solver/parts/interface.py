@@ -293,10 +293,10 @@ class Balancing(Condensation, Protocol):
     mesh: Mesh
     linear: LinearSolver
 
-    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool,
+    def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool,
                 carried: Vec | None = None) -> PositionInertia:
         """Of positions, which a stage that touches lowers the energy of. Raises NotPositiveDefinite.
 
-        lin: where the step starts, without what touches. is_joined: whether forces join bodies. carried: velocities of
+        lin: where the step starts, without what touches. is_coupled: whether forces join bodies. carried: velocities of
         the prescribed nodes for each rate of joints, (p, 3, c).
         """

@@ -40,13 +40,13 @@ class MixedMethods(Apart):
         """A stage that each of them has posed."""
         return PosedMixed(self, lin, stage, each)
 
-    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> _Inertia:
+    def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> _Inertia:
         """The sum of theirs, and of what damps between them. Raises NotPositiveDefinite."""
         lin, between = self._parted(lin)
 
         def of(one: Member) -> PositionInertia:
             own = None if carried is None else one.attached[:, None, None] * carried
-            return one.condensation.inertia(lin, one.stage(stage), is_joined, own)
+            return one.condensation.inertia(lin, one.stage(stage), is_coupled, own)
 
         return _Inertia(self.members, [of(one) for one in self.members], between, stage, self.mesh)
 

@@ -190,11 +190,11 @@ class Together(Firm):
         alone = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]
-        reach = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
+        columns = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
         on_bones = self.bones.compliance()
 
         def respond(impulses: Vec) -> Vec:
-            carried: Vec = (reach @ (on_bones @ (reach.T @ impulses.ravel()))).reshape(-1, 3)
+            carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
             return alone(impulses) + carried
 
         return respond

@@ -105,7 +105,7 @@ class Reshape:
         if not made.count:
             return Reshaped(world, state, notes)
         self._made.append(made)
-        return Reshaped(world, world.joined(states, state), notes)
+        return Reshaped(world, world.merged(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
         """What was done since this was asked last: enough to do it again, and to show it; empty where nothing was."""

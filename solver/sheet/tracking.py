@@ -59,7 +59,7 @@ def border_distance(segments: Vec, X: Vec) -> Vec:
     return nearest
 
 
-def material_reach(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
+def material_share(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
     """The largest share of a step of h [s], in [0, 1], in which sliding leaves every face LEFT of its area, and no
     smaller angle than one of this tan, or WORSE of what it has."""
     return float(share_of_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),

@@ -75,7 +75,7 @@ class FleshOnBones(Ride, System[Together]):
     def initial_state(self) -> State:
         """Of both. Raises Diverged."""
         joints = self.jointed.initial_state()
-        return self.joined([self.soft.initial_state(self.led(joints)), joints])
+        return self.merged([self.soft.initial_state(self.led(joints)), joints])
 
     def led(self, carrier: State) -> Led:
         """What a state of the joints has attached nodes do."""
@@ -98,7 +98,7 @@ class FleshOnBones(Ride, System[Together]):
         return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
                 State(state.time, state.q[self._cut :], state.u[self._cut :], bones))
 
-    def joined(self, states: Sequence[State]) -> State:
+    def merged(self, states: Sequence[State]) -> State:
         """One state of both, and one history. Raises BadInput where one lacks its own."""
         soft, jointed = states
         flesh, bones = dict(soft.memory), dict(jointed.memory)
@@ -145,7 +145,7 @@ class FleshOnBones(Ride, System[Together]):
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         memory = {key: value for key, value in joints.memory.items() if key != AHEAD}
-        return self.joined([soft, replace(joints, memory=memory)]), True
+        return self.merged([soft, replace(joints, memory=memory)]), True
 
     # what integrators ask
 
@@ -164,7 +164,7 @@ class FleshOnBones(Ride, System[Together]):
         damped = posed.lin.damped
         start, end = self.parted(before), self.parted(after)
         soft, joints = self._flying.keep(start, end, h, damped)
-        return self.joined([self.soft.with_spin(start[0], replace(soft, led=self.led(joints)), h, damped), joints])
+        return self.merged([self.soft.with_spin(start[0], replace(soft, led=self.led(joints)), h, damped), joints])
 
     @cached_property
     def _flying(self) -> FlyingBones:
@@ -290,11 +290,11 @@ class FleshOnBones(Ride, System[Together]):
 
     def _surroundings(self, stage: Stage, start: State, rubs: list[StencilForce]) -> Surroundings:
         """What surfaces ask of a stage. rubs: is given their friction."""
-        reached = stage.b * stage.h
+        seconds = stage.b * stage.h
         base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
 
         def loads(x: Vec) -> None:
-            rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, reached)) is not None]
+            rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, seconds)) is not None]
 
         def place(q: Vec) -> Vec:
             return self.positions(replace(start, time=stage.time, q=q))

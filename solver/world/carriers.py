@@ -88,7 +88,7 @@ class OnNodes:
         named, of = np.unique(np.concatenate(keys), return_inverse=True)
         inertia = np.zeros((len(named), 3, 3))
         np.add.at(inertia, of, np.concatenate(values))
-        return Gives.joined(place[self.nodes], np.column_stack([named >> 32, named & 0xFFFFFFFF]).astype(np.int32),
+        return Gives.coupled(place[self.nodes], np.column_stack([named >> 32, named & 0xFFFFFFFF]).astype(np.int32),
                             inertia)
 
 

@@ -159,8 +159,8 @@ class MechanismConstraints:
             if AHEAD in lin.memory:
                 drives = replace(drives, target=drives.target + lin.memory[AHEAD][-1, drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
-        held = BilateralRows(self._jacobian(at, loops, drives), _joined(loops.target, drives.target),
-                    _joined(loops.compliance, drives.compliance))
+        held = BilateralRows(self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
+                    _stacked(loops.compliance, drives.compliance))
 
         contacts, along, names, apart = none, none, [NOTHING], None
         N, T, friction = np.zeros((0, tree.rates)), np.zeros((0, tree.rates)), np.zeros(0)
@@ -290,7 +290,7 @@ class MechanismConstraints:
             centres = state.memory.get(CENTRES, self.tree.fresh)
             drives, wanted, _ = self.drives.rows(state.time, asked, centres, False)
             late = q[drives.rate] - wanted
-        return _joined(off, late), self._jacobian(at, loops, drives), _joined(loops.target, drives.target)
+        return _stacked(off, late), self._jacobian(at, loops, drives), _stacked(loops.target, drives.target)
 
     def _jacobian(self, at: Posture, *tables: Rows) -> Vec:
         """Rows of all tables in rates, one table below the other, (r, m)."""
@@ -302,7 +302,7 @@ class MechanismConstraints:
         return out
 
 
-def _joined(one: Vec, other: Vec) -> Vec:
+def _stacked(one: Vec, other: Vec) -> Vec:
     """One after the other; not copied where there is only one."""
     return np.concatenate([one, other]) if len(one) and len(other) else one if len(one) else other
 

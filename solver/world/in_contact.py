@@ -131,14 +131,14 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
     plain = problem_of(StageForces(soft, (), last=last))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
     if bounds:
-        kept = KeptOpen(plain, bounds, solver, min(law.reach for law in soft.contacts))
+        kept = KeptOpen(plain, bounds, solver, min(law.activation for law in soft.contacts))
         return plain, kept.solve(begun, guess)
-    reach = plain.stage.b * plain.stage.h
-    base = plain.positions(plain.velocities(guess)) - reach * plain.velocities(guess)
+    seconds = plain.stage.b * plain.stage.h
+    base = plain.positions(plain.velocities(guess)) - seconds * plain.velocities(guess)
 
     def rubbing(x: Vec, among: Among = ALL) -> StageProblem:
         """With friction's loads and normals as they are at positions (n, 3), and the forces that are asked for."""
-        slides = [one for law in soft.contacts if (one := law.sliding(x, base, reach)) is not None]
+        slides = [one for law in soft.contacts if (one := law.sliding(x, base, seconds)) is not None]
         grip = None if gripping is None else gripping(x)
         if not slides and grip is None and among is ALL:
             return plain

@@ -42,7 +42,7 @@ class SolvedAtOnce(ABC):
     def initial_state(self) -> State:
         """At the start frame. Raises Diverged."""
 
-    def joined(self, states: Sequence[State]) -> State:
+    def merged(self, states: Sequence[State]) -> State:
         """One state of its parts', as an integrator steps it."""
         return states[0]
 

@@ -74,7 +74,7 @@ class Islands:
             try:
                 v = self._flown(plain, v, begun, flying, solver)
             except GaveUp:  # it may have met something
-                groups += self._joined(links, np.array(flying))
+                groups += self._grouped(links, np.array(flying))
         for group in groups:
             v = self._landed(rubbing, v, begun, group, solver)
         while True:
@@ -125,7 +125,7 @@ class Islands:
         times: how near, as so many times what pushes.
         """
         time, places = problem.stage.time, tuple(places)
-        near = [self._body[law.joined(x, times)] for law in self._soft.contacts for x in places]
+        near = [self._body[law.paired(x, times)] for law in self._soft.contacts for x in places]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
         pairs = [bodies[:, [a, b]] for bodies in (*near, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         first, second = np.concatenate([NONE, *pairs]).T
@@ -138,10 +138,10 @@ class Islands:
 
     def _parted(self, links: Index, wanted: Index) -> tuple[list[list[int]], list[int]]:
         """Groups that have a wanted body, and bodies of none of these, rising."""
-        groups = self._joined(links, wanted)
+        groups = self._grouped(links, wanted)
         return groups, sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
 
-    def _joined(self, links: Index, wanted: Index) -> list[list[int]]:
+    def _grouped(self, links: Index, wanted: Index) -> list[list[int]]:
         """Bodies that pairs of them, (k, 2), make one group, those groups that have a wanted one; all rise."""
         count = len(self._soft.bodies_in_world)
         graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), shape=(count, count))
@@ -152,7 +152,7 @@ class Islands:
         """Groups with what they push where nodes have velocities v (n, 3), and those that only now touch something."""
         links, touched = self._links(problem, [problem.positions(v)])
         own = [np.column_stack([group, np.roll(group, 1)]) for group in groups]
-        return self._joined(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
+        return self._grouped(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
 
     def _system(self, bodies: tuple[int, ...]) -> StageMatrix:
         """The unknowns' side of a group, in the order that its nodes have in the whole."""

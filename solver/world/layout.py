@@ -40,7 +40,7 @@ class Layout:
         return [State(state.time, state.q[where], state.u[where], memory)
                 for where, memory in zip(self._where, memories)]
 
-    def joined(self, states: Sequence[State], before: State | None = None) -> State:
+    def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """One state of all; `before` has the memory that is nobody's."""
         memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
         for k, state in enumerate(states):

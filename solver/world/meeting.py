@@ -43,8 +43,8 @@ class StepsItself(Protocol):
 
 
 @dataclass(frozen=True)
-class Reached:
-    """What one cloth reaches of one carrier."""
+class Linked:
+    """What one cloth touches or hangs on, of one carrier."""
 
     carrier: Carrier
     points: slice  #: among all points that the cloth feels
@@ -65,17 +65,17 @@ class Reached:
 
 @dataclass(frozen=True)
 class Meeting:
-    """One cloth and all that it reaches."""
+    """One cloth and all that it touches or hangs on."""
 
     cloth: int  #: its place in the world
     part: StepsItself
     touched: int  #: how many points it touches; behind them it hangs
-    reached: Sequence[Reached]
+    linked: Sequence[Linked]
 
     def gives(self, before: Sequence[State], h: float) -> Gives:
         """How what it touches gives way in a step from there on: what nobody feels does not."""
         found, done = list[Gives](), 0
-        for one in self.reached:
+        for one in self.linked:
             if one.points.stop <= self.touched:
                 found += [Gives.nothing(one.points.start - done), one.carrier.gives(before[one.carrier.part], h)]
                 done = one.points.stop
@@ -83,23 +83,23 @@ class Meeting:
 
 
 class _Points:
-    """All points that the cloths of a world reach, one after the other."""
+    """All points that the cloths of a world touch or hang on, one after the other."""
 
     def __init__(self, meetings: Sequence[Meeting], before: Sequence[State], h: float) -> None:
         self.meetings, self.before, self.h = meetings, before, h
-        self.all = [(one, reached) for one in meetings for reached in one.reached]
-        ends = np.cumsum([0, *(reached.count for _, reached in self.all)]).tolist()
+        self.all = [(one, linked) for one in meetings for linked in one.linked]
+        ends = np.cumsum([0, *(linked.count for _, linked in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.places(before)
         self.gives = [one.gives(before, h) for one in meetings]
 
     def places(self, states: Sequence[State]) -> Vec:
         """In these states, (p, 3) [m]."""
-        return np.concatenate([reached.carrier.places(states[reached.carrier.part]) for _, reached in self.all])
+        return np.concatenate([linked.carrier.places(states[linked.carrier.part]) for _, linked in self.all])
 
     def felt(self, after: Sequence[State]) -> Vec:
         """What cloths did to them, (p, 3) [N s]."""
-        return np.concatenate([reached.felt(after[one.cloth]) for one, reached in self.all])
+        return np.concatenate([linked.felt(after[one.cloth]) for one, linked in self.all])
 
     def known(self, name: str) -> Vec:
         """What the cloths' memory says, (p, 3); zero where it says nothing yet."""
@@ -117,8 +117,8 @@ class _Points:
     def borne(self, acts: Vec) -> dict[int, Vec]:
         """What each part bears, by its place in the world, where these act on the points, (p, 3) [N]."""
         out = dict[int, Vec]()
-        for mine, (_, reached) in zip(self.own, self.all):
-            out[reached.carrier.part] = reached.carrier.borne(acts[mine], out.get(reached.carrier.part))
+        for mine, (_, linked) in zip(self.own, self.all):
+            out[linked.carrier.part] = linked.carrier.borne(acts[mine], out.get(linked.carrier.part))
         return out
 
     def amid(self, acts: Vec | None) -> list[Part]:
@@ -127,16 +127,16 @@ class _Points:
         cloths = []
         for one, gives in zip(self.meetings, self.gives):
             under = np.zeros((one.touched, 3))
-            for mine, (which, reached) in zip(self.own, self.all):
-                if acts is not None and which is one and reached.points.stop <= one.touched:
-                    under[reached.points] = acts[mine]
+            for mine, (which, linked) in zip(self.own, self.all):
+                if acts is not None and which is one and linked.points.stop <= one.touched:
+                    under[linked.points] = acts[mine]
             cloths.append(one.part.amid(None if acts is None else gives.under(under)))
         return cloths
 
     def go(self, end: Vec) -> None:
         """From now on they are thought to end the step there, (p, 3) [m]."""
-        for mine, (_, reached) in zip(self.own, self.all):
-            reached.way.goes(self.before[reached.carrier.part].time, self.h, self.start[mine], end[mine])
+        for mine, (_, linked) in zip(self.own, self.all):
+            linked.way.goes(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
 
 
 def step_together(meetings: Sequence[Meeting], before: Sequence[State], h: float,

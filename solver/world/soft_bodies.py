@@ -225,7 +225,7 @@ class SoftBodies:
 
     def touching_at(self, x: Vec, time: float) -> Index:
         """The same at positions x, (n, 3) [m]."""
-        found = [self._elements.joined(x, time)]
+        found = [self._elements.paired(x, time)]
         found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
         found += [self.ground.find(x, time).nodes]
         nodes: Index = np.unique(np.concatenate(found))

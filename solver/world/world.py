@@ -114,20 +114,20 @@ class World:
         """The states of the parts, nodes that ride where what carries them is."""
         states = self._layout.parted(state)
         for one, numbers in self._solved:
-            for k, mine in zip(numbers, one.parted(one.joined([states[k] for k in numbers]))):
+            for k, mine in zip(numbers, one.parted(one.merged([states[k] for k in numbers]))):
                 states[k] = mine
         return states
 
-    def joined(self, states: Sequence[State], before: State | None = None) -> State:
+    def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """One state of all; `before` has the memory that is nobody's."""
-        return self._layout.joined(states, before)
+        return self._layout.merged(states, before)
 
     def initial_state(self) -> State:
         """At the start frame. Raises Diverged."""
         started: dict[int, State] = {}
         for one, numbers in self._solved:
             started |= zip(numbers, one.parted(one.initial_state()))
-        return self.joined([started[k] for k in range(len(self.parts))])
+        return self.merged([started[k] for k in range(len(self.parts))])
 
     def step(self, state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
@@ -148,7 +148,7 @@ class World:
                 states[k] = replace(states[k], memory={**states[k].memory, BORNE: forces})
             for one, numbers in self._solved:
                 if numbers[0] not in cloths:
-                    after = _blaming(numbers[0], ask, one, one.joined([states[k] for k in numbers]))
+                    after = _blaming(numbers[0], ask, one, one.merged([states[k] for k in numbers]))
                     for k, mine in zip(numbers, one.parted(after)):
                         states[k] = mine
             for k in borne:
@@ -162,7 +162,7 @@ class World:
         states = others({}) if not self._meetings else step_together(self._meetings, self.parted(state), h, others,
                                                                      of_cloth)
         self._gather_notes()
-        return self.joined(states, state)
+        return self.merged(states, state)
 
     # what the loop asks
 

@@ -80,7 +80,7 @@ def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(sce
     states = world.parted(world.initial_state())
     number = next(k for k, part in enumerate(world.parts) if isinstance(part, SharpCloth))
     states[number] = begun_beside(world.parts[number], seed, -8.0, -6.0)
-    state, steps = world.joined(states), round(a_second / timeline.fps)
+    state, steps = world.merged(states), round(a_second / timeline.fps)
     began = world.poses(state)["pose"]
     # when frame 18 comes there is no cloth below them any more
     for k in range(17 * steps):

@@ -42,7 +42,7 @@ def test_a_tablecloth_hangs_over_a_box(tmp_path, solver):
     above = (np.abs(x[:, :2]) < 0.09).all(axis=1)
     # it lies on the box, a little less than its thickness above it, and its rim hangs down
     assert x[above, 2].min() > 0.0 and x[above, 2].max() < 5e-3
-    assert part.contacts[0].reach == pytest.approx(1e-3)
+    assert part.contacts[0].activation == pytest.approx(1e-3)
     assert x[:, 2].min() < -0.04
     assert above.sum() >= 16
 

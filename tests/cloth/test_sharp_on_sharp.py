@@ -72,7 +72,7 @@ def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     mine = world.parted(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.apart.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.joined([replace(mine, memory={**mine.memory, "v": v})], start)
+    begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -DENSITY * SMALL**2
     for _, both in steps(world, 4, begun):
         one, other = (momentum(mesh) for mesh in both)
@@ -87,7 +87,7 @@ def test_unlike_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     mine = world.parted(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.apart.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.joined([replace(mine, memory={**mine.memory, "v": v})], start)
+    begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -FELT["area_density"] * SMALL**2
     for _, both in steps(world, 4, begun):
         one, other = (momentum(mesh, density) for mesh, density in zip(both, (DENSITY, FELT["area_density"])))

@@ -66,8 +66,8 @@ def theirs(law, x):
     """ipctk's collisions of the same surfaces, its mesh and its potential, all in units of ours."""
     surfaces = law.surfaces
     collisions = ipctk.NormalCollisions()
-    collisions.build(surfaces._mesh, x[surfaces.nodes], law.reach)
-    return collisions, surfaces._mesh, ipctk.BarrierPotential(law.reach, 500.0)
+    collisions.build(surfaces._mesh, x[surfaces.nodes], law.activation)
+    return collisions, surfaces._mesh, ipctk.BarrierPotential(law.activation, 500.0)
 
 
 def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
@@ -75,7 +75,7 @@ def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
     surfaces, table = law.surfaces, law.fill(x, 0.0, False)
     collisions, mesh, potential = theirs(law, x)
     assert len(table.nodes) > 50
-    here, unit = x[surfaces.nodes], law.reach**2
+    here, unit = x[surfaces.nodes], law.activation**2
     assert table.energy == pytest.approx(potential(collisions, mesh, here) / unit, rel=1e-10)
     gradient = potential.gradient(collisions, mesh, here).reshape(-1, 3) / unit
     force = forces_on(law, x)[surfaces.nodes]
@@ -190,16 +190,16 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
     """The same pairs, in the same order, and the same forces to the last bit, from any past."""
     x, law = touching
     rng = np.random.default_rng(5)
-    other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH, 0.0 * law._friction)
+    other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.activation, SMOOTH, 0.0 * law._friction)
     at = x.copy()
     for _ in range(6):
         at = at + 2e-3 * rng.normal(size=x.shape)
         one = other.fill(at, 0.0, True)
-        anew = Barrier(law.surfaces, x, law._stiffness, law._friction, law.reach, SMOOTH,
+        anew = Barrier(law.surfaces, x, law._stiffness, law._friction, law.activation, SMOOTH,
                        0.0 * law._friction).fill(at, 0.0, True)
         for field in ("nodes", "forces", "blocks"):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
-    near = law.surfaces.near(at, law.reach)
+    near = law.surfaces.near(at, law.activation)
     collisions = theirs(law, at)[0]
     found = law.touching(at)
     assert found.work[:, 16].min() == pytest.approx(

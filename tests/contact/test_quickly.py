@@ -127,10 +127,10 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
 
     block = touching.resting_block(tmp_path / "block", (3, 3, 2), H, True)
     state = block.initial_state()
-    assert distance(block, state) < block.contacts[0].reach
+    assert distance(block, state) < block.contacts[0].activation
     for _ in range(contact.STEPS["share"]):  # it is lifted at first, and lies then
         state = block.step(state, H)
-    assert distance(block, state) < block.contacts[0].reach
+    assert distance(block, state) < block.contacts[0].activation
     balls = touching.balls_in_a_box(tmp_path / "balls", 20, 2, H)
     state = balls.initial_state()
     for _ in range(contact.STEPS["ducks"]):

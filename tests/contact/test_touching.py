@@ -47,7 +47,7 @@ def test_nothing_goes_through_anything(tmp_path, integrator, solver):
         assert energy(part, state) <= start + 1e-3
     # both landed, and the upper one tips over the edge of the other
     x = part.coordinates.place(state.q, state.time)
-    assert least < part.contacts[0].reach
+    assert least < part.contacts[0].activation
     assert 0.0 < x[:27, 2].min() < 0.02
     assert x[27:54, 2].min() > 0.02
 
@@ -77,13 +77,13 @@ def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
         state = stepped(part, state, H, 1)
     x = part.coordinates.place(state.q, state.time)
     law = part.contacts[0]
-    assert 0.006 < x[:27, 2].min() < 0.006 + law.reach
+    assert 0.006 < x[:27, 2].min() < 0.006 + law.activation
     near = law.surfaces.near(x, 0.05)
     square = np.empty(len(near.nodes))
     squares(0, len(square), x, near.nodes, near.points, square)
     body = np.searchsorted([27, 54], near.nodes[:, [0, 3]], side="right")
     apart = np.sqrt(square[(body == [0, 1]).all(axis=1) | (body == [1, 0]).all(axis=1)].min())
-    assert 0.01 < apart < 0.01 + law.reach
+    assert 0.01 < apart < 0.01 + law.activation
     assert law.nearest(x) is None
     # what stands nearer at the start is told
     change(job, "bodies.1.thickness", 0.03)
@@ -107,7 +107,7 @@ def test_it_touches_itself(tmp_path):
     for _ in range(30):
         state = stepped(part, state, H, 1)
         nearest = min(nearest, distance(part, state))
-    assert nearest < 0.9 * part.contacts[0].reach
+    assert nearest < 0.9 * part.contacts[0].activation
 
 
 def test_a_moving_obstacle_pushes_and_lifts(tmp_path):
@@ -286,4 +286,4 @@ def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
         x[:count] = cache.vertices(frame)[:count]
         assert law.surfaces.crossing(x) is None
         nearest = min(nearest, float(law.touching(x).work[:, 16].min(initial=np.inf)))
-    assert 0.0 < nearest < law.reach**2
+    assert 0.0 < nearest < law.activation**2

@@ -114,7 +114,7 @@ def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
     state, [flesh, bones] = world.initial_state(), world.parts
     soft, joints = world.parted(state)
     soft.u.reshape(-1, 3)[:, 0] = 0.3
-    state = world.joined([soft, joints])
+    state = world.merged([soft, joints])
     mass, bone = flesh.mass, bones.tree.inertia[0]
     before = 0.3 * mass.sum()
     for _ in range(24):

@@ -59,7 +59,7 @@ class OfOnePart:
 
     def at(self, frame, part, state, share=0.0):
         world = World([part])
-        done = self._reshape.at(frame, share, world, world.joined([state]))
+        done = self._reshape.at(frame, share, world, world.merged([state]))
         return SimpleNamespace(world=done.world.parts[0], state=done.world.parted(done.state)[0], notes=done.notes)
 
     def again(self, part, records):

@@ -30,7 +30,7 @@ def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity
     turn, twist = at.E[0, :3, :3], at.twist[0]
     rigid = np.cross(turn @ twist[:3], world.parts[0].rest - at.E[0, :3, 3]) + turn @ twist[3:]
     soft = replace(soft, u=rigid[world.parts[0].coordinates.free].ravel())
-    return world, world.joined([soft, bones])
+    return world, world.merged([soft, bones])
 
 
 def momenta(world, state):

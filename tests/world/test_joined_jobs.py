@@ -159,7 +159,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     u = np.zeros_like(joints.u)
     u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
     free = world.parts[0].coordinates.free
-    state = world.joined([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
+    state = world.merged([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
 
     def momentum(state):
         soft, joints = world.parted(state)
@@ -296,7 +296,7 @@ def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     world = scene_world(load(arm_job(tmp_path)))
     [ride] = world.rides
     with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
-        ride.acceleration(ride.joined(world.parted(world.initial_state())))
+        ride.acceleration(ride.merged(world.parted(world.initial_state())))
 
 
 def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
@@ -308,7 +308,7 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
     flesh, bones = world.parted(state)
     assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
     assert len(flesh.memory["bdf2.q"]) == len(flesh.q) and len(bones.memory["bdf2.q"]) == len(bones.q) == 7
-    again = world.joined(world.parted(state), state)
+    again = world.merged(world.parted(state), state)
     assert again.memory.keys() == state.memory.keys() and np.array_equal(again.q, state.q)
     # one part of both, as it was before: joints with keys of their own, or the whole history with the flesh
     whole = np.concatenate([flesh.memory["bdf2.q"], bones.memory["bdf2.q"]])

@@ -194,7 +194,7 @@ def thrown(folder, kind, method, steps, h=1 / 100):
          "rate": [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]}]}])
     world = world_of(job)
     soft, joints = world.parted(world.initial_state())
-    states = [world.joined([replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints])]
+    states = [world.merged([replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints])]
     for k in range(steps):
         states.append(world.step(replace(states[-1], time=k * h), h))
     return world, states
@@ -259,7 +259,7 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
     spin, u = np.array([1.0, 2.0, 6.0]), np.zeros_like(joints.u)
     u[:3] = spin
     turning = np.cross(spin, x)[world.parts[0].coordinates.free].ravel()
-    state = world.joined([replace(soft, u=turning), replace(joints, u=u)])
+    state = world.merged([replace(soft, u=turning), replace(joints, u=u)])
 
     def angular(state):
         soft, joints = world.parted(state)

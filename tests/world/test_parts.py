@@ -78,7 +78,7 @@ def test_a_state_goes_apart_and_together_again(tmp_path):
     state = run(world, 3)
     assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
     marked = State(state.time, state.q, state.u, {**state.memory, "control.units": np.ones(1)})
-    again = world.joined(world.parted(marked), marked)
+    again = world.merged(world.parted(marked), marked)
     assert np.array_equal(again.q, state.q) and np.array_equal(again.u, state.u)
     assert again.memory.keys() == marked.memory.keys()
 
@@ -89,7 +89,7 @@ def test_what_fails_is_told_by_its_own_part(tmp_path):
     first, second = world.parted(state)
     torn = replace(second, q=np.where(np.arange(len(second.q)) % 2, 1e6, -1e6) * np.ones(len(second.q)))
     with pytest.raises(StepFailed) as failed:
-        world.step(world.joined([first, torn]), H)
+        world.step(world.merged([first, torn]), H)
     assert failed.value.part == 1
     assert world.explain(failed.value, state, 7).object == "Ear 1"
 

@@ -16,7 +16,7 @@ from . import bodies_kernels, convex_kernels
 from .convex import Shapes
 from .ground import NOWHERE, Ground, mixed
 
-NEAR = 1.0e-3  #: of a shape's reach: nearer than this, it touches whatever its speed
+NEAR = 1.0e-3  #: of a shape's extent: nearer than this, it touches whatever its speed
 PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
 
 UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
@@ -104,7 +104,7 @@ class Colliders:
     #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
     link: Index | None = None
 
-    reach: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
+    extent: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
     _points_move: Mask = field(init=False, repr=False)  #: of all shapes' points whether a body moves them
@@ -113,11 +113,11 @@ class Colliders:
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
-        reach = self.shapes.radius.copy()
+        extent = self.shapes.radius.copy()
         farthest = np.zeros(len(self.shapes))
         np.maximum.at(farthest, self.shapes.owner, np.linalg.norm(self.shapes.points, axis=1))
-        object.__setattr__(self, "reach", reach + farthest)
-        object.__setattr__(self, "_around", self.reach + np.linalg.norm(self.offset[:, :3, 3], axis=1))
+        object.__setattr__(self, "extent", extent + farthest)
+        object.__setattr__(self, "_around", self.extent + np.linalg.norm(self.offset[:, :3, 3], axis=1))
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
         object.__setattr__(self, "_round", self.shapes.radius[self.shapes.owner])
         object.__setattr__(self, "_points_move", self.body[self.shapes.owner] >= 0)
@@ -185,7 +185,7 @@ class Colliders:
         for s, motion in self.motion.items():
             rate = motion.velocity(time)
             fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * self._around[s]
-        slack: Vec = NEAR * self.reach + h * fast
+        slack: Vec = NEAR * self.extent + h * fast
         return slack
 
     def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:

@@ -32,7 +32,7 @@ class PushingPairs:
     stiffness: Vec  #: κ [N/m], (k,)
     rest: Vec  #: of edges: |u × v|² below which they push less [m⁴], (k,)
     thickness: Vec  #: how near they may not come [m], (k,)
-    reach: Vec  #: δ [m], (k,)
+    activation: Vec  #: δ [m], (k,)
     work: Vec  #: weights, way and square of the distance of each, see distance_kernels, (k, 17)
     forces: Vec  #: (k, 4, 3) [N]
     energy: float  #: [J]
@@ -47,15 +47,15 @@ class Barrier:
     [Ascher 31-33, changed: of squared distances, as ipctk has it]
     """
 
-    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
                  params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
-        friction: μ of each, (n,). reach: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed, ε.
-        thickness: how far each stands out of the surface [m], (n,). loads: on cloth, if there are any."""
+        friction: μ of each, (n,). activation: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed,
+        ε. thickness: how far each stands out of the surface [m], (n,). loads: on cloth, if there are any."""
         self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self._creep = surfaces, params["creep_speed"]
-        self.reach = float(np.max(reach))  #: the largest δ [m]
-        self._reaches = np.asarray(reach, dtype=float)
+        self.activation = float(np.max(activation))  #: the largest δ [m]
+        self._activations = np.asarray(activation, dtype=float)
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         nothing = np.zeros(len(rest))
         self._area, self._behind = (nothing, nothing) if loads is None else (loads.area, loads.behind)
@@ -104,7 +104,7 @@ class Barrier:
         found = self.touching(x)
         blocks = np.empty((len(found.nodes), 6, 9))
         _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, found.thickness,
-               found.reach, project, found.work, blocks)
+               found.activation, project, found.work, blocks)
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
@@ -118,10 +118,10 @@ class Barrier:
         """Whether there is friction anywhere."""
         return bool(self._friction.any())
 
-    def sliding(self, x: Vec, base: Vec, reach: float) -> Sliding | None:
+    def sliding(self, x: Vec, base: Vec, seconds: float) -> Sliding | None:
         """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is.
 
-        base: positions of all nodes at v = 0, (n, 3) [m]. reach: seconds from there to the stage's end.
+        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: from there to the stage's end.
         """
         if not self.is_rough:
             return None
@@ -134,28 +134,28 @@ class Barrier:
             return None
         way = found.work[rubs, WAY : WAY + 3]
         return Sliding(found.nodes[rubs], found.work[rubs, :4].copy(), way / np.linalg.norm(way, axis=1)[:, None],
-                       load[rubs], self._creep, base, reach)
+                       load[rubs], self._creep, base, seconds)
 
     def touching(self, x: Vec) -> PushingPairs:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
         if self._last is not None and np.array_equal(x, self._last[0]):
             return self._last[1]
         near = self._found_near(x)
-        apart, reach = self._apart(near), self._reach_of(near)
-        active = np.flatnonzero(near.square < (reach + apart) ** 2)
+        apart, activation = self._apart(near), self._activation_of(near)
+        active = np.flatnonzero(near.square < (activation + apart) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
         stiffness, rest = self._resisting(nodes, points)
-        apart, reach = apart[active], reach[active]
+        apart, activation = apart[active], activation[active]
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
-        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, reach, forces, energy, work)
-        found = PushingPairs(nodes, points, stiffness, rest, apart, reach, work, forces, float(energy.sum()))
+        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, activation, forces, energy, work)
+        found = PushingPairs(nodes, points, stiffness, rest, apart, activation, work, forces, float(energy.sum()))
         self._last = x.copy(), found  # a stage asks for forces, blocks and loads at one place
         return found
 
-    def joined(self, x: Vec, times: float) -> Index:
+    def paired(self, x: Vec, times: float) -> Index:
         """Nodes of both sides of each pair nearer than t + so many times δ at positions (n, 3) [m], (k, 2)."""
         near = self._found_near(x, times)
-        nodes: Index = near.nodes[near.square < (times * self._reach_of(near) + self._apart(near)) ** 2]
+        nodes: Index = near.nodes[near.square < (times * self._activation_of(near) + self._apart(near)) ** 2]
         return nodes[:, [0, 3]]
 
     def told(self, x: Vec) -> Vec:
@@ -167,11 +167,11 @@ class Barrier:
 
     def _found_near(self, x: Vec, times: float = 1.0) -> NearPairs:
         """Pairs among which all are that push at positions (n, 3), or would if they did from so many times δ on."""
-        return self.surfaces.near(x, times * self.reach + self._thickest, ROOM * self.edge)
+        return self.surfaces.near(x, times * self.activation + self._thickest, ROOM * self.edge)
 
-    def _reach_of(self, near: NearPairs) -> Vec:
+    def _activation_of(self, near: NearPairs) -> Vec:
         """δ of pairs, (k,) [m]."""
-        of_bodies = self._reaches if not self._reaches.ndim else self._reaches[tuple(near.bodies.T)]
+        of_bodies = self._activations if not self._activations.ndim else self._activations[tuple(near.bodies.T)]
         return np.broadcast_to(of_bodies, len(near.nodes))
 
     def _apart(self, near: NearPairs) -> Vec:

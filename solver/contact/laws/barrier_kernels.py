@@ -111,16 +111,16 @@ def _barrier(share):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1], f8[::1], f8[:,::1])")
-def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, forces, energy, work):  # type: ignore[no-untyped-def]
+def push(start, stop, x, nodes, points, stiffness, rest, thickness, activation, forces, energy, work):  # type: ignore[no-untyped-def]
     """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each. [Ascher 33]
 
     nodes: (k, 4), of which `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of edges, see
-    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). reach: δ past that [m], (k,).
-    work: (k, WORK), what is known of each pair afterwards.
+    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). activation: δ past that [m],
+    (k,). work: (k, WORK), what is known of each pair afterwards.
     """
     soft, slope = np.empty(4), np.empty(12)
     for k in range(start, stop):
-        square = reach[k] * reach[k]
+        square = activation[k] * activation[k]
         if k < points:
             nearest_in_triangle(x, nodes[k], work[k])
             soft[0] = 1.0
@@ -128,7 +128,7 @@ def push(start, stop, x, nodes, points, stiffness, rest, thickness, reach, force
             nearest_on_edges(x, nodes[k], work[k])
             mollified(x, nodes[k], rest[k], soft)
         inside = thickness[k] * thickness[k]
-        width = square + 2.0 * thickness[k] * reach[k]
+        width = square + 2.0 * thickness[k] * activation[k]
         if not work[k, SQUARE] > inside:
             energy[k] = np.inf
             forces[k] = 0.0
@@ -315,7 +315,7 @@ def bend(work, first, second, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], b1, f8[:,::1], f8[:,:,::1])")
-def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, project, work, blocks):  # type: ignore[no-untyped-def]
+def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, activation, project, work, blocks):  # type: ignore[no-untyped-def]
     """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
     soft, slope = np.empty(4), np.empty(12)
     matrix, part = np.empty((12, 12)), np.empty((12, 12))
@@ -323,9 +323,9 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, reach, pr
     rows, axes = np.zeros((3, 4)), np.empty((3, 3))
     known = np.empty(WORK + 6)
     for k in range(start, stop):
-        square = reach[k] * reach[k]
+        square = activation[k] * activation[k]
         inside = work[k, SQUARE] - thickness[k] * thickness[k]
-        width = square + 2.0 * thickness[k] * reach[k]
+        width = square + 2.0 * thickness[k] * activation[k]
         if not 0.0 < inside < width:
             blocks[k] = 0.0
             continue

@@ -118,7 +118,7 @@ class Embedded(EmbeddedForce):
     def __init__(self, inner: ContactLaw, riding: Riding) -> None:
         """inner: of the nodes and then the vertices."""
         super().__init__(inner, riding)
-        self.inner, self.riding, self.edge, self.reach = inner, riding, inner.edge, inner.reach
+        self.inner, self.riding, self.edge, self.activation = inner, riding, inner.edge, inner.activation
 
     def begin(self, x: Vec, time: float) -> None:
         """Call where a step starts, with positions of all nodes (n, 3) [m]. Raises StepFailed."""
@@ -128,11 +128,11 @@ class Embedded(EmbeddedForce):
         """Nodes and vertices behind them, (4,), of a pair nearer than both sides are thick; None where none is."""
         return self.inner.nearest(self._riding.places(x))
 
-    def joined(self, x: Vec, times: float) -> Index:
+    def paired(self, x: Vec, times: float) -> Index:
         """One node behind either side of each pair that is so near, (k, 2)."""
         count = self._riding.nodes
         of_bodies = np.concatenate([np.arange(count, dtype=np.int32), self._riding.corners[:, 0]])
-        nodes: Index = of_bodies[self.inner.joined(self._riding.places(x), times)]
+        nodes: Index = of_bodies[self.inner.paired(self._riding.places(x), times)]
         return nodes
 
     def told(self, x: Vec) -> Vec:
@@ -149,9 +149,9 @@ class Embedded(EmbeddedForce):
         """Whether there is friction anywhere."""
         return self.inner.is_rough
 
-    def sliding(self, x: Vec, base: Vec, reach: float) -> EmbeddedForce | None:
+    def sliding(self, x: Vec, base: Vec, seconds: float) -> EmbeddedForce | None:
         """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is."""
-        slides = self.inner.sliding(self._riding.places(x), self._riding.places(base), reach)
+        slides = self.inner.sliding(self._riding.places(x), self._riding.places(base), seconds)
         return None if slides is None else EmbeddedForce(slides, self._riding)
 
     def largest_step(self, start: Vec, end: Vec) -> float:

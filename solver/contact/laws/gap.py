@@ -29,15 +29,16 @@ class Gap:
 
     linear_at_start = False  #: whether gaps are linear about where a stage begins, and not about where it is by then
 
-    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, reach: float | Vec,
+    def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
                  params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: of each, finite where it is a body's, (n,). friction: none is
-        felt. reach: δ [m], of all pairs or of two bodies each, (b, b). thickness: (n,) [m]. loads: pushes are as hard
-        as gaps take."""
+        felt. activation: δ [m], of all pairs or of two bodies each, (b, b). thickness: (n,) [m]. loads: pushes are as
+        hard as gaps take."""
         self.surfaces = surfaces
         #: who is near, and how far all may go: as of a barrier that begins at δ, whose forces are not asked for
-        self.near = Barrier(surfaces, rest, stiffness, np.zeros_like(friction), reach, {"creep_speed": 1.0}, thickness)
-        self.edge, self.reach = self.near.edge, self.near.reach
+        self.near = Barrier(surfaces, rest, stiffness, np.zeros_like(friction), activation, {"creep_speed": 1.0},
+                            thickness)
+        self.edge, self.activation = self.near.edge, self.near.activation
         self._last: tuple[Index, Vec, Vec] | None = None
 
     def begin(self, x: Vec, time: float) -> None:
@@ -77,7 +78,7 @@ class Gap:
         """It has no friction."""
         return False
 
-    def sliding(self, x: Vec, base: Vec, reach: float) -> None:
+    def sliding(self, x: Vec, base: Vec, seconds: float) -> None:
         """None: nothing rubs."""
 
     def touching(self, x: Vec):  # type: ignore[no-untyped-def]
@@ -89,9 +90,9 @@ class Gap:
         rows (k, 7)."""
         self._last = nodes, places, said
 
-    def joined(self, x: Vec, times: float) -> Index:
+    def paired(self, x: Vec, times: float) -> Index:
         """Nodes of both sides of each pair nearer than so many times δ at positions (n, 3) [m], (k, 2)."""
-        return self.near.joined(x, times)
+        return self.near.paired(x, times)
 
     def told(self, x: Vec) -> Vec:
         """Of each pair that is held at positions (n, 3) [m], where the last stage ended: the middle between its nearest
@@ -121,7 +122,7 @@ class GapBounds:
         found = self._law.near.touching(x)
         is_edges = (np.arange(len(found.nodes)) >= found.points).astype(np.int32)
         pairs = np.concatenate([self._pairs, np.column_stack([is_edges, found.nodes])])
-        kept = np.concatenate([self._kept, np.column_stack([found.thickness, OPEN * found.reach])])
+        kept = np.concatenate([self._kept, np.column_stack([found.thickness, OPEN * found.activation])])
         self._pairs, which = np.unique(pairs, axis=0, return_index=True)
         self._kept = kept[which]
 

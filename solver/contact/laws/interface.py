@@ -92,15 +92,16 @@ class ContactLaw(StencilForce, Protocol):
     the family "contact"."""
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec,  # type: ignore[override]
-                 reach: float | Vec, params: Mapping[str, float], thickness: Vec,
+                 activation: float | Vec, params: Mapping[str, float], thickness: Vec,
                  loads: LoadsOnCloth | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. stiffness: what a node's contact should resist with [N/m], infinite where it
         is an obstacle's, (n,). friction: Coulomb's coefficient of each, (n,); two that touch rub with the geometric
-        mean. reach: how near surfaces may be before they push [m], all or two bodies each, (b, b). thickness: how far
-        each stands out of its surface where another body comes, (n,) [m]. loads: None where nothing lies on cloth."""
+        mean. activation: how near surfaces may be before they push [m], all or two bodies each, (b, b). thickness: how
+        far each stands out of its surface where another body comes, (n,) [m]. loads: None where nothing lies on
+        cloth."""
 
     edge: float  #: a mean one of the bodies' surfaces [m]
-    reach: float  #: how near surfaces are that push [m]
+    activation: float  #: how near surfaces are that push [m]
 
     def begin(self, x: Vec, time: float) -> None:
         """Call where a step starts, with positions of all nodes (n, 3) [m]. Raises StepFailed."""
@@ -108,7 +109,7 @@ class ContactLaw(StencilForce, Protocol):
     def nearest(self, x: Vec) -> Index | None:
         """The nodes, (4,), of a pair that is nearer to each other than both sides are thick; None where none is."""
 
-    def joined(self, x: Vec, times: float) -> Index:
+    def paired(self, x: Vec, times: float) -> Index:
         """Nodes of both sides of each pair that is nearer than so many times what pushes, at positions (n, 3) [m],
         (k, 2)."""
 
@@ -130,8 +131,8 @@ class ContactLaw(StencilForce, Protocol):
     def is_rough(self) -> bool:
         """Whether there is friction anywhere."""
 
-    def sliding(self, x: Vec, base: Vec, reach: float) -> StencilForce | None:
+    def sliding(self, x: Vec, base: Vec, seconds: float) -> StencilForce | None:
         """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is.
 
-        base: positions of all nodes at v = 0, (n, 3) [m]. reach: seconds from there to the stage's end.
+        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: from there to the stage's end.
         """

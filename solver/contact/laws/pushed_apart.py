@@ -70,7 +70,7 @@ class PushedApart:
         self._others, self._everything, self._crossing = others, everything, crossing
         self._apart_since = np.inf
         self._springs: _Springs | None = None
-        self.edge, self.reach = everything.edge, everything.reach
+        self.edge, self.activation = everything.edge, everything.activation
         count = len(crossing.gap)
         self._out, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(crossing.from_now, axis=0).max())
@@ -136,9 +136,9 @@ class PushedApart:
         """As of what keeps apart now."""
         return self._now.nearest(x)
 
-    def joined(self, x: Vec, times: float) -> Index:
+    def paired(self, x: Vec, times: float) -> Index:
         """As of what keeps apart now, and what springs join, (k, 2)."""
-        near = self._now.joined(x, times)
+        near = self._now.paired(x, times)
         return near if self._springs is None else np.concatenate([near, self._springs.nodes[:, [0, 3]]])
 
     def told(self, x: Vec) -> Vec:
@@ -166,9 +166,9 @@ class PushedApart:
         """As of what keeps apart now."""
         return self._now.touching(x)  # type: ignore[attr-defined]
 
-    def sliding(self, x: Vec, base: Vec, reach: float):  # type: ignore[no-untyped-def]
+    def sliding(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
         """As of what keeps apart now."""
-        return self._now.sliding(x, base, reach)
+        return self._now.sliding(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
         springs, one = self._springs, self._crossing

@@ -16,7 +16,7 @@ FEW = 256  #: pairs that are not worth a second thread
 
 @dataclass(frozen=True)
 class Sliding:
-    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / reach: a force of positions, as a stage sees it.
+    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / seconds: a force of positions, as a stage sees it.
 
     Its energy is that of an incremental potential, whose slope it is. [Ascher 37-39]
     """
@@ -27,7 +27,7 @@ class Sliding:
     load: Vec  #: μ λ [N], (k,)
     creep: float  #: ε: slower slip is not braked in full [m/s]
     base: Vec  #: where all nodes would be at v = 0, (n, 3) [m]
-    reach: float  #: seconds from there to the stage's end
+    seconds: float  #: from there to the stage's end
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Forces and energy at positions (n, 3) [m]; no blocks."""
@@ -46,11 +46,11 @@ class Sliding:
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
-        v = (x - self.base) / self.reach
-        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.reach, above, forces,
+        v = (x - self.base) / self.seconds
+        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.seconds, above, forces,
                   energy, blocks)
         if count <= FEW:
             rub(0, count, *arrays)
         else:
             share(rub, count, *arrays)
-        return Stencils(self.nodes, forces, blocks, self.reach * float(energy.sum()))
+        return Stencils(self.nodes, forces, blocks, self.seconds * float(energy.sum()))

@@ -14,12 +14,12 @@ def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
 
     velocities: V, (3 (q + k), r). reduced: VᵀSV, (r, r).
     """
-    reach = velocities[(3 * rows[:, None] + np.arange(3)).ravel()]
+    columns = velocities[(3 * rows[:, None] + np.arange(3)).ravel()]
     if len(reduced):
-        reach = scipy.linalg.solve_triangular(np.linalg.cholesky(reduced), reach.T, lower=True).T
+        columns = scipy.linalg.solve_triangular(np.linalg.cholesky(reduced), columns.T, lower=True).T
 
     def respond(impulses: Vec) -> Vec:
-        changed: Vec = (reach @ (reach.T @ impulses.ravel())).reshape(-1, 3)
+        changed: Vec = (columns @ (columns.T @ impulses.ravel())).reshape(-1, 3)
         return changed
 
     return respond
@@ -35,10 +35,10 @@ def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Inde
     back = positions[places]
     deeper = np.einsum("ca,cak->ck", normals, (back - velocities[places]).reshape(len(rows), 3, -1))
     mixed = velocities[places] + (normals[:, :, None] * deeper[:, None, :]).reshape(back.shape)
-    reach = np.linalg.solve(slope.T, mixed.T).T if len(slope) else mixed
+    columns = np.linalg.solve(slope.T, mixed.T).T if len(slope) else mixed
 
     def respond(impulses: Vec) -> Vec:
-        changed: Vec = (reach @ (back.T @ impulses.ravel())).reshape(-1, 3)
+        changed: Vec = (columns @ (back.T @ impulses.ravel())).reshape(-1, 3)
         return changed
 
     return respond

@@ -159,7 +159,7 @@ class ConJac:
         """On the factor of this stage, in single precision where that can be. Raises NotPositiveDefinite."""
         return Passes(self.pose(lin, stage, roughly=True))
 
-    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> Inertia:
+    def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> Inertia:
         """Of positions, by how the others follow at the start of a step, on a new factor. Raises NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c).
@@ -170,7 +170,7 @@ class ConJac:
         first = following.static.shape[1] - self.mesh.coordinates.carriers
         led = None if carried is None else following.follow(slice(first, None)).rows
         return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
-                       stage, is_joined, still, led)
+                       stage, is_coupled, still, led)
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
         """How quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which that of

@@ -41,9 +41,9 @@ class Inertia:
     """½ uᵀ A u − uᵀ p with u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w))."""
 
     def __init__(self, mesh: Mesh, order: Index, frames: list[Frame], velocities: Vec, patches: Vec, lin: Linearised,
-                 stage: NodeStage, is_joined: bool, still: Vec | None, carried: Vec | None) -> None:
+                 stage: NodeStage, is_coupled: bool, still: Vec | None, carried: Vec | None) -> None:
         """order: nodes of the rows. frames: rigid motions that nothing holds. velocities: V of the reduced unknowns,
-        (3 (q + k), r). patches: shares in amplitudes, (c, n, 3). is_joined: whether forces join bodies. still: what
+        (3 (q + k), r). patches: shares in amplitudes, (c, n, 3). is_coupled: whether forces join bodies. still: what
         prescribed nodes cause, (3 (q + k),). carried: and each rate of the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
@@ -61,7 +61,7 @@ class Inertia:
             self.carried[order] = carried.reshape(len(order), 3, -1)
 
         label = components(mesh.parts, len(mesh.rest))
-        if is_joined:
+        if is_coupled:
             label[:] = 0
         owned = label[np.abs(columns).max(axis=1).argmax(axis=0)] if columns.shape[2] else np.zeros(0, dtype=int)
         self._all = [_together(np.sort(order[label[order] == one]), columns[:, :, owned == one],

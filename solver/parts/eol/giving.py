@@ -53,8 +53,8 @@ class Gives:
                        inertia=masses[free, None, None] * np.eye(3), group=own)
 
     @classmethod
-    def joined(cls, movers: Index, pairs: Index, inertia: Vec) -> Gives:
-        """Nodes that go with movers (k,), −1 for none, of which all are joined; others as above."""
+    def coupled(cls, movers: Index, pairs: Index, inertia: Vec) -> Gives:
+        """Nodes that go with movers (k,), −1 for none, of which all are coupled; others as above."""
         none = np.full_like(movers, -1)
         return replace(cls.nothing(len(movers)), movers=np.column_stack([movers, none]), pairs=pairs, inertia=inertia,
                        group=np.zeros(int(pairs.max(initial=-1)) + 1, np.int32))

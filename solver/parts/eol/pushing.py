@@ -113,7 +113,7 @@ class Pushing:
         if not len(told):
             return 1.0, np.zeros(3)
         nearest = told[told[:, 6].argmin()]
-        return float(nearest[6]) / law.reach, nearest[:3]
+        return float(nearest[6]) / law.activation, nearest[:3]
 
     def _crossing(self, mesh: SheetMesh, now: ThingsInStep, lost: Lost | None) -> tuple[str, str, Vec] | None:
         if self._is_all(lost, mesh):
@@ -164,9 +164,9 @@ class Pushes:
     done: float = 0.0  #: how much of their step is over [s]
 
     @property
-    def reach(self) -> float:
+    def activation(self) -> float:
         """How near surfaces are that push [m]."""
-        return self.law.reach
+        return self.law.activation
 
     @property
     def start(self) -> Way:

@@ -13,7 +13,7 @@ from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
-from ...sheet.tracking import material_reach
+from ...sheet.tracking import material_share
 from ...state import Vec
 from .carried import Pins, carried
 from .cloth import Cloth
@@ -107,7 +107,7 @@ class SlidingCloth:
         if pushes is None:
             return True
         farthest = float(np.linalg.norm(off, axis=1)[pushes.near(end)].max(initial=0.0))
-        return farthest <= MAY_BE_OFF * pushes.reach and pushes.largest(end, pushes.start) == 1.0
+        return farthest <= MAY_BE_OFF * pushes.activation and pushes.largest(end, pushes.start) == 1.0
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: Left
                  ) -> tuple[Cloth, float, Vec, Left]:
@@ -151,13 +151,13 @@ class SlidingCloth:
             elif not solved.deepest or h * SHORTER < shortest:  # in the shortest it comes out as far as it can
                 moved = self._advanced(solved.mesh, solved.answer, h)
                 taken, slides = (solved, moved, h, now, pushes), solved.mesh.replaced(slide=moved.slide)
-                reach = material_reach(slides, h)
-                if reach == 1.0:
-                    thins, reach = taken, material_reach(slides, h, THINNEST)
-                    if reach == 1.0 or h <= THINS * shortest:
+                share = material_share(slides, h)
+                if share == 1.0:
+                    thins, share = taken, material_share(slides, h, THINNEST)
+                    if share == 1.0 or h <= THINS * shortest:
                         return taken
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
-                    NEARLY * reach, MOST_LEFT)
+                    NEARLY * share, MOST_LEFT)
             if thins is not None and h <= THINS * shortest:  # what was solved before was at least that
                 return thins
             h *= max(shorter, SHORTER**3)

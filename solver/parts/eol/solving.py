@@ -130,7 +130,7 @@ class Solving:
             at, share = pushes.go(at, end)
             near = pushes.is_near(at)
             met, last = met + (share < 1.0), None
-            settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.reach)
+            settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.activation)
             if share == 1.0 and settled:
                 last = answer
                 if self.is_felt:

@@ -117,7 +117,7 @@ class Full:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
 
-    def inertia(self, lin: Linearised, stage: NodeStage, is_joined: bool, carried: Vec | None = None) -> OwnInertia:
+    def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> OwnInertia:
         """Of positions, which each free node has of its own. carried: velocities of the prescribed nodes for each rate
         of joints, (p, 3, c)."""
         return OwnInertia(self.mesh, lin, stage, 0 if carried is None else carried.shape[2])
