@@ -79,9 +79,11 @@ def test_what_cloth_does_to_others_is_given_with_a_step(tmp_path, what):
 
     before = gains()
     for _ in range(8):
+        world.forget_past()  # a program's warm start changes roundings
         last, state = state, world.step(state, H)
     assert np.abs(world.parted(state)[1].memory["acts"]).max() > 0.01
     assert np.array_equal(gains(), before) and not any(key.endswith("borne") for key in state.memory)
+    world.forget_past()
     again = world.step(last, H)
     assert again.q.tobytes() == state.q.tobytes() and again.u.tobytes() == state.u.tobytes()
 
