@@ -79,12 +79,12 @@ class Bounded(Iterations[T]):
     def _move(self, q: Vec, x: Vec, way: Vec) -> float:
         """As far from q, x as nothing meets; that share."""
         self.q, self._x, share = self._around.as_far(q, x, way)
-        self.u = (self.q - self.base) / self.reached
+        self.u = (self.q - self.base) / self.seconds
         return share
 
     def take(self, posed: T, found: Vec, way: Vec, share_taken: float) -> None:
         before = self._x
-        self.share_free = self._move(self.q, before, share_taken * self.reached * way)
+        self.share_free = self._move(self.q, before, share_taken * self.seconds * way)
         # all that it wanted to move, of which relaxation took a share
         self.moved = self.led = self._farthest(before) / share_taken
 
@@ -164,7 +164,7 @@ class Balanced(Bounded[S]):
             raise NotPositiveDefinite
         q, before, self.share_free = self.q, self._x, 1.0
         for _ in range(TRIALS):
-            self.share_free *= self._move(q, before, self.share_free * self.reached * way)
+            self.share_free *= self._move(q, before, self.share_free * self.seconds * way)
             # what joints lower falls at least as fast as the soft bodies' linear answer leaves it to
             over = self._slope_at(posed, self.q, self.u) - posed.begun - posed.curvature
             if over <= UPHILL * posed.curvature:

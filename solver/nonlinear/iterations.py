@@ -139,9 +139,9 @@ class Iterations(Generic[T]):
         """pose_at: linearised at coordinates and rates, with K negative semi-definite where the last argument says so.
         Raises NotPositiveDefinite."""
         self._pose_at, self._time, self._memory, self.limits = pose_at, stage.time, start.memory, limits
-        self.base, self.reached = start.q if stage.base is None else stage.base, stage.b * stage.h
+        self.base, self.seconds = start.q if stage.base is None else stage.base, stage.b * stage.h
         self.u = start.u
-        self.q: Vec = self.base + self.reached * self.u
+        self.q: Vec = self.base + self.seconds * self.u
         self.stiffness = Stiffness(self.near, self.forgives, self.again)
         self.moved = self.led = self.largest = 0.0  #: by an iteration [m]; of it by rates alone; the largest
         self.share_free = 1.0  #: of its way that nothing stopped
@@ -234,7 +234,7 @@ class Rates(Iterations[PosedRates]):
     def take(self, posed: PosedRates, found: Vec, way: Vec, share_taken: float) -> None:
         self.moved = self.led = float(np.abs(way).max(initial=0.0))
         self.u = found if share_taken == 1.0 else self.u + share_taken * way
-        self.q = self.base + self.reached * (self.u + posed.correction(self.u))
+        self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
@@ -265,10 +265,10 @@ class Coupled(Iterations[Settling]):
     def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
         # what the last iteration settled is where this one begins to
         u = self.u + share_taken * way
-        moved = self.base + self.reached * u + self._offset
+        moved = self.base + self.seconds * u + self._offset
         settled = posed.settle(moved, u, self._evaluate, SETTLE)
         self.u, self.q, self._offset = u, settled, self._offset + (settled - moved)
-        self.led = self.reached * float(np.abs(way).max(initial=0.0))
+        self.led = self.seconds * float(np.abs(way).max(initial=0.0))
         self.moved = max(self.led, float(np.abs(self.q - moved).max(initial=0.0)))
 
     def is_done(self, posed: Settling) -> bool:
@@ -312,8 +312,8 @@ class Kept(Coupled):
 
     def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
         self.u = self._changes.next(self.u, way, len(way))
-        self.q = self.base + self.reached * self.u
-        self.moved = self.led = self.reached * float(np.abs(way).max(initial=0.0))
+        self.q = self.base + self.seconds * self.u
+        self.moved = self.led = self.seconds * float(np.abs(way).max(initial=0.0))
 
     def is_done(self, posed: Settling) -> bool:
         done = super().is_done(posed)
