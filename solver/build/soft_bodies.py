@@ -10,9 +10,7 @@ import numpy as np
 
 from .. import catalogue
 from ..assembly.damping import DampingLaw
-from ..contact.find.ground import Ground
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
@@ -32,7 +30,7 @@ from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
-from .ground import ground_of
+from .ground import on_ground, sunk
 from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
@@ -42,7 +40,6 @@ from .yielding_pins import grips, without_pins, yielding_pins
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
 
-DEEP = 0.05  #: of a body's size: what begins so deep in the ground is thrown
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -119,10 +116,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
         said_of_contact = unfelt(job)
-    ground = _on_ground(job, prepared, rest, coordinates)
+    ground = on_ground(job, prepared, rest, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
-    notes += _sunk(bodies, ground.plane, rest, coordinates.free)
+    notes += sunk(bodies, ground.plane, rest, coordinates.free)
     for one, said in zip(prepared, damped):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
@@ -135,30 +132,6 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
                  joins_apart=joins)
-
-
-def _on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> OnGround:
-    """How the scene's ground pushes these nodes and brakes them. rest: (n, 3) [m]."""
-    one, plane = job.scene.ground, ground_of(job)
-    if one is None:
-        return OnGround(plane, np.zeros(len(rest)), coordinates.is_free)
-    per_area, law = one.stiffness_per_area, one.friction
-    stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
-    friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    return OnGround(plane, stiffness, coordinates.is_free, friction, one.tangential_share)
-
-
-def _sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
-    """What is said of bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
-    notes, inside = [], ground.find(rest[free], 0.0)
-    nodes = free[inside.nodes]
-    for body in bodies:
-        own = (nodes >= body.nodes.start) & (nodes < body.nodes.stop)
-        deep = -float(inside.gap[own].min(initial=0.0))
-        if deep > DEEP * body.size:
-            notes.append(f'"{body.name}": it begins {deep:.3g} m deep in the ground, which throws it out. Lift it, or '
-                         "lower the ground")
-    return notes
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
@@ -267,19 +240,3 @@ def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, air: AirAr
     """Where the pinned nodes of all bodies, the obstacles and the air are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *air.motions])
-
-
-def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
-    """How much of its body's skin each node has at rest, as a plane there sees it, (n,) [m²]. rest: (n, 3) [m]."""
-    faces, start = [], 0
-    for one in prepared:
-        faces.append(one.skin + start)
-        start += len(one.volume.nodes)
-    corners = np.concatenate(faces)
-    a, b, c = (rest[corners[:, k]] for k in range(3))
-    third = np.cross(b - a, c - a) / 6.0
-    outwards = np.zeros_like(rest)
-    for k in range(3):
-        np.add.at(outwards, corners[:, k], third)
-    area: Vec = np.linalg.norm(outwards, axis=1)
-    return area

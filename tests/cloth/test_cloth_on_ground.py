@@ -47,7 +47,7 @@ def test_what_comes_to_the_ground_may_close_its_gap_in_a_step_and_no_more():
     assert found.rows.factor[:, :3] == pytest.approx(np.tile(ground.normal, (len(found.rows), 1)), abs=1e-12)
     least = np.minimum(-gaps[found.rows.vertex] / H, PUSH) + WAY @ ground.normal
     assert found.rows.target == pytest.approx(least, abs=1e-10)
-    assert (found.friction == MU).all() and found.velocity == pytest.approx(np.tile(WAY, (len(found.rows), 1)))
+    assert (found.met.friction == MU).all() and found.met.velocity == pytest.approx(np.tile(WAY, (len(found.rows), 1)))
 
 
 def test_what_a_step_takes_into_the_ground_is_asked_to_stay_out_by_as_much():

@@ -22,19 +22,16 @@ OF_EDGES = np.array([1 << OVER, 1 << OVER_ANEW])
 class SheetContacts:
     """Rows of Lagrangian vertices, and of points within edges and faces of the cloth."""
 
+    met: Met  #: of each of the rows of vertices
     rows: VertexRows
     spread: SpreadRows
-    friction: Vec  #: of the rows of vertices, and sheet if they differ, (r, s)
-    normal: Vec  #: of those, (r, 3)
-    velocity: Vec  #: of the things there [m/s], (r, 3)
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
         """Both in one."""
         one, two = self.spread, other.spread
         spread = SpreadRows(sp.vstack([one.matrix, two.matrix], format="csr"), *(np.concatenate(
             [getattr(one, name), getattr(two, name)]) for name in ("target", "equal", "key")))
-        return SheetContacts(together(self.rows, other.rows), spread, *(np.concatenate([getattr(self, name), getattr(
-            other, name)]) for name in ("friction", "normal", "velocity")))
+        return SheetContacts(self.met.beside(other.met), together(self.rows, other.rows), spread)
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Met:
         k = len(target)
         factor = np.concatenate([self.normal, np.zeros((k, MOST - 3))], axis=1)
         rows = VertexRows(self.vertex, factor, target, np.zeros(k, bool), self.key)
-        return SheetContacts(rows, spread, self.friction, self.normal, self.velocity)
+        return SheetContacts(self, rows, spread)
 
 
 @dataclass(frozen=True)

@@ -166,15 +166,15 @@ class Solving:
                 coefficient[own] = one.friction(coefficient[own], on_features.fold[own])
         still = np.zeros((len(coefficient), MOST))
         still[:, :3] = on_features.velocity
-        vertex, first = np.unique(touched.rows.vertex, return_index=True)
-        mu = np.concatenate([coefficient, of_sheets(touched.friction[first], self.apart.sheet_of(
+        vertex, first = np.unique(touched.met.vertex, return_index=True)
+        mu = np.concatenate([coefficient, of_sheets(touched.met.friction[first], self.apart.sheet_of(
             mesh.material[vertex]))])
         if not mu.any():
             return None
         other = np.zeros((len(first), MOST))
-        other[:, :3] = touched.velocity[first]
+        other[:, :3] = touched.met.velocity[first]
         return Rubbed(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
-                      np.concatenate([over_features(on_features.along), along_surface(touched.normal[first])]),
+                      np.concatenate([over_features(on_features.along), along_surface(touched.met.normal[first])]),
                       np.concatenate([still, other]), mu)
 
     def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int

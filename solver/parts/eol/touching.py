@@ -146,7 +146,7 @@ class Look:
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
         met = met.beside(below.of(below.gap > -2.0 * ON_IT))  # what is deeper is seen by `gone_through`
-        return met.of(_distinct(met.vertex, met.normal, met.gap))
+        return met.of(_distinct(met))
 
     @cached_property
     def blunt_pairs(self) -> Index:
@@ -296,10 +296,10 @@ class Look:
         return least
 
 
-def _distinct(vertex: Index, direction: Vec, gap: Vec) -> Index:
+def _distinct(met: Met) -> Index:
     """Rows of one vertex that point another way than a nearer one of it, in order."""
-    order = np.lexsort((gap, vertex))
-    v, n = vertex[order], direction[order]
+    order = np.lexsort((met.gap, met.vertex))
+    v, n = met.vertex[order], met.normal[order]
     if not (v[1:] == v[:-1]).any():
         return np.arange(len(order))
     keep = np.ones(len(order), dtype=bool)
