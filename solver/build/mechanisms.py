@@ -19,7 +19,7 @@ from ..forces.springs import Springs
 from ..job import schema, schema_mechanisms
 from ..job.folder import Job, parameters
 from ..nonlinear.limits import StopRule
-from ..parts.joints.jointed import Jointed
+from ..parts.joints.jointed import Constraints, Jointed
 from ..parts.joints.on_rates import OnRates
 from ..state import Index, Vec
 from ..world.joints import Joints
@@ -50,28 +50,30 @@ def build_mechanisms(job: Job) -> Joints:
                        JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
     explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
-    params = parameters("method", scene.method)
-    on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
-    jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), float(params["beta"]),
-                      explicit if len(explicit) else None)
-    limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
-    entry = catalogue.find("integrator", scene.integrator.kind)
-    # rigid bodies keep their spin by themselves
-    integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
-    world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                           integrator, limits, q, u, scene.time.start, recentres=not entry.iterates)
-    jointed.constraints = held = constraints_of(job, placed, tree, place, q)
-    world.notes += notes_of(world, held, placed, rates)
-    world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
+    held = constraints_of(job, placed, tree, place, q)
+    constraints: Constraints | None = held
+    rubs, reflects = False, True
     bearings = [joint.friction for one in placed for joint in one.scene.joints]
     bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
         from .bearings import rubbing_of  # its kernels are compiled where something rubs
 
-        jointed.constraints = rubbing_of(job, placed, tree, place, held)
+        constraints = rubbing_of(job, placed, tree, place, held)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
-        jointed.rubs = law.rubs != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
-        world.reflects = law.rubs != "joints"
+        rubs = law.rubs != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
+        reflects = law.rubs != "joints"
+    params = parameters("method", scene.method)
+    on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
+    jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), float(params["beta"]),
+                      explicit if len(explicit) else None, constraints, rubs)
+    limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
+    entry = catalogue.find("integrator", scene.integrator.kind)
+    # rigid bodies keep their spin by themselves
+    integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
+    world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+                   integrator, limits, q, u, scene.time.start, not entry.iterates, reflects)
+    world.notes += notes_of(world, held, placed, rates)
+    world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world
 
 

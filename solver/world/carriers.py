@@ -4,10 +4,13 @@ them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
+from ..assembly.pattern import Pattern
 from ..coordinates.attached import Attached
 from ..parts.eol.giving import Gives
 from ..state import Index, State, Vec
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 
 
 MOST = 2000  #: nodes of a body of which all that resists is told
-PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks elements have
 HARDLY = 1.0e-4  #: of how a body would give alone: so much it gives where joints hold it
 
 
@@ -64,32 +66,23 @@ class OnNodes:
         """By M − h² K of the body, with what it touches standing still; a large one by the inertia of its nodes alone,
         which is as far as they may go: whoever is told too little resistance is led there try by try, whoever is told
         too much is thrown about."""
-        soft, free = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
-        free[self.body] = soft.coordinates.is_free[self.body]
-        if np.count_nonzero(free) > MOST:
-            return Gives.nodes(np.where(free, soft.mass, np.inf)[self.nodes])
-        lin = soft.linearise(state)
-        corners = soft.tets if lin.others is None else np.concatenate([soft.tets, lin.others])
-        elements = np.flatnonzero(free[corners].any(axis=1))
-        corners, blocks = corners[elements], -h * h * lin.blocks[elements].reshape(-1, 6, 3, 3)
-        place = np.where(free, np.cumsum(free) - 1, -1).astype(np.int32)
-        own = np.flatnonzero(free)
-        diagonal = soft.mass[own, None, None] * np.eye(3) - h * h * lin.node_blocks[own]
-        keys, values = [place[own].astype(np.int64) * (1 << 32 | 1)], [diagonal]
-        for pair, (a, b) in enumerate(PAIRS):
-            one, other, K = place[corners[:, a]], place[corners[:, b]], blocks[:, pair]
-            turned = K.transpose(0, 2, 1)
-            for ends, block in (((one, one), -K), ((other, other), -turned), ((one, other), K)):
-                kept = (ends[0] >= 0) & (ends[1] >= 0)
-                high, low = (some[kept].astype(np.int64) for some in ends)
-                swapped = high < low
-                values.append(np.where(swapped[:, None, None], block[kept].transpose(0, 2, 1), block[kept]))
-                keys.append(np.maximum(high, low) << 32 | np.minimum(high, low))
-        named, of = np.unique(np.concatenate(keys), return_inverse=True)
-        inertia = np.zeros((len(named), 3, 3))
-        np.add.at(inertia, of, np.concatenate(values))
-        return Gives.coupled(place[self.nodes], np.column_stack([named >> 32, named & 0xFFFFFFFF]).astype(np.int32),
-                            inertia)
+        soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
+        own[self.body] = soft.coordinates.is_free[self.body]
+        if np.count_nonzero(own) > MOST:
+            return Gives.nodes(np.where(own, soft.mass, np.inf)[self.nodes])
+        lin, pattern = soft.linearise(state), self._pattern
+        pattern.gather(lin.blocks, lin.node_blocks, -h * h, soft.mass, lin.others)
+        lower = pattern.matrix()
+        blocks = (lower + sp.triu(lower.T, 1)).tobsr((3, 3))
+        pairs = np.column_stack([np.repeat(np.arange(len(pattern.order)), np.diff(blocks.indptr)), blocks.indices])
+        below = pairs[:, 0] >= pairs[:, 1]
+        return Gives.coupled(pattern.position[self.nodes], pairs[below].astype(np.int32), blocks.data[below])
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        """Of the body's free nodes."""
+        free = np.arange(self.body.start, self.body.stop)[self.soft.coordinates.is_free[self.body]]
+        return Pattern(self.soft.tets, free.astype(np.int32), len(self.soft.rest))
 
 
 @dataclass(frozen=True)

@@ -194,18 +194,17 @@ class PosedTree:
 
 
 class Jointed:
-    """Poses stages of a mechanism. Its arrays are kept from stage to stage and written anew in each.
-
-    constraints: what holds or brakes besides forces, set by the world; None where nothing does.
-    """
+    """Poses stages of a mechanism. Its arrays are kept from stage to stage and written anew in each."""
 
     def __init__(self, tree: Tree, springs: Springs, on_rates: OnRates, gravity: Vec, beta: float,
-                 explicit: ExplicitForces | None = None) -> None:
-        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has."""
+                 explicit: ExplicitForces | None = None, constraints: Constraints | None = None,
+                 rubs: bool = False) -> None:
+        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has. constraints:
+        what holds or brakes besides forces; None where nothing does. rubs: whether bearings do: then rates are those of
+        midway through a step from the start on."""
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
-        self.constraints: Constraints | None = None
-        self.rubs = False  #: whether bearings rub: then rates are those of midway through a step from the start on
+        self.constraints, self.rubs = constraints, rubs
         self.last: PosedTree | None = None
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
