@@ -12,6 +12,7 @@ from ..forces.stencils import BodyElements, StencilForce, Stencils, side_by_side
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
+ROOM = 2  #: one over the share of tets, for as many other elements there is room at first
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
@@ -26,10 +27,11 @@ class Elements:
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]  #: of each body among the tets
         self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
-        self._table = np.zeros((ends[-1], 6, 9))
+        # with room for others behind them: what is not written to costs nothing, to copy all for more pairs does
+        self._table = np.zeros((ends[-1] + ends[-1] // ROOM, 6, 9))
         self.filled = np.zeros(len(elastic), dtype=np.int64)  #: how often the blocks of each body's tets were
         #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
-        self.blocks = self._table
+        self.blocks = self.of_tets
         self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
 
     @cached_property
@@ -81,7 +83,6 @@ class Elements:
             return
         first, end = len(self.tets), len(self.tets) + count
         if end > len(self._table):
-            # with room for as many again, so that a few more pairs at each step do not copy all each time
             roomy = np.empty((first + 2 * count, 6, 9))
             roomy[:first] = self.of_tets
             self._table = roomy

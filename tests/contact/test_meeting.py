@@ -117,7 +117,8 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         end = x + shaken * rng.normal(size=x.shape)
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
-        strays = kept._lists[0].may_meet(x[kept.nodes], np.linalg.norm((end - x)[kept.nodes], axis=1))[1]
+        listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
+        strays = listed.may_meet(listed.moved(here), np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
         ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))

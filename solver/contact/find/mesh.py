@@ -20,7 +20,8 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Mask, Vec
 from .distance_kernels import squares
-from .near import crossing_rows, near_rows, overlapping_rows
+from .lonely import Bodies
+from .near import NEARER, crossing_rows, near_rows, overlapping_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
 from .through_kernels import may_go_through
@@ -75,6 +76,7 @@ class Surfaces:
         self._room = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
+        self._bodies = None if owner is None else Bodies(owner[self.nodes], meets, self.triangles)
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._searched = 0  #: times that strays were looked for since one was made
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
@@ -123,8 +125,9 @@ class Surfaces:
         """The list that serves best where nodes are at (s, 3) [m], how far they are from where it was made, (s,) [m],
         and which of them have strayed, (s,)."""
         best, fewest = None, STRAYED * len(here)
+        lonely = None if self._bodies is None else self._bodies.lonely(here, here, distance, 0.0)
         for listed in self._lists if self._searched < SEARCHES else []:
-            moved = listed.moved(here)
+            moved = self._moved(listed, here, lonely)
             strays = listed.strays(moved, distance)
             if (count := np.count_nonzero(strays)) <= fewest:
                 best, fewest = (listed, moved, strays), count
@@ -134,6 +137,14 @@ class Surfaces:
         others = [listed for listed in self._lists if listed is not best[0]]
         self._lists = [best[0], *others[: LISTS - 1]]
         return best
+
+    def _moved(self, listed: Neighbours, here: Vec, lonely: Mask | None) -> Vec:
+        """How far nodes at (s, 3) [m] are from where a list was made, (s,) [m]; those of a body that is apart from all
+        others beside its own nodes."""
+        if self._bodies is None or lonely is None or not lonely.any():
+            return listed.moved(here)
+        own = self._bodies.own_ways(listed.places, here)
+        return own if lonely.all() else np.where(lonely, own, listed.moved(here))
 
     def _list(self, here: Vec, distance: float) -> Neighbours:
         """All pairs within a distance [m] where nodes are at (s, 3) [m]."""
@@ -258,8 +269,12 @@ class Surfaces:
         """Pairs that may meet on straight ways between places (s, 3), (k, 4), and so many of a point and a triangle."""
         if not self._lists:
             return self._swept_by(here, there, None)
-        listed = self._lists[0]
-        may, strays = listed.may_meet(here, lengths(there - here))
+        listed, way, lonely = self._lists[0], lengths(there - here), None
+        if self._bodies is not None:
+            lonely = self._bodies.lonely(here, there, 0.0, NEARER)
+            if lonely.any():
+                way = np.where(lonely, self._bodies.own_ways(here, there), way)
+        may, strays = listed.may_meet(self._moved(listed, here, lonely), way)
         points = int(np.searchsorted(may, listed.points))
         if not strays.any():
             return listed.pairs[may], points

@@ -56,13 +56,13 @@ class Neighbours:
             threads.share(still_near, count, *arguments)
         return np.flatnonzero(square < np.inf), square
 
-    def may_meet(self, here: Vec, way: Vec) -> tuple[Index, Mask]:
-        """Which listed pairs may meet on ways of these lengths (s,) [m] from places (s, 3), (m,), none with a stray;
-        and the strays (s,), of which pairs may that are not listed.
+    def may_meet(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:
+        """Which listed pairs may meet on ways of these lengths (s,) [m], (m,), none with a stray; and the strays (s,),
+        of which pairs may that are not listed. moved: how far nodes are from where they were, (s,) [m].
 
         Two sides that go so far that .9 of their distance is left over do not count as meeting, see `meeting_times`.
         """
-        range_of = (self.moved(here) + way / LEFT_OVER) * SAFE
+        range_of = (moved + way / LEFT_OVER) * SAFE
         strays = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
         may_meet(np.where(strays, np.inf, range_of), self.pairs, self.points, self.apart, may)

@@ -1,0 +1,43 @@
+"""Bodies that are apart from all others: what they do together changes no pair.
+
+Ten bodies that fall side by side move by more than any list of near pairs serves; each by itself hardly changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+from .lonely_kernels import body_boxes, near_others, own_ways
+
+
+class Bodies:
+    """Which body each node and each triangle of a surface is of."""
+
+    def __init__(self, owner: Index, meets: Mask | None, triangles: Index) -> None:
+        """owner: of each node, (s,). meets: whether two of them touch each other, (k, k); all do where left out.
+        triangles: numbers of nodes, (t, 3)."""
+        which, of = np.unique(owner, return_inverse=True)
+        self._of = of.astype(np.int32)  #: (s,), a number among those that there are
+        self._meets = np.ones((len(which), len(which)), dtype=bool) if meets is None else meets[np.ix_(which, which)]
+        of_triangles = self._of[triangles[:, 0]]
+        order = np.argsort(of_triangles, kind="stable")
+        self._triangles = np.ascontiguousarray(triangles[order])
+        self._starts = np.searchsorted(of_triangles[order], np.arange(len(which) + 1))  #: of each body among these
+
+    def lonely(self, here: Vec, there: Vec, distance: float, share: float) -> Mask:
+        """Which nodes, (s,), are of a body that has no other one within a distance [m], and a share of the longest way
+        of both, on straight ways from places to others, (s, 3) [m] each."""
+        count = len(self._meets)
+        box, more, near = np.empty((count, 6)), np.empty(count), np.empty(count, dtype=bool)
+        body_boxes(here, there, self._of, distance, share, box, more)
+        near_others(here, there, self._triangles, self._starts, self._meets, box, more, near)
+        lonely: Mask = ~near[self._of]
+        return lonely
+
+    def own_ways(self, here: Vec, there: Vec) -> Vec:
+        """Lengths of ways between places, (s, 3) [m] each, less the middle of those of each body where that makes them
+        less, (s,) [m]."""
+        out: Vec = np.empty(len(here))
+        own_ways(here, there, self._of, np.empty((len(self._meets), 8)), out)
+        return out
