@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from touching import box
 from test_meeting import apart
+from touching import box
 
 from benchmarks.scenes.touching import ball, bowl
 from solver.contact.find.lonely import Bodies
