@@ -11,8 +11,8 @@ from ...state import Index, Mask, Vec
 from .lonely_kernels import body_boxes, near_others, own_ways
 
 
-class Bodies:
-    """Which body each node and each triangle of a surface is of."""
+class LonelyBodies:
+    """Those of a surface that are apart from all others: of its bodies, nodes and triangles of each."""
 
     def __init__(self, owner: Index, meets: Mask | None, triangles: Index) -> None:
         """owner: of each node, (s,). meets: whether two of them touch each other, (k, k); all do where left out.

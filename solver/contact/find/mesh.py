@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from ... import threads
 from ...state import Index, Mask, Vec
 from .distance_kernels import squares
-from .lonely import Bodies
+from .lonely import LonelyBodies
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
@@ -76,7 +76,7 @@ class Surfaces:
         self._room = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
-        self._bodies = None if owner is None else Bodies(owner[self.nodes], meets, self.triangles)
+        self._bodies = None if owner is None else LonelyBodies(owner[self.nodes], meets, self.triangles)
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._searched = 0  #: times that strays were looked for since one was made
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
