@@ -20,7 +20,7 @@ from solver.forces.cloth.sheet import Sheet
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.parts.eol.fabric import Breeze
-from solver.parts.eol.pushing import Pushing
+from solver.parts.eol.pushing import Pushes, Pushing
 from solver.parts.eol.remeshing import STAY, Remeshing
 from solver.parts.eol.things import Thing, Things
 from solver.parts.eol.told import Told
@@ -97,6 +97,27 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
         assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
         assert energy(cloth.mesh) < had * (1.0 + 1e-9)
     assert touched and not any("pushed through" in said for said in steps.told.sentences)
+
+
+def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
+    """Near the barrier's wall a move of a hundredth of its reach is as much as all that pushes, and a step that ends
+    with another push than it was solved with throws the cloth in the next one."""
+    h, mesh, ways = 1 / 192, folded(), []
+
+    def go(pushes, at, end, went=Pushes.go):
+        ways.append((pushes, at, end))
+        return went(pushes, at, end)
+
+    monkeypatch.setattr(Pushes, "go", go)
+    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
+    cloth, worst, hardest = start(mesh), 0.0, 0.0
+    for k in range(20):
+        cloth = steps.step(cloth, k * h, h)
+        pushes, at, end = ways[-1]
+        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.missed(at, end))
+        worst = max(worst, float((missed / np.maximum(1.0, pushed)).max()))
+        hardest = max(hardest, float(pushed.max()))
+    assert hardest > 0.1 and 0.0 < worst < 0.03
 
 
 def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_through_it():

@@ -140,6 +140,13 @@ class Assembler:
                 impulse[:, 3:] += h * one.of_growth(sheet.x, slides)
         return Assembled(unknowns, blocks, impulse)
 
+    def masses(self, sheet: SheetMesh) -> Vec:
+        """Of vertices, a third of each face's, (n,) [kg]."""
+        masses = np.zeros(len(sheet.x))
+        for one, own in zip(self.fabrics, self._owned(sheet)):
+            np.add.at(masses, sheet.faces[own], (one.density / 3.0 * sheet.areas[own])[:, None])
+        return masses
+
     def _add(self, one: Piece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
              blocks: Vec, impulse: Vec) -> None:
         """Inertia, forces and stiffness of a sheet. slots: of its elements. F: of its faces."""

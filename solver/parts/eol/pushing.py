@@ -13,17 +13,16 @@ import numpy as np
 
 from ...contact.find.mesh import Surfaces
 from ...contact.laws.interface import ContactLaw
-from ...forces.stencils import side_by_side
+from ...forces.stencils import Stencils, side_by_side
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .fabric import Assembled
 from .giving import Gives
 from .lost import Lost
-from .pushing_kernels import add_pushes
+from .pushing_kernels import add_forces, add_pushes
 from .things import ThingsInStep
 
-PAIRS = ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))  #: whose blocks stencils have
-TOUCHES = 0.01  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
+TOUCHES = 0.5  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
 NEARER = 0.5  #: of how near anything was before: what is no nearer than this is as near as it was
 HARD = 0  #: the group of nodes that do not touch each other: those of things
 
@@ -37,6 +36,15 @@ class Way:
 
     x: Vec  #: cloth, (n, 3) [m]
     things: Vec  #: (o, 3) [m]
+
+    def off(self, other: Way) -> float:
+        """The largest component of what is between both [m]."""
+        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
+            initial=0.0)))
+
+    def half(self, end: Way) -> Way:
+        """The middle between both."""
+        return Way(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
 
 
 @dataclass
@@ -245,14 +253,21 @@ class Pushes:
         """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
         here = np.concatenate([at.x, at.things])
         tables = [self.law.fill(here, 0.0, True)]
-        if not len(tables[0].nodes):
-            return tables[0].nodes, tables[0].forces, tables[0].blocks
-        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
+                                                                                                 ) else None
         if rubs is not None:
             tables.append(rubs.fill(here, 0.0, True))
+        return self._softer(tables)
+
+    def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
+        """The same of what keeps apart alone, where all nodes are at (n + o, 3)."""
+        return self._softer([self.law.fill(here, 0.0, True)])
+
+    def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
+        """All of them, no pair firmer than the firmest."""
         nodes, blocks = side_by_side(tables)
         forces = np.concatenate([one.forces for one in tables])
-        if self.firmest < np.inf:
+        if self.firmest < np.inf and len(nodes):
             share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
             blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
         return nodes, forces, blocks
@@ -260,16 +275,25 @@ class Pushes:
     def felt(self, at: Way, end: Way, h: float) -> Vec:
         """Impulses on what is round, (o, 3) [N s], in a step that was solved at one place and ends at another: what
         `added` has for the cloth, turned round."""
-        nodes, forces, blocks = self._at(at, h)
-        impulse = np.zeros((len(at.x) + len(at.things), 3))
-        way = np.concatenate([end.x - at.x, end.things - at.things])
-        for pair, (a, b) in enumerate(PAIRS[: blocks.shape[1]]):
-            moved = way[nodes[:, b]] - way[nodes[:, a]]
-            K = blocks[:, pair].reshape(-1, 3, 3)
-            np.add.at(impulse, nodes[:, a], h * np.einsum("kij,kj->ki", K, moved))
-            np.add.at(impulse, nodes[:, b], -h * np.einsum("kji,kj->ki", K, moved))
-        np.add.at(impulse, nodes, h * forces)
-        return impulse[len(at.x):]
+        foreseen: Vec = h * self._foreseen(self._at(at, h), at, end)[len(at.x):]
+        return foreseen
+
+    @staticmethod
+    def _foreseen(pushes: tuple[Index, Vec, Vec], at: Way, end: Way) -> Vec:
+        """f + K Δx of pushes at one place, (n + o, 3) [N], where the step ends at another."""
+        out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
+        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
+        return out
+
+    def missed(self, at: Way, end: Way) -> tuple[Vec, Vec]:
+        """By how much what pushes the cloth where a step ends is not what it was solved with at another place, and how
+        much that is, (n,) [N] both."""
+        nodes, forces, _ = self._apart(np.concatenate([end.x, end.things]))
+        pushed = np.zeros((len(at.x) + len(at.things), 3))
+        np.add.at(pushed, nodes, forces)
+        foreseen = self._foreseen(self._apart(np.concatenate([at.x, at.things])), at, end)
+        return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
+                np.linalg.norm(pushed[: len(at.x)], axis=1))
 
     def go(self, at: Way, end: Way) -> tuple[Way, float]:
         """As far towards the step's end as nothing meets; and the share of it."""

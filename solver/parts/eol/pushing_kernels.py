@@ -85,3 +85,21 @@ def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, imp
                         for i in range(3):
                             for j in range(3):
                                 blocks[low, i, j] -= h * h * other[i, j]
+
+
+@kernel("void(i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
+def add_forces(nodes, forces, stiffness, way, out):  # type: ignore[no-untyped-def]
+    """Add f + K way to `out` (m, 3); all else as above."""
+    for e in range(nodes.shape[0]):
+        for a in range(4):
+            for i in range(3):
+                out[nodes[e, a], i] += forces[e, a, i]
+        for a in range(1, 4):
+            for b in range(a):
+                pair = a * (a - 1) // 2 + b
+                first, second = nodes[e, a], nodes[e, b]
+                for i in range(3):
+                    for j in range(3):
+                        value = stiffness[e, pair, 3 * i + j]
+                        out[first, i] += value * (way[second, j] - way[first, j])
+                        out[second, j] -= value * (way[second, i] - way[first, i])

@@ -10,6 +10,44 @@ import numpy as np
 from ...state import Index, Vec
 
 SLOWEST = 1.0e-4  #: [m/s]: what creeps less is held
+TELLING = 0.3  #: of a drag: what it changes by less from one answer to the next tells nothing
+FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping
+
+
+@dataclass(frozen=True)
+class Slips:
+    """What dragged vertices in the last two answers, force over speed, and the drag that would have been right there,
+    μ p / s; NaN where that is not known."""
+
+    drag: Vec  #: (n,) [kg]
+    right: Vec
+    drag_before: Vec
+    right_before: Vec
+
+    @classmethod
+    def unknown(cls, count: int) -> Slips:
+        """Of so many vertices."""
+        return cls(*(np.full(count, np.nan) for _ in range(4)))
+
+    def then(self, vertices: Index, drag: Vec, right: Vec) -> Slips:
+        """After one more answer, of vertices (k,)."""
+        now, asked = (np.full(len(self.drag), np.nan) for _ in range(2))
+        now[vertices], asked[vertices] = drag, right
+        return Slips(now, asked, self.drag, self.right)
+
+    def foreseen(self, vertices: Index, right: Vec) -> Vec:
+        """Drags r that will be right at vertices (k,), (k,); `right` where two answers tell nothing.
+
+        What is driven by F and has m to move slips with s = F / (m + r), so that μ p / s is linear in r; where it
+        rises faster than r, μ p > F, no r is enough.
+        """
+        drag, drag_before, before = (one[vertices] for one in (self.drag, self.drag_before, self.right_before))
+        with np.errstate(all="ignore"):
+            slope = (right - before) / (drag - drag_before)
+            met = np.where(slope < 1.0, (right - slope * drag) / (1.0 - slope), np.where(right > drag, np.inf, 0.0))
+            tells = np.abs(drag - drag_before) > TELLING * drag
+            low, high = np.minimum(drag, right) / FURTHEST, np.maximum(drag, right) * FURTHEST
+            return np.where(tells, np.clip(met, low, high), right)
 
 
 @dataclass(frozen=True)
@@ -26,11 +64,15 @@ class Rubbed:
         along: Vec = np.einsum("kij,kj->ki", self.ways, rates - self.still)
         return along
 
-    def resistance(self, pressing: Vec, along: Vec) -> Vec:
-        """What takes μ times the impulses that press (k,) [N s] where they slip so, (k, 5); (k,) [kg].
+    def right(self, pressing: Vec, along: Vec) -> Vec:
+        """Drags that are μ times the impulses that press (k,) [N s] where vertices slip along (k, 5), (k,) [kg].
         [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
-        resistance: Vec = self.coefficient * pressing / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
-        return resistance
+        drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
+        return drag
+
+    def most(self, pressing: Vec) -> Vec:
+        """Of friction, (k,) [N s]."""
+        return self.coefficient * pressing
 
 
 def along_surface(normal: Vec) -> Vec:

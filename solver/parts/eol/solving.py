@@ -10,7 +10,7 @@ import numpy as np
 from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
 from ...sheet.sheet_mesh import SheetMesh
-from ...state import Vec
+from ...state import Index, Vec
 from .cloth import Cloth
 from .cone import cone
 from .fabric import Assembled, Assembler
@@ -18,7 +18,7 @@ from .gone_through import gone_through
 from .lost import Lost
 from .pushing import Pushes, Pushing, Way
 from .rows import StepRows, widened
-from .rubbing import Rubbed, along_surface, over_features
+from .rubbing import SLOWEST, Rubbed, Slips, along_surface, over_features
 from .sheet_offsets import SheetOffsets
 from .solved import Solved
 from .things import Things, ThingsInStep, of_sheets
@@ -28,10 +28,17 @@ from .touching import Look
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
 ENOUGH = 30  #: after which a way is taken on which nothing meets although they do not settle
-SETTLED = 0.1  #: of the distance at which surfaces push: where the next round moves less it is the last
+SETTLED = 0.3  #: of the distance at which surfaces push: where the next round moves less it is the last
+#: [m/s] and of all that pushes: so wrongly a vertex may be pushed where a round is the last. A move tells too little:
+#: near the barrier's wall a hundredth of its reach is as much as all that pushes
+MISSED, SHARE = 0.02, 0.02
+COMES_BACK, CYCLE = 0.5, 4  #: of its move: where a round ends so near to one of so many before it goes half of its way
 RENEWALS = 4  #: of friction
 RENEWED = 0.02  #: of all friction: how wrong it may be
 ALIKE = 2.0  #: drags that differ by less share a factor
+
+#: whether an answer ends where its round was asked
+Stays = Callable[[Minimum], bool]
 
 
 @dataclass
@@ -57,13 +64,15 @@ class Solving:
         posed = self.assembler.assemble(mesh, h, time)
         look = self.look(mesh, now, h)
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
-                        held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1))
+                        held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
+                        Slips.unknown(len(mesh.x)))
 
-        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS) -> tuple[Minimum, bool]:
+        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS,
+                      stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
             rubbed = self._rubbed(mesh, rows, now)
             return (self.ask(one, rows, warm), True) if rubbed is None else self._rub(one, rows, rubbed, warm,
-                                                                                      renewals)
+                                                                                      renewals, stays)
 
         def asked_more(answer: Minimum) -> bool:
             """Whether the answer takes cloth through something that it shall be kept out of now."""
@@ -109,29 +118,38 @@ class Solving:
                       rows.pressing[:len(mesh.x)] / h)
 
     def _kept_apart(self, posed: Assembled, pushes: Pushes,
-                    answer_of: Callable[[Assembled, WarmStart | None, int], tuple[Minimum, bool]],
+                    answer_of: Callable[[Assembled, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
                     asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
         did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
         at, warm, near, last, met = pushes.start, self.warm, pushes.is_near(pushes.start), None, 0
+        places = list[Way]()
         pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
+        still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
         for k in range(ENOUGH + ROUNDS):
             self.told.rounds += 1
+            with_pushes, used = pushes.added(posed, at, h)
+
+            def end_of(answer: Minimum, used: Index = used) -> Way:
+                return Way(pushes.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
+                           pushes.ended(pushes.rates(answer.u[own:], used), h))
+
+            def stays(answer: Minimum, at: Way = at, end_of: Callable[[Minimum], Way] = end_of) -> bool:
+                return at.off(end_of(answer)) <= still
+
             # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
-            with_pushes, used = pushes.added(posed, at, h)
-            answer, rubs = answer_of(with_pushes, warm, renewals)
-            gave, answer = pushes.rates(answer.u[own:], used), replace(answer, u=answer.u[:own])
-            warm = answer.warm
-            end = Way(pushes.mesh.x + h * posed.unknowns.parted(answer.u)[0], pushes.ended(gave, h))
-            moved = max(float(np.abs(one - other).max(initial=0.0)) for one, other in (
-                (end.x, at.x), (end.things, at.things)))
-            was_near, was_at = near, at
-            at, share = pushes.go(at, end)
+            answer, rubs = answer_of(with_pushes, warm, renewals, stays)
+            gave, end = pushes.rates(answer.u[own:], used), end_of(answer)
+            answer, warm, moved = replace(answer, u=answer.u[:own]), answer.warm, at.off(end)
+            back = moved > still and k < ENOUGH and any(one.off(end) < COMES_BACK * moved for one in places)
+            was_near, was_at, places = near, at, [*places[-CYCLE:], at]
+            at, share = pushes.go(at, at.half(end) if back else end)
             near = pushes.is_near(at)
             met, last = met + (share < 1.0), None
-            settled = k >= ENOUGH or not (near or was_near) or (rubs and moved <= SETTLED * pushes.activation)
-            if share == 1.0 and settled:
+            settled = share == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
+                rubs and moved <= still and self._as_foreseen(pushes, was_at, end, masses / h)))
+            if settled:
                 last = answer
                 if self.is_felt:
                     pushed = pushes.felt(was_at, end, h)
@@ -140,6 +158,12 @@ class Solving:
             if met == ROUNDS:
                 break
         return last, pushed, gave
+
+    @staticmethod
+    def _as_foreseen(pushes: Pushes, at: Way, end: Way, masses: Vec) -> bool:
+        """Whether what pushes where a round ends is what it was solved with. masses: over the step, (n,) [kg/s]."""
+        missed, pushed = pushes.missed(at, end)
+        return bool((missed <= np.maximum(MISSED * masses, SHARE * pushed)).all())
 
     def ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Minimum:
         """The program's answer. Raises StepFailed where rows contradict each other."""
@@ -177,37 +201,47 @@ class Solving:
                       np.concatenate([over_features(on_features.along), along_surface(touched.met.normal[first])]),
                       np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int
-             ) -> tuple[Minimum, bool]:
-        """With friction, whose resistance begins with that of the last answer, or step, and is renewed so often at
-        most; and whether that was enough."""
+    def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int,
+             stays: Stays | None) -> tuple[Minimum, bool]:
+        """With friction, whose drag begins with that of the last answer, or step, and is renewed so often at most, or
+        while answers stay where they are asked; and whether that was enough."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
         vertices, dragged, given = rubbed.vertices, None, np.zeros_like(rubbed.still)
         place = np.full(len(posed.impulse), -1)
         place[vertices] = np.arange(len(vertices))
         along = rubbed.along(asked.rates[vertices])
-        resistance = held = rubbed.resistance(asked.pressing[vertices], along)
-        for _ in range(renewals + 1):
+        drag, foreseen = self._foreseen(rubbed, asked.pressing[vertices], along, asked.slips)
+        for k in range(RENEWALS + 1):
             if dragged is None:
-                held, given = resistance, np.zeros_like(along)
+                held, given = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, held[:, None, None] * rubbed.ways, rubbed.still)
                 answer = self.ask(dragged, asked, warm)
             else:  # by the factor that there is: what its drag does wrong are impulses
-                given = (held - resistance)[:, None] * along
+                given = (held - drag)[:, None] * foreseen
                 answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
             asked.pressing = np.zeros(len(posed.impulse))
             asked.pressing[vertices] = np.linalg.norm(pressing, axis=1)
             asked.rates = np.concatenate(posed.unknowns.parted(answer.u), axis=1)
-            along = rubbed.along(asked.rates[vertices])
-            resistance = rubbed.resistance(asked.pressing[vertices], along)
-            wrong = np.linalg.norm((held - resistance)[:, None] * along - given, axis=1)
-            most = float(rubbed.coefficient @ asked.pressing[vertices])
+            along, pressed = rubbed.along(asked.rates[vertices]), asked.pressing[vertices]
+            right, drags = rubbed.right(pressed, along), held[:, None] * along - given
+            wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
+            most = float(rubbed.most(pressed).sum())
             enough = bool(wrong.sum() <= RENEWED * most)
-            if enough:
+            asked.slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
+                np.einsum("ki,ki->k", along, along), 1e-300), right)
+            if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
-            if wrong[np.maximum(held, resistance) > ALIKE * np.minimum(held, resistance)].sum() > RENEWED * most:
+            drag, foreseen = self._foreseen(rubbed, pressed, along, asked.slips)
+            if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
                 dragged = None
         return answer, enough
+
+    @staticmethod
+    def _foreseen(rubbed: Rubbed, pressing: Vec, along: Vec, slips: Slips) -> tuple[Vec, Vec]:
+        """Drags that will be right, and how vertices will slip then, after they slipped along (k, 5)."""
+        most, speed = rubbed.most(pressing), np.linalg.norm(along, axis=1)
+        drag = np.minimum(slips.foreseen(rubbed.vertices, rubbed.right(pressing, along)), most / SLOWEST)
+        return drag, (most / np.maximum(drag, 1e-300) / np.maximum(speed, SLOWEST))[:, None] * along
