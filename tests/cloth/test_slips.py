@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from solver.parts.eol.rubbing import FURTHEST, Slips
 
 
