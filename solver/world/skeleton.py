@@ -44,15 +44,16 @@ class Skeleton:
         self._twists = np.zeros((tree.count, 6, 6 * len(own)))
         for k, body in enumerate(own):
             self._twists[body, :, 6 * k : 6 * k + 6] = np.eye(6)
+        self._columns, self._posture = np.eye(len(rates)), tree.blank()
 
     def bodies(self, state: State, ago: float = 0.0) -> Bodies:
         """Where the bodies are at a state of the joints, or were, `ago` seconds before, at the rates that it has."""
         tree = self._world.tree
-        at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory)
-        moved, columns = tree.spread(at, self._unit), np.eye(len(self._rates))
+        at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory, self._posture)
+        moved, columns = tree.spread(at, self._unit), self._columns
         if self._bodies is not None:
             columns, moved = moved[self._bodies].reshape(6 * len(self._bodies), -1), self._twists
-        return Bodies(at.E, moved, at.twist, at.drift, self._rates, columns)
+        return Bodies(at.E.copy(), moved, at.twist.copy(), at.drift.copy(), self._rates, columns)
 
     def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
         """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
