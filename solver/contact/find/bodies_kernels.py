@@ -95,9 +95,9 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
     return count
 
 
-@kernel("i8(i4[::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
-def ground_contacts(points, normals, gaps, owner, radius, x, shape, out):  # type: ignore[no-untyped-def]
-    """A few of each shape's points (k,) that touch the ground, as above, with room for all; the ground is shape −1."""
+@kernel("i8(i4[::1], f8[:,::1], f8[::1], i4[::1], i4[::1], f8[::1], f8[:,::1], i4[:,::1], f8[:,::1])")
+def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out):  # type: ignore[no-untyped-def]
+    """A few of each body's points (k,) that touch the ground, as above, with room for all; the ground is shape −1."""
     found = np.empty((MANY, 7))
     count = k = 0
     while k < points.shape[0]:
@@ -110,7 +110,7 @@ def ground_contacts(points, normals, gaps, owner, radius, x, shape, out):  # typ
                 found[few, 6] = gaps[k]
                 few += 1
             k += 1
-        few = keep_few(few, found)
+        few = keep_few(few, found) if body[s] >= 0 else 0
         for i in range(few):
             shape[count, 0], shape[count, 1] = s, -1
             for a in range(7):

@@ -67,7 +67,7 @@ class Ground:
         if not self.is_there:
             return NO_CONTACTS
         gap = self.gaps(x, time) - reach
-        nodes = np.flatnonzero(gap < within).astype(np.int32)
+        nodes = (gap < within).nonzero()[0].astype(np.int32)
         normal = np.empty((len(nodes), 3))
         normal[:] = self.normal
         return Contacts(nodes, normal, gap[nodes])
