@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.laws.gripping import NODES, PLACES, Gripping
+from ..contact.laws.gripping import NODES, PLACES, Gripping, with_anchors
 from ..contact.laws.interface import SlidingNodes, along
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
@@ -40,7 +40,7 @@ def landed(soft: SoftBodies, posed: Touched, stage: Stage, start: State, is_last
     if is_last:
         q = posed.settle(q, u, evaluate)
     after = remember(State(stage.time, q, u, start.memory), posed.stage, found)
-    return after if held is None else replace(after, memory={**after.memory, **held.remembered(q)})
+    return after if held is None else replace(after, memory=held.remembered(after.memory, q))
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,11 @@ class _Gripped:
         force, energy = self.soft.evaluate(x, time)
         return force, energy + self.grip.add_force(x, force)
 
-    def remembered(self, q: Vec) -> dict[str, Vec]:
-        """What it has come to hold where the stage ends, with the loads that are there."""
+    def remembered(self, memory: Mapping[str, Vec], q: Vec) -> dict[str, Vec]:
+        """A memory with what it has come to hold where the stage ends, with the loads that are there."""
         time = self.posed.stage.time
         x = self.soft.coordinates.place(q, time)
-        last = self.soft.ground.gripping(x, time, self.anchors)
-        return {} if last is None else last.remembered(x)
+        return with_anchors(memory, self.soft.ground.gripping(x, time, self.anchors), x)
 
 
 def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:

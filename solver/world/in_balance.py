@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
-from ..contact.laws.gripping import Gripping
+from ..contact.laws.gripping import Gripping, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
@@ -60,11 +60,11 @@ class InBalance(Root):
                     damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
         """Where nodes stand and how fast, (n, 3), with K negative semi-definite if so asked."""
         soft = self._soft
-        untouched = soft.untouched(stage.time) if stage.inertia and soft.ground.plane.is_there else None
 
         def taken(x: Vec, v: Vec, project: bool) -> Linearised:
-            return replace(soft.linearise_at(x, v, stage.time, project), damped=damped, memory=start.memory,
-                           untouched=untouched)
+            lin = soft.linearise_at(x, v, stage.time, project)
+            untouched = soft.untouched(stage.time) if stage.inertia and len(lin.contacts) else None
+            return replace(lin, damped=damped, memory=start.memory, untouched=untouched)
 
         return taken
 
@@ -206,7 +206,7 @@ class AtOnce(InBalance):
         x, v = problem.positions(moved), inertia.velocities(moved)
         memory = start.memory
         if gripping is not None:
-            memory = in_contact.gripped(memory, gripping(x), x)
+            memory = with_anchors(memory, gripping(x), x)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
 
     def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], Gripping | None] | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import NODES, PLACES, Gripping
+from ..contact.laws.gripping import Gripping
 from ..errors import StepFailed
 from ..forces.stencils import StencilForce
 from ..nonlinear.approach import approach
@@ -109,12 +109,6 @@ def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
     except StepFailed:
         return None  # it may have met something
     return None if touches(soft, begun, placed(after)) else after
-
-
-def gripped(memory: Mapping[str, Vec], grip: Gripping | None, x: Vec) -> dict[str, Vec]:
-    """A memory with what the ground's friction holds at positions x, (n, 3) [m]."""
-    kept = {key: value for key, value in memory.items() if key not in (NODES, PLACES)}
-    return kept if grip is None else kept | grip.remembered(x)
 
 
 def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun: Vec, guess: Vec,

@@ -156,7 +156,7 @@ class Nodes(SoftBodies, Part):
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
         """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
         lin = self.linearise(at, time)
-        if stage.base is None and self.ground.plane.is_there:
+        if stage.base is None and len(lin.contacts):
             # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
             lin = replace(lin, untouched=self.untouched(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
@@ -182,7 +182,7 @@ class Nodes(SoftBodies, Part):
         """The end of a linearised stage, solved where nodes hit the ground as it begins, or would flying on; None where
         they do not, or it is linearised all the same. Raises StepFailed."""
         seconds = stage.time - start.time
-        if self.of_hits is None or not self.ground.plane.is_there or self.joins_apart or self.contacts:
+        if self.of_hits is None or self.joins_apart or self.contacts:
             return None
         flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
         if not self.hits([start, flown], stage.h):

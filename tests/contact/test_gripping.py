@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from bodies import box, make, nearest
 
-from solver.contact.laws.gripping import NODES, Gripping, anchors_from
+from solver.contact.find.ground import Ground
+from solver.contact.laws.gripping import NODES, Gripping
+from solver.contact.laws.on_ground import OnGround
 from solver.state import State
 
 POINT = np.array([0.3, -0.2, 0.1])  # that the ground goes along with
@@ -59,13 +61,14 @@ def test_its_stiffness_is_that_of_a_parabola_above_the_energy():
 def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     grip, x = gripping(np.random.default_rng(4))
     memory = grip.remembered(x)
-    kept = anchors_from(memory, x, POINT) + POINT
+    law = OnGround(Ground(POINT, np.ones(3)), grip.stiffness, np.ones(len(x), dtype=bool))
+    kept = law.anchors(memory, x, 0.0) + POINT
     force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)
     assert again[0] == pytest.approx(force, abs=1e-12)
     across = x - kept - np.einsum("ka,ka->k", x - kept, grip.normal)[:, None] * grip.normal
     assert (np.linalg.norm(across, axis=1) <= grip.most / grip.stiffness * (1 + 1e-12)).all()
     # who has none yet begins where it is, and an anchor goes with the ground
-    assert np.array_equal(anchors_from({}, x, POINT), x - POINT)
+    assert np.array_equal(law.anchors({}, x, 0.0), x - POINT)
 
 
 def uneven(**settings):

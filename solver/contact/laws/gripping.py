@@ -65,10 +65,7 @@ class Gripping:
         return pull
 
 
-def anchors_from(memory: Mapping[str, Vec], x: Vec, point: Vec) -> Vec:
-    """Of all nodes, (n, 3) [m], from the point (3,) that the ground goes along with: where the memory has them, else
-    where nodes are at x, (n, 3)."""
-    out: Vec = x - point
-    if NODES in memory:
-        out[memory[NODES].astype(np.int64)] = memory[PLACES].reshape(-1, 3)
-    return out
+def with_anchors(memory: Mapping[str, Vec], grip: Gripping | None, x: Vec) -> dict[str, Vec]:
+    """A memory with what is held at positions x of all nodes, (n, 3) [m], in place of what was; None holds nothing."""
+    kept = {key: value for key, value in memory.items() if key not in (NODES, PLACES)}
+    return kept if grip is None else kept | grip.remembered(x)

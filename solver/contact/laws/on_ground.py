@@ -9,7 +9,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 from ..find.ground import Contacts, Ground
-from .gripping import SHARE, Gripping, anchors_from
+from .gripping import NODES, PLACES, SHARE, Gripping
 from .interface import Friction
 
 
@@ -54,7 +54,10 @@ class OnGround:
     def anchors(self, memory: Mapping[str, Vec], x: Vec, time: float) -> Vec:
         """Of all nodes, (n, 3) [m], from the point that the ground goes along with: where the memory has them, else
         where nodes are at x, (n, 3) [m], at `time` [s]."""
-        return anchors_from(memory, x, self.plane.point(time))
+        out: Vec = x - self.plane.point(time)
+        if NODES in memory:
+            out[memory[NODES].astype(np.int64)] = memory[PLACES].reshape(-1, 3)
+        return out
 
     def gripping(self, x: Vec, time: float, anchors: Vec) -> Gripping | None:
         """Friction as a force of positions, its loads those at x, (n, 3) [m]; None where there is none."""
