@@ -60,8 +60,8 @@ class Near:
         self._corners = self.place[corners].astype(np.int32)
         self._own = np.flatnonzero(self._few[self.nodes])
         ordered = np.sort(corners, axis=1)
-        #: whether these are all elements, each with four different corners
-        self._is_whole = bool(np.array_equal(elements, np.arange(self._first)) and (np.diff(ordered) > 0).all())
+        #: whether these are the first elements, of which all are, each with four different corners
+        self._is_whole = bool(np.array_equal(elements, np.arange(len(elements))) and (np.diff(ordered) > 0).all())
 
     def of(self, lin: Linearised) -> Near:
         """The same with the elements besides tets that there are at this moment."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solver import catalogue, threads  # noqa: F401
+from solver.assembly import linearised
 from solver.assembly.kernels import multiply, multiply_one
 from solver.assembly.linearised import Linearised, Near
 from solver.assembly.pattern import Pattern, node_graph
@@ -284,3 +285,19 @@ def test_one_column_over_springs_triangles_and_hinges_is_as_over_elements_one_by
     multiply(blocks, np.arange(len(corners), dtype=np.int32), corners, column[:, :, None].copy(), many)
     assert np.array_equal(one, many[:, :, 0])
     assert np.allclose(one.ravel(), dense(corners, blocks, nodes) @ column.ravel())
+
+
+def test_one_column_over_tets_and_pairs_that_touch_is_the_same_bytes_and_takes_the_short_way(scene, monkeypatch):
+    """What a stage's right-hand side needs once an iteration, of everything and of what touches."""
+    _, tets, count, _, blocks, others = scene
+    rng, still = np.random.default_rng(6), np.zeros((count, 3))
+    table, more = others(1)
+    apart = (np.diff(np.sort(table, axis=1)) > 0).all(axis=1)  # as those of points and triangles, and of edges
+    table, more = table[apart], more[apart]
+    assert len(table) > 1
+    touching = Linearised(still, still, np.ones(count), still, np.concatenate([blocks, more]), np.zeros((count, 3, 3)),
+                          others=table)
+    met, column = Near(tets, np.arange(count, dtype=np.int32), count).of(touching), rng.normal(size=(count, 3, 1))
+    two = met.multiply(touching, np.concatenate([column, column], axis=2))
+    monkeypatch.setattr(linearised, "multiply", None)  # the long way
+    assert np.array_equal(met.multiply(touching, column)[:, :, 0], two[:, :, 1])
