@@ -63,7 +63,8 @@ class SoftBodies:
         self.tets = self._elements.tets
         self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: written anew by each linearisation
         self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
-        self._own_weight = self._weight = self.mass[:, None] * self.gravity
+        self._own_weight = self.mass[:, None] * self.gravity
+        self._weight = self._own_weight.copy()  #: with what is borne, written where it stands: who sees this feels that
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
@@ -72,11 +73,11 @@ class SoftBodies:
     def bearing(self, forces: Vec | None) -> Iterator[None]:
         """Within it these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
         if forces is not None:
-            self._weight = self._own_weight + forces
+            self._weight += forces
         try:
             yield
         finally:
-            self._weight = self._own_weight
+            self._weight[:] = self._own_weight
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""

@@ -8,6 +8,7 @@ from bodies import box, make, nearest, positions
 from matrix import some
 
 from solver.errors import StepFailed
+from solver.parts.interface import BORNE
 from solver.parts.stage import Stage
 from solver.simulate import advance
 
@@ -155,6 +156,18 @@ def test_what_a_linearised_step_cannot_solve_still_fails():
     world = dropped("semi_implicit", method="vanilla", dynamic=[])
     with pytest.raises(StepFailed, match="lost"):
         world.rescue(world.initial_state(), 0.01, StepFailed("lost"))
+
+
+def test_a_step_that_is_linearised_instead_bears_what_it_bore():
+    """Also where the linearised stage is solved, as where bodies touch."""
+    nodes, tets = box((3, 3, 3), (0.1, 0.1, 0.1))
+    world, h = make(nodes, tets, dynamic=[0, 21, 42, 63], integrator="bdf2"), 0.01
+    world.joins_apart = True
+    forces = 30.0 * world.mass[:, None] * [0.2, 0.0, 1.0]
+    for borne in ({}, {BORNE: forces}):
+        after = world.rescue(replace(world.initial_state(), memory=borne), h, StepFailed("lost"))
+        gained = world.mass[:, None] * (world.gravity + (forces / world.mass[:, None] if borne else 0.0))
+        assert world.mass @ world.velocity(after) == pytest.approx(h * gained.sum(axis=0), rel=1e-4, abs=1e-9)
 
 
 def cube(method):
