@@ -23,6 +23,7 @@ from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_o
 #: corners after and before each corner of a face: the ends of the edge opposite to it
 NEXT, LAST = (1, 2, 0), (2, 0, 1)
 CORNER = 0.35  #: [rad] a border turns by where it has one
+DOUBLED = 1.0e-5  #: of its size: vertices of two pieces that are so near are one to who made them
 THIN = 1.0e-12  #: of the square of its longest edge: a face that is smaller in material space has no area
 
 #: what is worked out once, and of which arrays; and these
@@ -232,8 +233,7 @@ class SheetMesh:
         label = _labels(len(self.faces), self.across)
         if label.max() > 0:
             raise BadMesh(f"the cloth has {label.max() + 1} pieces in material space that no edge joins, "
-                          f"{self._spot(int(np.argmax(label > 0)))}",
-                          "Make each piece an object of its own, or unwrap it as one island without seams")
+                          f"{self._spot(int(np.argmax(label > 0)))}", self._joined_by(label))
         around = np.bincount(self.faces.ravel(), minlength=len(self.x))
         degree = np.bincount(self.edges.ravel(), minlength=len(self.x))
         pinched = np.flatnonzero(degree != around + self.border)
@@ -241,6 +241,24 @@ class SheetMesh:
             face = int(np.flatnonzero((self.faces == pinched[0]).any(axis=1))[0])
             raise BadMesh(f"faces meet at vertex {pinched[0]} and share no edge there, {self._spot(face)}",
                           "Separate the vertex, or fill the gap with a face")
+
+    def _joined_by(self, label: Index) -> str:
+        """What makes one of pieces; label: of each face, (m,)."""
+        from scipy.spatial import cKDTree
+
+        piece = np.zeros(len(self.x), dtype=np.int32)
+        piece[self.faces] = label[:, None]
+
+        def doubled(places: Vec) -> set[tuple[int, int]]:
+            size = float(np.ptp(places, axis=0).max())
+            pairs = cKDTree(places).query_pairs(DOUBLED * size, output_type="ndarray")
+            return {(int(a), int(b)) for a, b in pairs[piece[pairs[:, 0]] != piece[pairs[:, 1]]]}
+
+        in_world = doubled(self.x)
+        if not in_world:
+            return "Make each piece an object of its own, or unwrap it as one island without seams"
+        unwrapped = "" if in_world & doubled(self.material) else ", and unwrap it as one island without seams"
+        return f"Vertices of them lie on each other: join these by Merge > By Distance in Edit Mode{unwrapped}"
 
     def _spot(self, face: int) -> str:
         """Where a face is, for messages."""

@@ -1,5 +1,7 @@
 """The mesh of a cloth in the world and in material space: what follows from it, and what it refuses."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -126,6 +128,20 @@ def test_what_is_no_cloth_is_refused_with_its_place(material, faces, says):
     x = np.column_stack([material, np.zeros(len(material))])
     with pytest.raises(BadMesh, match=says):
         SheetMesh.at_rest(x, material, np.array(faces))
+
+
+@pytest.mark.parametrize(("shift", "apart", "remedy"), [
+    (0.0, 0.0, "join these by Merge > By Distance in Edit Mode$"),  # split along an edge, as imported clothes are
+    (3.0, 0.0, "in Edit Mode, and unwrap it as one island without seams$"),
+    (3.0, 0.5, "Make each piece an object of its own"),
+])
+def test_pieces_with_vertices_on_each_other_are_told_to_be_merged(shift, apart, remedy):
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    both, faces = np.vstack([square, square + [1.0, 0.0]]), [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
+    x = np.column_stack([both, np.repeat([0.0, apart], 4)])
+    with pytest.raises(BadMesh, match="2 pieces") as refused:
+        SheetMesh.at_rest(x, both + np.repeat([[0.0, 0.0], [shift, 0.0]], 4, axis=0), np.array(faces))
+    assert re.search(remedy, refused.value.remedy)
 
 
 def test_faces_that_meet_at_a_vertex_alone_are_refused():
