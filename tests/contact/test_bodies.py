@@ -19,6 +19,24 @@ def test_what_lies_on_the_ground_stays(tmp_path, shape, height):
     assert np.abs(at.twist).max() < 1e-7
 
 
+def test_bodies_touch_the_ground_where_they_are_nearest_to_it_and_what_stands_does_not(tmp_path):
+    """On a slope: of a ball one point, of a box that lies on it its four corners below; an obstacle reaches into it."""
+    point, normal = np.array([0.1, -0.2, 0.3]), np.array([0.2, -0.1, 1.0]) / np.sqrt(1.05)
+    tilt = about(np.cross([0, 0, 1], normal), np.arccos(normal[2]))
+    along = tilt @ np.array([1.0, 0.0, 0.0])
+    scene = Falling(tmp_path, {"ball": (sphere(0.1), frame(point + 0.0999 * normal)),
+                               "box": (box(0.2, 0.2, 0.2), frame(point + along + 0.1001 * normal, tilt))},
+                    obstacles=[(box(0.3, 0.3, 0.3), frame(point - 2.0 * along))], ground=(point, 3.0 * normal))
+    found = scene.touching(0.001)
+    ball, cube = (scene.place[name] for name in ("ball", "box"))
+    assert found.body[:, 0].tolist() == [ball] + 4 * [cube] and (found.shape[:, 1] == -1).all()
+    assert found.gap == pytest.approx([-1e-4, 1e-4, 1e-4, 1e-4, 1e-4], abs=1e-12)
+    assert found.normal == pytest.approx(np.tile(normal, (5, 1)), abs=1e-12)
+    # midway between both
+    assert found.point[0] == pytest.approx(point - 5e-5 * normal, abs=1e-12)
+    assert (found.point - point) @ normal == pytest.approx(0.5 * found.gap, abs=1e-12)
+
+
 @pytest.mark.parametrize("mu", [0.2, 0.5])
 @pytest.mark.parametrize("turned", [0.0, 0.6])
 def test_a_box_slides_down_a_slope_as_coulomb_says(tmp_path, mu, turned):
