@@ -8,15 +8,22 @@ from ...solver.errors import BadInput, ConJacError
 from .. import members, timeline
 from .. import settings as properties
 from ..playback import pushed
-from . import place
+from . import place, shown
 
 FORCE, PRESSURE = "contact_force", "contact_pressure"
+
 
 def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> float:
     """The forces at the present frame into the mesh; all of them together [N]. Raises ConJacError where none are baked,
     or where the mesh that is seen has other vertices."""
-    rows = place.cache_of(place.of(obj).folder).contacts(timeline.present_frame(scene))
+    frame, cache = timeline.present_frame(scene), place.cache_of(place.of(obj).folder)
+    rows = cache.contacts(frame)
     vertices, triangles = pushed.shown(obj, depsgraph)
+    if len(vertices) != len(obj.data.vertices):  # a Subdivision Surface below ours: the vertices before it are pushed
+        name = next((name for one, name in shown.players(members.owner(obj), scene, cache) if one == obj), None)
+        local = shown.bodies_at(cache, frame).get(name) if name is not None else None
+        if local is not None:
+            vertices, triangles = pushed.placed(obj, depsgraph, local)
     if len(vertices) != len(obj.data.vertices):
         raise BadInput("its modifiers change the number of its vertices, so there is no vertex to write to",
                        "Switch them off", obj.name)

@@ -30,6 +30,17 @@ def shown(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array,
     return places.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3], corners.reshape(-1, 3)
 
 
+def placed(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, local: NDArray[Any]
+           ) -> tuple[Array, NDArray[np.int32]]:
+    """The same of the object's own mesh with its vertices in these places of its own space, (n, 3)."""
+    mesh: Any = obj.data
+    mesh.calc_loop_triangles()
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    world = np.array(obj.evaluated_get(depsgraph).matrix_world)
+    return local @ world[:3, :3].T + world[:3, 3], corners.reshape(-1, 3)
+
+
 def at_vertices(vertices: Array, triangles: NDArray[np.int32], rows: NDArray[np.float32]) -> tuple[Array, Array]:
     """The size of what pushes at each vertex [N] and that over a third of its faces [Pa], (n,), of `forces`."""
     force = forces(vertices, triangles, rows.astype(np.float64))

@@ -65,6 +65,16 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     scene.frame_set(touch[-1])
     shown = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_force"].data
     assert sum(one.value for one in shown) == pytest.approx(whole[0], rel=1e-4)
+    # also below modifiers that make more vertices, which get what lies between
+    before = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
+    high.modifiers.new("Smoother", "SUBSURF").levels = 1
+    scene.frame_set(1)
+    assert max(one.value for one in high.data.attributes["contact_pressure"].data) == 0.0
+    scene.frame_set(touch[-1])
+    after = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
+    np.testing.assert_allclose(after, before, rtol=1e-3, atol=1e-3 * before.max())
+    finer = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_pressure"].data
+    assert len(finer) > len(before) and max(one.value for one in finer) > 0.0
     bpy.context.view_layer.objects.active = low
     folder = cache.folder
     assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}
