@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solver.parts.eol.rubbing import FURTHEST, Slips
+from solver.parts.eol.rubbing import ALIKE, FURTHEST, SLOWEST, Rubbed, Slips
 
 
 def answers(drags, most, driven, mass):
@@ -44,3 +44,14 @@ def test_what_two_answers_do_not_tell_is_taken_as_it_is():
     slips, right = answers([np.ones(1), 1.01 * np.ones(1)], np.ones(1), np.full(1, 2.0), np.ones(1))
     assert slips.foreseen(np.zeros(1, int), right) == right
     assert Slips.unknown(3).foreseen(np.arange(3), np.array([1.0, 0.0, 2.0])).tolist() == [1.0, 0.0, 2.0]
+
+
+def test_what_is_hardly_pressed_is_not_thrown_by_what_is_foreseen():
+    """As the press goes its drag goes to nothing, and μ p / r would be any speed."""
+    vertices = np.arange(3, dtype=np.int32)
+    rubbed = Rubbed(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
+    before, right = np.array([1.0, 1.0, 0.0]), np.array([1.0e-280, 0.0, 0.0])
+    slips = Slips.unknown(3).then(vertices, np.full(3, 3.0), before).then(vertices, np.array([1e-290, 1.0, 1.0]), right)
+    drag, faster = rubbed.foreseen(2.0 * SLOWEST * np.array([1e-280, 1.0, 1.0]), right, slips)
+    assert (drag <= np.array([1e-280, 1.0, 1.0])).all() and (drag >= 0.0).all()
+    assert (faster >= 1.0 / ALIKE).all() and (faster <= ALIKE).all()

@@ -11,6 +11,7 @@ from ...state import Index, Vec
 
 SLOWEST = 1.0e-4  #: [m/s]: what creeps less is held
 TELLING = 0.3  #: of a drag: what it changes by less from one answer to the next tells nothing
+ALIKE = 2.0  #: drags that differ by less share a factor
 FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping
 
 
@@ -69,6 +70,14 @@ class Rubbed:
         [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
         drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
         return drag
+
+    def foreseen(self, pressing: Vec, right: Vec, slips: Slips) -> tuple[Vec, Vec]:
+        """Drags that will be right where `right` would have been in the last answer, which presses by (k,) [N s], and
+        how many times faster vertices will slip then, (k,): by little, as impulses that are given for it where it goes
+        far would throw them."""
+        drag = np.minimum(slips.foreseen(self.vertices, right), self.most(pressing) / SLOWEST)
+        faster = np.divide(right, drag, out=np.ones_like(right), where=(right > 0.0) & (drag > 0.0))
+        return drag, np.clip(faster, 1.0 / ALIKE, ALIKE)
 
     def most(self, pressing: Vec) -> Vec:
         """Of friction, (k,) [N s]."""

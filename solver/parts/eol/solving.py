@@ -18,7 +18,7 @@ from .gone_through import gone_through
 from .lost import Lost
 from .pushing import Pushes, Pushing, Way
 from .rows import StepRows, widened
-from .rubbing import SLOWEST, Rubbed, Slips, along_surface, over_features
+from .rubbing import ALIKE, Rubbed, Slips, along_surface, over_features
 from .sheet_offsets import SheetOffsets
 from .solved import Solved
 from .things import Things, ThingsInStep, of_sheets
@@ -35,7 +35,6 @@ MISSED, SHARE = 0.02, 0.02
 COMES_BACK, CYCLE = 0.5, 4  #: of its move: where a round ends so near to one of so many before it goes half of its way
 RENEWALS = 4  #: of friction
 RENEWED = 0.02  #: of all friction: how wrong it may be
-ALIKE = 2.0  #: drags that differ by less share a factor
 
 #: whether an answer ends where its round was asked
 Stays = Callable[[Minimum], bool]
@@ -211,14 +210,15 @@ class Solving:
         place = np.full(len(posed.impulse), -1)
         place[vertices] = np.arange(len(vertices))
         along = rubbed.along(asked.rates[vertices])
-        drag, foreseen = self._foreseen(rubbed, asked.pressing[vertices], along, asked.slips)
+        right = rubbed.right(asked.pressing[vertices], along)
+        drag, faster = rubbed.foreseen(asked.pressing[vertices], right, asked.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
                 held, given = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, held[:, None, None] * rubbed.ways, rubbed.still)
                 answer = self.ask(dragged, asked, warm)
             else:  # by the factor that there is: what its drag does wrong are impulses
-                given = (held - drag)[:, None] * foreseen
+                given = (held * faster - right)[:, None] * along
                 answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
@@ -234,14 +234,7 @@ class Solving:
                 np.einsum("ki,ki->k", along, along), 1e-300), right)
             if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
-            drag, foreseen = self._foreseen(rubbed, pressed, along, asked.slips)
+            drag, faster = rubbed.foreseen(pressed, right, asked.slips)
             if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
                 dragged = None
         return answer, enough
-
-    @staticmethod
-    def _foreseen(rubbed: Rubbed, pressing: Vec, along: Vec, slips: Slips) -> tuple[Vec, Vec]:
-        """Drags that will be right, and how vertices will slip then, after they slipped along (k, 5)."""
-        most, speed = rubbed.most(pressing), np.linalg.norm(along, axis=1)
-        drag = np.minimum(slips.foreseen(rubbed.vertices, rubbed.right(pressing, along)), most / SLOWEST)
-        return drag, (most / np.maximum(drag, 1e-300) / np.maximum(speed, SLOWEST))[:, None] * along
