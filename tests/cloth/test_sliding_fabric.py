@@ -9,6 +9,7 @@ from sheets import grid, sheet_of
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.parts.eol.fabric import Assembler, Fabric
+from solver.parts.eol.unknowns import MOST, Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 
 STRETCH = {"stretch_warp": 90.0, "stretch_weft": 60.0, "shear": 20.0, "poisson_ratio": 0.2}
@@ -242,3 +243,19 @@ def test_a_fold_resists_no_cloth_that_slides_through_it():
         return bends.bending(cloth).measure(moved, np.zeros((len(cloth.hinges.nodes), 4, 3)))
 
     assert stored(0.01) == pytest.approx(stored(0.0), rel=1e-12)
+
+
+def test_a_pattern_that_a_few_more_join_is_that_of_all_of_them():
+    rng = np.random.default_rng(5)
+    slides, elements = rng.random(40) < 0.2, rng.integers(0, 40, (60, 4)).astype(np.int32)
+    own = Unknowns(slides, elements)
+    blocks = rng.standard_normal((own.blocks, MOST, MOST))
+    for more in (rng.integers(0, 43, (5, 4)).astype(np.int32), elements[:3], np.zeros((0, 4), np.int32)):
+        joined, spread = own.joining(more, blocks, 3)
+        whole = Unknowns(np.concatenate([slides, np.zeros(3, bool)]), np.concatenate([elements, more]))
+        for name in ("keys", "diagonal", "first"):
+            np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+        assert np.abs((joined.lower(spread) - whole.lower(spread)).data).max(initial=0.0) == 0.0
+        place = np.searchsorted(whole.keys, own.keys)
+        np.testing.assert_array_equal(spread[place], blocks)
+        assert np.count_nonzero(np.delete(spread, place, axis=0)) == 0

@@ -14,6 +14,7 @@ from ...state import Index, Mask, Vec
 from .unknowns_kernels import lower_of, pairs_of
 
 MOST = 5  #: rates of one vertex
+PAIRS = np.array([(a, b) for a in range(4) for b in range(a + 1)])  #: of an element's nodes
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,15 @@ class Unknowns:
     def joining(self, more: Index, blocks: Vec, besides: int = 0) -> tuple[Unknowns, Vec]:
         """The same with so many vertices of three rates and with elements (k, 4) behind those that there are, and
         blocks (b, 5, 5) in their places there, zero elsewhere."""
-        wider = Unknowns(np.concatenate([self.slides, np.zeros(besides, dtype=bool)]),
-                         np.concatenate([self.elements, more]))
+        nodes = more[:, PAIRS].astype(np.int64)
+        new = np.setdiff1d(nodes.min(axis=2) << 32 | nodes.max(axis=2), self.keys)
+        place = np.searchsorted(self.keys, new)
+        wider = Joined(np.concatenate([self.slides, np.zeros(besides, dtype=bool)]), self.elements, np.insert(
+            self.keys, place, new))
         spread = np.zeros((wider.blocks, MOST, MOST))
-        spread[np.searchsorted(wider.keys, self.keys)] = blocks
+        own = np.ones(wider.blocks, dtype=bool)
+        own[place + np.arange(len(new))] = False
+        spread[own] = blocks
         return wider, spread
 
     @cached_property
@@ -112,3 +118,15 @@ class Unknowns:
         there = np.ones((len(self.slides), MOST), dtype=bool)
         there[~self.slides, 3:] = False
         return np.flatnonzero(there.ravel()).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Joined(Unknowns):
+    """With pairs that no element of its own joins; so few that others' places are not looked for anew."""
+
+    joined: NDArray[np.int64]  #: keys of all blocks, (b,)
+
+    @cached_property
+    def _pairs(self) -> tuple[Index, Index, Index]:
+        high: Index = (self.joined & 0xFFFFFFFF).astype(np.int32)
+        return high, (self.joined >> 32).astype(np.int32), np.zeros((0, len(PAIRS)), np.int32)
