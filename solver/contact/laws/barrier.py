@@ -62,7 +62,7 @@ class Barrier:
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
-        self._last: tuple[Vec, PushingPairs] | None = None
+        self._last: list[tuple[Vec, PushingPairs]] = []  #: where it was asked last, and before
 
     def begin(self, x: Vec, time: float) -> None:
         """It is the same in all steps."""
@@ -138,8 +138,9 @@ class Barrier:
 
     def touching(self, x: Vec) -> PushingPairs:
         """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
-        if self._last is not None and np.array_equal(x, self._last[0]):
-            return self._last[1]
+        for there, known in self._last:
+            if np.array_equal(x, there):
+                return known
         near = self._found_near(x)
         apart, activation = self._apart(near), self._activation_of(near)
         active = np.flatnonzero(near.square < (activation + apart) ** 2)
@@ -149,7 +150,8 @@ class Barrier:
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, activation, forces, energy, work)
         found = PushingPairs(nodes, points, stiffness, rest, apart, activation, work, forces, float(energy.sum()))
-        self._last = x.copy(), found  # a stage asks for forces, blocks and loads at one place
+        # a stage asks for forces, blocks and loads at one place, a round where it began and where it ends
+        self._last = [(x.copy(), found), *self._last[:1]]
         return found
 
     def paired(self, x: Vec, times: float) -> Index:
