@@ -93,9 +93,11 @@ def test_own_ways_are_those_beside_the_body_s_middle():
     here, way = rng.normal(size=(20, 3)), 5.0 + rng.normal(size=(20, 3))
     way[10:] = 0.0
     way[12] = [1.0, 2.0, 2.0]
-    found = LonelyBodies(owner, None, np.zeros((0, 3), np.int32)).own_ways(here, here + way)
+    found, together = LonelyBodies(owner, None, np.zeros((0, 3), np.int32)).own_ways(here, here + way)
     for which in (2, 4):
         own = way[owner == which]
         middle = 0.5 * (own.min(axis=0) + own.max(axis=0))
         np.testing.assert_allclose(found[owner == which], np.linalg.norm(own - middle, axis=1), rtol=1e-12)
+        np.testing.assert_allclose(together()[owner == which] - middle, 0.0, atol=1e-12)
+    assert not together()[10:].any()
     np.testing.assert_allclose(found[10:], np.where(np.arange(10) == 2, 3.0, 0.0), atol=1e-12)

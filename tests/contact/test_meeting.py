@@ -7,7 +7,7 @@ from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
 from benchmarks.scenes.touching import ball
-from solver.contact.find.mesh import SEARCHES, Surfaces
+from solver.contact.find.mesh import Surfaces
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 
@@ -118,7 +118,7 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
         listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
-        strays = listed.may_meet(listed.moved(here), np.linalg.norm(there - here, axis=1))[1]
+        strays = listed.may_meet(listed.moved(here)[0], np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
         ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))
@@ -144,20 +144,20 @@ def test_what_all_go_alike_leaves_a_list_of_near_pairs_as_good_as_it_was(monkeyp
     assert np.array_equal(one.nodes, other.nodes) and len(one.nodes) and np.array_equal(one.square, other.square)
 
 
-def test_strays_that_are_looked_for_often_are_listed():
-    """A few nodes have gone far: a search for their pairs each time soon costs more than a list."""
+def test_pairs_of_strays_are_looked_for_once(monkeypatch):
+    """A few nodes have gone far: theirs take the place of the old ones, and both lists serve from then on."""
     x, faces, is_still = apart()
-    kept = Surfaces(x, faces, np.where(is_still, 0, -1))
+    kept, asked, search = Surfaces(x, faces, np.where(is_still, 0, -1)), [], Surfaces._within
+    monkeypatch.setattr(Surfaces, "_within", lambda self, here, distance, moved: asked.append(moved) or search(
+        self, here, distance, moved))
     kept.near(x, 0.06, 0.01)
-    first, there = kept._lists[0], x.copy()
+    there = x.copy()
     there[kept.nodes[:3]] += 0.05
-    lists = []
-    for _ in range(2 * SEARCHES):
-        found = kept.near(there, 0.06)
-        lists.append(kept._lists[0])
-    assert all(one is first for one in lists[:SEARCHES]) and all(one is lists[-1] for one in lists[SEARCHES:])
-    assert lists[-1] is not first
+    for _ in range(3):
+        found, before = kept.near(there, 0.06), kept.near(x, 0.06)
+    assert asked[0] is None and asked[1].tolist() == [True] * 3 + [False] * (len(kept.nodes) - 3) and len(asked) == 2
     assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(there, 0.06).nodes)
+    assert np.array_equal(before.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(x, 0.06).nodes)
 
 
 def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):

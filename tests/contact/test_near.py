@@ -7,7 +7,7 @@ from touching import sheet
 
 from benchmarks.scenes.touching import ball
 from solver.contact.find.distance_kernels import squares
-from solver.contact.find.mesh import SEARCHES, Surfaces
+from solver.contact.find.mesh import Surfaces
 from solver.meshing.volume import boundary_faces
 
 
@@ -70,8 +70,8 @@ def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch
             now, anew = surfaces.near(x, distance, 0.04), Surfaces(x, faces, group, owner, meets).near(x, distance)
             assert np.array_equal(now.nodes, anew.nodes) and np.array_equal(now.square, anew.square)
             assert now.points == anew.points > 10 and np.array_equal(now.bodies, anew.bodies)
-    # a list serves all that wanders little until strays were looked for often, none what is shaken apart
-    assert len(lists) <= 1 + 24 // SEARCHES if shaken + gone < 0.01 else 3 <= len(lists) <= 24
+    # one list serves all that wanders little, with pairs of strays in place of theirs, none what is shaken apart
+    assert len(lists) == 1 if shaken + gone < 0.01 else 3 <= len(lists) <= 24
 
 
 def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():

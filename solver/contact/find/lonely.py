@@ -5,6 +5,8 @@ Ten bodies that fall side by side move by more than any list of near pairs serve
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...state import Index, Mask, Vec
@@ -35,9 +37,9 @@ class LonelyBodies:
         lonely: Mask = ~near[self._of]
         return lonely
 
-    def own_ways(self, here: Vec, there: Vec) -> Vec:
+    def own_ways(self, here: Vec, there: Vec) -> tuple[Vec, Callable[[], Vec]]:
         """Lengths of ways between places, (s, 3) [m] each, less the middle of those of each body where that makes them
-        less, (s,) [m]."""
-        out: Vec = np.empty(len(here))
-        own_ways(here, there, self._of, np.empty((len(self._meets), 8)), out)
-        return out
+        less, (s,) [m]; and what gives that middle of each node's body, else zero, (s, 3) [m]."""
+        out, together = np.empty(len(here)), np.empty((len(self._meets), 3))
+        own_ways(here, there, self._of, together, out)
+        return out, lambda: together[self._of]

@@ -67,27 +67,37 @@ def near_others(here, there, triangles, starts, meets, box, more, out):  # type:
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[::1])")
-def own_ways(here, there, body, room, out):  # type: ignore[no-untyped-def]
+def own_ways(here, there, body, together, out):  # type: ignore[no-untyped-def]
     """Lengths of ways between places, (n, 3) each, out (n,), all of one body's less the middle between the least and
-    the largest along each axis, where the sum of their squares is less so. body: of each node, (n,). room: (b, 8)."""
-    for b in range(room.shape[0]):
+    the largest along each axis, where the sum of their squares is less so: together (b, 3), else zero.
+
+    body: of each node, (n,).
+    """
+    count = together.shape[0]
+    ends, own, about = np.empty((count, 6)), np.zeros(count), np.zeros(count)
+    for b in range(count):
         for a in range(3):
-            room[b, a], room[b, 3 + a] = np.inf, -np.inf
-        room[b, 6] = room[b, 7] = 0.0
+            ends[b, a], ends[b, 3 + a] = np.inf, -np.inf
     for k in range(body.shape[0]):
         b = body[k]
         for a in range(3):
             way = there[k, a] - here[k, a]
-            room[b, a], room[b, 3 + a] = min(room[b, a], way), max(room[b, 3 + a], way)
+            ends[b, a], ends[b, 3 + a] = min(ends[b, a], way), max(ends[b, 3 + a], way)
+    for b in range(count):
+        for a in range(3):
+            together[b, a] = 0.5 * (ends[b, a] + ends[b, 3 + a]) if ends[b, 3 + a] - ends[b, a] < np.inf else 0.0
     for k in range(body.shape[0]):
         b = body[k]
         for a in range(3):
             way = there[k, a] - here[k, a]
-            room[b, 6] += way * way
-            room[b, 7] += (way - 0.5 * (room[b, a] + room[b, 3 + a])) ** 2
+            own[b] += way * way
+            about[b] += (way - together[b, a]) ** 2
+    for b in range(count):
+        if not about[b] < own[b]:
+            for a in range(3):
+                together[b, a] = 0.0
     for k in range(body.shape[0]):
-        b, square = body[k], 0.0
+        square = 0.0
         for a in range(3):
-            middle = 0.5 * (room[b, a] + room[b, 3 + a]) if room[b, 7] < room[b, 6] else 0.0
-            square += (there[k, a] - here[k, a] - middle) ** 2
+            square += (there[k, a] - here[k, a] - together[body[k], a]) ** 2
         out[k] = np.sqrt(square)

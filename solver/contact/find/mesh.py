@@ -6,7 +6,7 @@ its end, so they are turned into arrays here at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -28,7 +28,6 @@ from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
 STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
-SEARCHES = 12  #: for strays, after which a list is made anew: that takes about as long
 SHORT = 0.15  #: of the room to move that is asked for: what pays where near pairs serve a few places alone
 LISTS = 2  #: that are kept: where a stage stands and where it flies to
 ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
@@ -78,7 +77,6 @@ class Surfaces:
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
         self._bodies = None if owner is None else LonelyBodies(owner[self.nodes], meets, self.triangles)
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
-        self._searched = 0  #: times that strays were looked for since one was made
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         ipctk.set_num_threads(threads.count())
 
@@ -105,46 +103,46 @@ class Surfaces:
         """
         here = np.ascontiguousarray(x[self.nodes])
         self._spare = max(self._spare, self._room_share * spare)
-        listed, moved, strays = self._listed(here, distance)
-        kept, square = listed.near(here, moved, strays, distance)
-        pairs, points, square = listed.pairs[kept], int(np.searchsorted(kept, listed.points)), square[kept]
-        if strays.any():
-            self._searched += 1
-            more, points_more, keys, square_more = self._within(here, distance, strays)
-            of_points = np.argsort(np.concatenate([listed.keys[kept[:points]], keys[:points_more]]))
-            of_edges = np.argsort(np.concatenate([listed.keys[kept[points:]], keys[points_more:]]))
-            pairs = np.concatenate([np.concatenate([pairs[:points], more[:points_more]])[of_points],
-                                    np.concatenate([pairs[points:], more[points_more:]])[of_edges]])
-            square = np.concatenate([np.concatenate([square[:points], square_more[:points_more]])[of_points],
-                                     np.concatenate([square[points:], square_more[points_more:]])[of_edges]])
-            points += points_more
+        listed, moved = self._listed(here, distance)
+        kept, square = listed.near(here, moved, distance)
+        pairs, points = listed.pairs[kept], int(np.searchsorted(kept, listed.points))
         owner = np.zeros(len(here), dtype=np.int32) if self._owner is None else self._owner
-        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square)
+        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square[kept])
 
-    def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec, Mask]:
-        """The list that serves best where nodes are at (s, 3) [m], how far they are from where it was made, (s,) [m],
-        and which of them have strayed, (s,)."""
+    def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
+        """A list that serves where nodes are at (s, 3) [m], and how far they are from where it was made, (s,) [m].
+
+        Where a few have strayed from the one that serves best, their pairs alone are looked for.
+        """
         best, fewest = None, STRAYED * len(here)
         lonely = None if self._bodies is None else self._bodies.lonely(here, here, distance, 0.0)
-        for listed in self._lists if self._searched < SEARCHES else []:
-            moved = self._moved(listed, here, lonely)
+        for listed in self._lists:
+            moved = self._moved(listed, here, lonely)[0]
             strays = listed.strays(moved, distance)
             if (count := np.count_nonzero(strays)) <= fewest:
                 best, fewest = (listed, moved, strays), count
         if best is None:
-            listed, self._searched = self._list(here, distance + 2.0 * self._spare), 0
-            best = listed, np.zeros(len(here)), np.zeros(len(here), dtype=bool)
-        others = [listed for listed in self._lists if listed is not best[0]]
-        self._lists = [best[0], *others[: LISTS - 1]]
-        return best
+            found, moved = self._list(here, distance + 2.0 * self._spare), np.zeros(len(here))
+        else:
+            found, moved, strays = best
+        others = [listed for listed in self._lists if listed is not found]
+        if best is not None and fewest:
+            # where those that have not strayed would be beside them
+            together = self._moved(found, here, lonely)[1]()
+            places = np.where(strays[:, None], here - together, found.places)
+            others, moved = [found, *others], np.where(strays, 0.0, moved)
+            found = found.after(places, strays, *self._within(places, found.distance, strays))
+        self._lists = [found, *others[: LISTS - 1]]
+        return found, moved
 
-    def _moved(self, listed: Neighbours, here: Vec, lonely: Mask | None) -> Vec:
-        """How far nodes at (s, 3) [m] are from where a list was made, (s,) [m]; those of a body that is apart from all
-        others beside its own nodes."""
+    def _moved(self, listed: Neighbours, here: Vec, lonely: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
+        """How far nodes at (s, 3) [m] are from where a list was made, (s,) [m], those of a body that is apart from all
+        others beside its own nodes; and what gives how far each went with those beside it, (s, 3) [m]."""
+        moved, all_went = listed.moved(here)
         if self._bodies is None or lonely is None or not lonely.any():
-            return listed.moved(here)
-        own = self._bodies.own_ways(listed.places, here)
-        return own if lonely.all() else np.where(lonely, own, listed.moved(here))
+            return moved, lambda: np.broadcast_to(all_went, here.shape)
+        own, went = self._bodies.own_ways(listed.places, here)
+        return np.where(lonely, own, moved), lambda: np.where(lonely[:, None], went(), all_went)
 
     def _list(self, here: Vec, distance: float) -> Neighbours:
         """All pairs within a distance [m] where nodes are at (s, 3) [m]."""
@@ -273,12 +271,11 @@ class Surfaces:
         if self._bodies is not None:
             lonely = self._bodies.lonely(here, there, 0.0, NEARER)
             if lonely.any():
-                way = np.where(lonely, self._bodies.own_ways(here, there), way)
-        may, strays = listed.may_meet(self._moved(listed, here, lonely), way)
+                way = np.where(lonely, self._bodies.own_ways(here, there)[0], way)
+        may, strays = listed.may_meet(self._moved(listed, here, lonely)[0], way)
         points = int(np.searchsorted(may, listed.points))
         if not strays.any():
             return listed.pairs[may], points
-        self._searched += 1
         more, points_more = self._swept_by(here, there, strays)
         known = listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),

@@ -248,27 +248,26 @@ def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners,
     return count
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[::1])")
-def ways(x, begun, out):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
+def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
     """Lengths of the ways from places to others, (n, 3) each, out (n,), all of them less the middle between the least
-    and the largest along each axis, where the sum of their squares is less so."""
-    middle, own, about = np.zeros(3), 0.0, 0.0
+    and the largest along each axis, where the sum of their squares is less so: together (3,), else zero."""
+    own, about = 0.0, 0.0
     for a in range(3):
         low, high = np.inf, -np.inf
         for k in range(x.shape[0]):
             low, high = min(low, x[k, a] - begun[k, a]), max(high, x[k, a] - begun[k, a])
-        middle[a] = 0.5 * (low + high) if high - low < np.inf else 0.0
-    for is_about in (False, True):
-        m0, m1, m2 = (middle[0], middle[1], middle[2]) if is_about else (0.0, 0.0, 0.0)
-        if is_about and not about < own:
-            break
-        for k in range(x.shape[0]):
-            p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
-            square = (p - m0) ** 2 + (q - m1) ** 2 + (r - m2) ** 2
-            out[k] = np.sqrt(square)
-            if not is_about:
-                own += square
-                about += (p - middle[0]) ** 2 + (q - middle[1]) ** 2 + (r - middle[2]) ** 2
+        together[a] = 0.5 * (low + high) if high - low < np.inf else 0.0
+    for k in range(x.shape[0]):
+        for a in range(3):
+            way = x[k, a] - begun[k, a]
+            own += way * way
+            about += (way - together[a]) ** 2
+    if not about < own:
+        together[:] = 0.0
+    for k in range(x.shape[0]):
+        p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
+        out[k] = np.sqrt((p - together[0]) ** 2 + (q - together[1]) ** 2 + (r - together[2]) ** 2)
 
 
 @inlined

@@ -31,25 +31,39 @@ class Neighbours:
     keys: Index  #: a number of each pair's own, which rises among those of each kind, (k,)
     apart: Vec  #: how far from each other they were, (k,) [m]
 
-    def moved(self, here: Vec) -> Vec:
+    def moved(self, here: Vec) -> tuple[Vec, Vec]:
         """How far nodes at places (s, 3) are from where they were, (s,) [m], or from there and on by one way for all,
-        where squares of that are less: what all go alike changes no pair."""
-        moved: Vec = np.empty(len(here))
-        ways(here, self.places, moved)
-        return moved
+        where squares of that are less: what all go alike changes no pair. And that way, (3,) [m]."""
+        moved, together = np.empty(len(here)), np.empty(3)
+        ways(here, self.places, together, moved)
+        return moved, together
 
     def strays(self, moved: Vec, distance: float) -> Mask:
         """Nodes, (s,), without which no pair that is not listed can have come within a distance [m]."""
         far: Mask = moved * SAFE > 0.5 * (self.distance - distance)
         return far
 
-    def near(self, here: Vec, moved: Vec, strays: Mask, distance: float) -> tuple[Index, Vec]:
+    def after(self, places: Vec, strays: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
+        """The same where some nodes, (s,), stand at other places, with all pairs that have one of these there: as many
+        of a point and a triangle first, a number of each, and squares of how far apart they are [m²]."""
+        stays = ~strays[self.pairs].any(axis=1)
+        points_stay = int(np.count_nonzero(stays[: self.points]))
+        kinds = []
+        for old, new in ((slice(0, points_stay), slice(0, points)), (slice(points_stay, None), slice(points, None))):
+            key = np.concatenate([self.keys[stays][old], keys[new]])
+            order = np.argsort(key)
+            kinds.append((np.concatenate([self.pairs[stays][old], pairs[new]])[order], key[order],
+                          np.concatenate([self.apart[stays][old], np.sqrt(square[new])])[order]))
+        of_points, of_edges = kinds
+        both = [np.concatenate(parts) for parts in zip(of_points, of_edges)]
+        return Neighbours(places, self.distance, both[0], len(of_points[0]), both[1], both[2])
+
+    def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
         """Which listed pairs are within a distance [m] at places (s, 3), (m,), and the squares of how far apart all
-        are, (k,), infinite where that is more; none with a stray."""
+        are, (k,), infinite where that is more."""
         square = np.empty(len(self.pairs))
         count = len(square)
-        arguments = (here, np.where(strays, np.inf, moved * SAFE), self.pairs, self.points, self.apart, distance,
-                     square)
+        arguments = here, moved * SAFE, self.pairs, self.points, self.apart, distance, square
         if count <= FEW:
             still_near(0, count, *arguments)
         else:
