@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, all_pairs, beside_moved, boxes, near_pairs
+from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, near_pairs, sort_into_columns
 
 BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
 ROOM = 2  #: pairs for each row at first
+PIECES = 16  #: of the grid's columns, which threads take one by one; their borders do not depend on how many do
 NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
 
 
@@ -99,10 +101,20 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have led to no number
     shape = np.array([int(size[a] / w) + 1 if fits else 1 for a, w, fits in zip(across, width, is_wide)])
     grid = low[list(across)], np.array([1.0 / w if fits else 0.0 for w, fits in zip(width, is_wide)]), shape
-    room = max(room, ROOM * len(box))  # memory that is not written to costs nothing, to look twice does
+    ends, cell = np.empty((len(box), 6)), np.empty((len(box), 4), dtype=np.int32)
+    start = np.zeros(2 * int(shape.prod()) + 1, dtype=np.int64)
+    sort_into_columns(box, order, axis, *grid, points, ends, cell, start)
+    entry, after = np.empty(start[-1], dtype=np.int32), np.empty(start[-1], dtype=np.int32)
+    of_group = np.empty(len(box), dtype=np.int32)
+    enter_columns(order, cell, shape, points, corners, group, start, start[:-1].copy(), entry, of_group, after)
+    # about as many entries in each
+    borders = np.searchsorted(start[::2], np.linspace(0, start[-1], PIECES + 1))
+    borders[0], borders[-1] = 0, len(start) // 2
+    room = max(room, ROOM * len(box)) // PIECES  # memory that is not written to costs nothing, to look twice does
     while True:
-        found = np.empty((room, 2), dtype=np.int32)
-        count = int(near_pairs(box, asked, order, axis, *grid, points, x, corners, group, distance, found))
-        if count <= room:
-            return found[:count]
-        room = 2 * count
+        found, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
+        threads.share(near_pairs, PIECES, borders, asked, order, ends, cell, start, entry, of_group, after,
+                      int(shape[1]), points, x, corners, group, distance, found, counts)
+        if counts.max() <= room:
+            return np.concatenate([some[:count] for some, count in zip(found, counts.tolist())])
+        room = 2 * int(counts.max())

@@ -87,16 +87,13 @@ def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untype
                     break
 
 
-@inlined
-def _entries(box, order, axis, low, inverse, shape, points):  # type: ignore[no-untyped-def]
-    """Boxes (m, 6) in their order: their ends along the sweep's axis and both axes across, and the first and last of
-    the columns of a grid in which each is; where the boxes of each column start, those of points before the others,
-    (2 columns + 1,), and their places in the order, rising."""
+@kernel("void(f8[:,::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8, f8[:,::1], i4[:,::1], i8[::1])")
+def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell, start):  # type: ignore[no-untyped-def]
+    """Boxes (m, 6) in their order: their ends along the sweep's axis and both axes across, (m, 6), and the first and
+    last of the columns of a grid in which each is, (m, 4); where the boxes of each column start, those of points before
+    the others, (2 columns + 1,), zero before. order, axis, low, inverse, shape: see `near.py`."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
-    many, columns = order.shape[0], shape[0] * shape[1]
-    ends, cell = np.empty((many, 6)), np.empty((many, 4), dtype=np.int32)
-    start = np.zeros(2 * columns + 1, dtype=np.int64)
-    for k in range(many):
+    for k in range(order.shape[0]):
         row = order[k]
         ends[k, 0], ends[k, 1] = box[row, axis], box[row, axis + 3]
         ends[k, 2], ends[k, 3] = box[row, first], box[row, first + 3]
@@ -107,25 +104,25 @@ def _entries(box, order, axis, low, inverse, shape, points):  # type: ignore[no-
         for i in range(cell[k, 0], cell[k, 1] + 1):
             for j in range(cell[k, 2], cell[k, 3] + 1):
                 start[2 * (i * shape[1] + j) + (row >= points) + 1] += 1
-    for column in range(2 * columns):
+    for column in range(start.shape[0] - 1):
         start[column + 1] += start[column]
-    entry, place = np.empty(start[-1], dtype=np.int32), start[:-1].copy()
-    for k in range(many):
+
+
+@kernel("void(i8[::1], i4[:,::1], i8[::1], i8, i4[:,::1], i4[::1], i8[::1], i8[::1], i4[::1], i4[::1], i4[::1])")
+def enter_columns(order, cell, shape, points, corners, group, start, place, entry, of_group, after):  # type: ignore[no-untyped-def]
+    """Places in the order of the boxes of each column, rising, entry (start[-1],); the group of each row in its order,
+    −1 where its nodes are of several or none, (m,); and where in its column, for each place of `entry`, the run of rows
+    of its group ends, (start[-1],). place: `start`, written anew.
+
+    A collider of 400,000 triangles is one run but for what lies beside it: its rows, which do not touch each other, are
+    not looked at one by one.
+    """
+    for k in range(order.shape[0]):
         for i in range(cell[k, 0], cell[k, 1] + 1):
             for j in range(cell[k, 2], cell[k, 3] + 1):
                 column = 2 * (i * shape[1] + j) + (order[k] >= points)
                 entry[place[column]] = k
                 place[column] += 1
-    return ends, cell, start, entry
-
-
-@inlined
-def _runs(order, corners, group, start, entry):  # type: ignore[no-untyped-def]
-    """The group of each row in its order, −1 where its nodes are of several or none, (m,), and where in its column, for
-    each place of `entry`, the run of rows of its group ends. A collider of 400,000 triangles is one run but for what
-    lies beside it: its rows, which do not touch each other, are not looked at one by one."""
-    of_group, after = np.empty(order.shape[0], dtype=np.int32), np.empty(entry.shape[0], dtype=np.int32)
-    for k in range(order.shape[0]):
         of_group[k] = group[corners[order[k], 0]]
         for c in range(1, corners.shape[1]):
             if group[corners[order[k], c]] != of_group[k]:
@@ -136,7 +133,6 @@ def _runs(order, corners, group, start, entry):  # type: ignore[no-untyped-def]
             if f + 1 < start[column + 1] and of_group[entry[f + 1]] != of_group[entry[f]]:
                 end = f + 1
             after[f] = end
-    return of_group, after
 
 
 # of nodes by themselves: arrays that are passed on are counted, which takes longer than all that is asked of them
@@ -189,24 +185,29 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
     return count
 
 
-@kernel("i8(f8[:,::1], b1[::1], i8[::1], i8, f8[::1], f8[::1], i8[::1], i8, f8[:,::1], i4[:,::1], i4[::1], f8, "
-        "i4[:,::1])")
-def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners, group, distance, out):  # type: ignore[no-untyped-def]
-    """Pairs of rows nearer than a distance, as far as out (k, 2) has room; says how many there are.
+@kernel("void(i8, i8, i8[::1], b1[::1], i8[::1], f8[:,::1], i4[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], i8, i8, "
+        "f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,:,::1], i8[::1])")
+def near_pairs(  # type: ignore[no-untyped-def]
+    first_piece, stop_piece, borders, asked, order, ends, cell, start, entry, of_group, after, across, points, x,
+    corners, group, distance, out, counts,
+):
+    """Pairs of rows nearer than a distance in some pieces of the columns, of which piece p has those from borders[p] on
+    up to the next one, as far as out (p, k, 2) has room; counts (p,) says how many there are.
 
-    box: (m, 6). asked: of which one is in each pair, (m,). order: rows by the lower ends of their boxes along `axis`.
-    low, inverse, shape: where the columns of a grid across the two other axes begin, one over how wide they are, and
-    how many there are. points: that many rows of corners (m, 3) are points, each its node thrice, the others are
-    triangles, and points pair with these; where there are none rows are edges, (m, 2). group: of each node, −1 is none;
-    nodes of one do not touch each other. distance: infinite where it is enough that boxes overlap.
+    asked: of which one is in each pair, (m,). order: rows by the lower ends of their boxes along an axis. ends to
+    after: as `sort_into_columns` and `enter_columns` leave them. across: columns along the last axis. points: that many
+    rows of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these; where
+    there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
+    distance: infinite where it is enough that boxes overlap.
     """
     square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
-    ends, cell, start, entry = _entries(box, order, axis, low, inverse, shape, points)
-    of_group, after = _runs(order, corners, group, start, entry)
-    count = 0
-    for column in range(shape[0] * shape[1]):
-        own_first, own_second = column // shape[1], column % shape[1]
+    piece, count = first_piece, 0
+    for column in range(borders[first_piece], borders[stop_piece]):
+        while column == borders[piece + 1]:
+            counts[piece] = count
+            piece, count = piece + 1, 0
+        own_first, own_second = column // across, column % across
         one, other, stop = start[2 * column], start[2 * column + 1], start[2 * column + 2]
         one_stop = other
         while one < one_stop or other < stop:
@@ -242,10 +243,11 @@ def near_pairs(box, asked, order, axis, low, inverse, shape, points, x, corners,
                     continue
                 if square < np.inf and _apart(x, points, a, b, c, d, e, nodes, work) > square:
                     continue
-                if count < out.shape[0]:
-                    out[count, 0], out[count, 1] = p, q
+                if count < out.shape[1]:
+                    out[piece, count, 0], out[piece, count, 1] = p, q
                 count += 1
-    return count
+    for rest in range(piece, stop_piece):
+        counts[rest] = count if rest == piece else 0
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
