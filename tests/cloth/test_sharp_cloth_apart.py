@@ -120,6 +120,18 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     assert hardest > 0.1 and 0.0 < worst < 0.03
 
 
+def test_rounds_begin_where_a_step_goes_on_to():
+    """All goes as it did but what would meet, half as far, and nothing gets there through anything."""
+    mesh = folded()
+    pushes = barrier(1.0).of(mesh, Things([]).at(0.0, 1.0))
+    for h, meets in ((0.01, False), (0.05, True)):
+        at, near = pushes.guessed(h)
+        goes = (at.x == mesh.x + h * mesh.v).all(axis=1)
+        assert pushes.largest(pushes.start, at) == 1.0 and goes.all() != meets and goes.any() and not near
+    still = pushes.guessed(0.0)
+    np.testing.assert_array_equal(still[0].x, mesh.x)
+
+
 def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_through_it():
     """It would come to the edge within the step, but for the layer between: its vertices stay where they are."""
     h, mesh, above = 1 / 96, folded(gap=0.008), 0.003

@@ -24,6 +24,7 @@ from .things import ThingsInStep
 
 TOUCHES = 0.5  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
 NEARER = 0.5  #: of how near anything was before: what is no nearer than this is as near as it was
+AS_FAR = 0.8  #: of how near anything was: what comes nearer by going on is no place to begin a step's rounds at
 HARD = 0  #: the group of nodes that do not touch each other: those of things
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
@@ -251,7 +252,7 @@ class Pushes:
 
     def _at(self, at: Way, h: float) -> tuple[Index, Vec, Vec]:
         """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
-        here = np.concatenate([at.x, at.things])
+        here = self._all(at)
         tables = [self.law.fill(here, 0.0, True)]
         rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
                                                                                                  ) else None
@@ -288,10 +289,10 @@ class Pushes:
     def missed(self, at: Way, end: Way) -> tuple[Vec, Vec]:
         """By how much what pushes the cloth where a step ends is not what it was solved with at another place, and how
         much that is, (n,) [N] both."""
-        nodes, forces, _ = self._apart(np.concatenate([end.x, end.things]))
+        nodes, forces, _ = self._apart(self._all(end))
         pushed = np.zeros((len(at.x) + len(at.things), 3))
         np.add.at(pushed, nodes, forces)
-        foreseen = self._foreseen(self._apart(np.concatenate([at.x, at.things])), at, end)
+        foreseen = self._foreseen(self._apart(self._all(at)), at, end)
         return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
                 np.linalg.norm(pushed[: len(at.x)], axis=1))
 
@@ -300,17 +301,42 @@ class Pushes:
         share = self.largest(at, end)
         return Way(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
 
+    def guessed(self, h: float) -> tuple[Way, bool]:
+        """Where a step of h [s] ends if all goes on as it does, what meets there half as far, and whether anything
+        pushes there or where it starts; its start where something would come much nearer to each other so."""
+        start, count = self.start, len(self.mesh.x)
+        here, there = self._all(start), self._all(Way(start.x + h * self.mesh.v, self.thought(h)))
+        shares = self.law.largest_steps(here, there, np.arange(len(here)))
+        shares[shares < 1.0] *= 0.5
+        there = here + shares[:, None] * (there - here)
+        on = Way(there[:count], there[count:])
+        if self.largest(start, on) == 1.0:
+            near, nearest = self._nearest(start), self._nearest(on)
+            if nearest >= AS_FAR * near:
+                return on, min(near, nearest) < 1.0
+        return start, self.is_near(start)
+
+    @staticmethod
+    def _all(at: Way) -> Vec:
+        """Places of all nodes, (n + o, 3) [m]."""
+        return np.concatenate([at.x, at.things])
+
+    def _nearest(self, at: Way) -> float:
+        """How near the nearest two pieces are, as a share of the distance at which they push; 1 where none do."""
+        told = self.law.told(self._all(at))
+        return float(told[:, 6].min(initial=self.activation)) / self.activation
+
     def largest(self, at: Way, end: Way) -> float:
         """The largest share of a straight move in which nothing meets."""
-        return self.law.largest_step(np.concatenate([at.x, at.things]), np.concatenate([end.x, end.things]))
+        return self.law.largest_step(self._all(at), self._all(end))
 
     def is_near(self, at: Way) -> bool:
         """Whether anything pushes there."""
-        return len(self.law.measure(np.concatenate([at.x, at.things]), 0.0).nodes) > 0
+        return len(self.law.measure(self._all(at), 0.0).nodes) > 0
 
     def near(self, at: Way) -> Index:
         """Which points of what is round push there, (k,)."""
-        nodes = np.unique(self.law.measure(np.concatenate([at.x, at.things]), 0.0).nodes)
+        nodes = np.unique(self.law.measure(self._all(at), 0.0).nodes)
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near
 

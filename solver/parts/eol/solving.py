@@ -121,7 +121,8 @@ class Solving:
                     asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
         did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
-        at, warm, near, last, met = pushes.start, self.warm, pushes.is_near(pushes.start), None, 0
+        at, near = pushes.guessed(h)
+        warm, last, met = self.warm, None, 0
         places = list[Way]()
         pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
         still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
