@@ -11,6 +11,7 @@ from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, n
 BRUTE = 200_000  #: pairs of rows: fewer of them are all looked at sooner than a grid is set up
 WIDE = 2.0  #: of a box's mean width: a column of the grid
 ROOM = 2  #: pairs for each row at first
+FEW = 2000  #: rows whose boxes are not worth a second thread
 PIECES = 16  #: of the grid's columns, which threads take one by one; their borders do not depend on how many do
 NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nearly met, wherever they were
 
@@ -25,8 +26,7 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     that is asked for, (n,); None: any pair. apart: so many rows of edges are of one group and the others of another,
     0 where nothing is known.
     """
-    box = np.empty((len(corners), 6))
-    boxes(x, x, corners, 0.5 * distance, 0.0, box)
+    box = _boxes(x, x, corners, 0.5 * distance, 0.0)
     first = points if points else apart
     many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
     if moved is None and many <= BRUTE:
@@ -35,6 +35,17 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     # as one number each: rows of two are slow to sort
     first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
     return np.column_stack([first_row, second_row]).astype(np.int32)
+
+
+def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Vec:
+    """Around rows of nodes on straight ways from places to others, (n, 3) [m] each, grown by so much [m] and by a share
+    of their longest way, (m, 6)."""
+    box: Vec = np.empty((len(corners), 6))
+    if len(box) <= FEW:
+        boxes(0, len(box), x, end, corners, grown, of_ways, box)
+    else:
+        threads.share(boxes, len(box), x, end, corners, grown, of_ways, box)
+    return box
 
 
 def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
@@ -51,16 +62,14 @@ def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group:
 def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
                   moved: Mask | None = None) -> Index:
     """Rows that may nearly meet on straight ways to `end`, (n, 3) [m], (k, 2); the rest as above."""
-    box = np.empty((len(corners), 6))
-    boxes(x, end, corners, 0.0, NEARER, box)
+    box = _boxes(x, end, corners, 0.0, NEARER)
     return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
 
 
 def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, room: int = 1024) -> Index:
     """Rows of edges, the first ones of corners (m, 3), their second node twice, and of triangles, the others, whose
     boxes overlap, (k, 2); the rest as above."""
-    box = np.empty((len(corners), 6))
-    boxes(x, x, corners, 0.0, 0.0, box)
+    box = _boxes(x, x, corners, 0.0, 0.0)
     return _of_moved(box, x, corners, edges, group, np.inf, room, None)
 
 

@@ -16,11 +16,11 @@ CELLS = 32  #: of a coarse grid along each axis
 MOST = 100_000  #: steps of what meets at last
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
-def boxes(x, end, corners, grown, share, out):  # type: ignore[no-untyped-def]
-    """out (k, 6): lower and upper corner of the box around each row of nodes (k, c) at x and at the end of straight
-    ways, both (n, 3), grown by some metres and a share of the longest way."""
-    for k in range(corners.shape[0]):
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
+def boxes(start, stop, x, end, corners, grown, share, out):  # type: ignore[no-untyped-def]
+    """out (k, 6): lower and upper corner of the box around rows start to stop of nodes (k, c) at x and at the end of
+    straight ways, both (n, 3), grown by some metres and a share of the longest way."""
+    for k in range(start, stop):
         longest = 0.0
         for c in range(corners.shape[1]):
             node, square = corners[k, c], 0.0
