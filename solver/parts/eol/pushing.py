@@ -303,18 +303,19 @@ class Pushes:
 
     def guessed(self, h: float) -> tuple[Way, bool]:
         """Where a step of h [s] ends if all goes on as it does, what meets there half as far, and whether anything
-        pushes there or where it starts; its start where something would come much nearer to each other so."""
+        pushes there or where it starts; its start where nothing pushes, or something would come much nearer so."""
         start, count = self.start, len(self.mesh.x)
+        if not self.is_near(start):
+            return start, False
         here, there = self._all(start), self._all(Way(start.x + h * self.mesh.v, self.thought(h)))
         shares = self.law.largest_steps(here, there, np.arange(len(here)))
         shares[shares < 1.0] *= 0.5
         there = here + shares[:, None] * (there - here)
         on = Way(there[:count], there[count:])
         if self.largest(start, on) == 1.0:
-            near, nearest = self._nearest(start), self._nearest(on)
-            if nearest >= AS_FAR * near:
-                return on, min(near, nearest) < 1.0
-        return start, self.is_near(start)
+            if self._nearest(on) >= AS_FAR * self._nearest(start):
+                return on, True
+        return start, True
 
     @staticmethod
     def _all(at: Way) -> Vec:
