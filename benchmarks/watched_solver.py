@@ -18,7 +18,7 @@ from solver import cli, simulate
 from solver.contact.laws.embedded import Embedded
 from solver.job.schema import step_size
 
-CALMED, LINEARISED = re.compile(r"(\d+) steps were too violent"), re.compile(r"(\d+) of the shortest steps were")
+CALMED, LINEARISED = re.compile(r"(\d+) steps? \w+ too violent"), re.compile(r"(\d+) of the shortest steps")
 CLOCKS = {"stepping_s": time.perf_counter, "processor_s": time.process_time}  #: of all threads, the second one
 
 

@@ -314,10 +314,11 @@ class Nodes(SoftBodies, Part):
         said = [sentence for pull in self.pulls for sentence in pull.summary]
         calmed, rescued = self.counts[CALMED], self.counts[RESCUED]
         if calmed:
-            said.append(f"{calmed} steps were too violent to be solved quickly and were linearised, which calms "
-                        "them: smaller steps or more Tries keep more of the motion")
+            steps, were, them = ("step", "was", "it") if calmed == 1 else ("steps", "were", "them")
+            said.append(f"{calmed} {steps} {were} too violent to be solved quickly and {were} linearised, which calms "
+                        f"{them}: smaller steps or more Tries keep more of the motion")
         if rescued:
-            said.append(f"{rescued} of the shortest steps were linearised: what balances snapped from one shape "
+            said.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what balances snapped from one shape "
                         "to another, and no step between them could be solved")
         return said
 

@@ -191,8 +191,9 @@ class Barrier:
 
 def _on_first_side(found: PushingPairs) -> Vec:
     """The whole force on the point, or on the first edge, of each pair, (k, 3) [N]."""
-    force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0],
-                          found.forces[:, 0] + found.forces[:, 1])
+    with np.errstate(invalid="ignore"):  # a step that fails may have led where there is no end of them
+        both = found.forces[:, 0] + found.forces[:, 1]
+    force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0], both)
     return force
 
 
