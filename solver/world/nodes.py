@@ -318,8 +318,8 @@ class Nodes(SoftBodies, Part):
             said.append(f"{calmed} {steps} {were} too violent to be solved quickly and {were} linearised, which calms "
                         f"{them}: smaller steps or more Tries keep more of the motion")
         if rescued:
-            said.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what balances snapped from one shape "
-                        "to another, and no step between them could be solved")
+            said.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what "
+                        "balances snapped from one shape to another, and no step between them could be solved")
         return said
 
     def note_remarks(self, after: State) -> None:
