@@ -101,7 +101,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
         nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
         corners[body.name] = on_faces(body.name, start[nodes[body.name]])
     riders = riding(job, soft.bodies_in_world[-1].nodes.stop)
-    nearest = float(np.max(law.reach))
+    nearest = float(np.max(law.activation))
     for frame in frames:
         x = soft.coordinates.place(state.q, (frame - scene.frame_start) / stage.FPS, state.led)
         for name, skin in nodes.items():
