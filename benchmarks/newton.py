@@ -31,6 +31,7 @@ from benchmarks.report import claim, emit
 from benchmarks.step import DRAGON, dragon
 from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
+from solver.contact.laws.on_ground import OnGround
 from solver.coordinates.free_nodes import FreeNodes
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
@@ -99,8 +100,9 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     full = catalogue.find("method", "vanilla").load()(mesh, linear, {"beta": 1.0})
     integrator = catalogue.find("integrator", "quasistatic").load()({})
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Nodes([body], [elastic], coordinates, nodes, mass, np.zeros(3), None, 1, condensation=full,
-                 integrator=integrator, stage_solver=stage_solver("newton_d"), linear=linear)
+    return Nodes([body], [elastic], coordinates, nodes, mass, np.zeros(3),
+                 OnGround.nowhere(coordinates.is_free), 1, condensation=full, integrator=integrator, linear=linear,
+                 stage_solver=stage_solver("newton_d"))
 
 
 class AtTheGuess(KeptFactor):

@@ -26,6 +26,7 @@ from benchmarks.report import Claim, claim, emit
 from benchmarks.step import DRAGON
 from solver import catalogue
 from solver.assembly.linearised import Linearised
+from solver.contact.laws.on_ground import OnGround
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -88,10 +89,10 @@ def world(**adaptive: float) -> Pulled:
     entry = catalogue.find("method", "conjac")
     params = {param.key: param.default for param in entry.params} | {"beta": BETA} | adaptive
     body = BodyInWorld("armadillo", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
-    return Pulled([body], [elastic], coordinates, entry.load()(mesh, linear, params),
-                  catalogue.find("integrator", "semi_implicit").load()({}),
-                  NewtonDirect({"tolerance": 1e-6, "iterations": 100}), linear, nodes, mass,
-                  np.array([0.0, 0.0, -9.81]), None, 1)
+    return Pulled([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]),
+                  OnGround.nowhere(coordinates.is_free), 1, condensation=entry.load()(mesh, linear, params),
+                  integrator=catalogue.find("integrator", "semi_implicit").load()({}), linear=linear,
+                  stage_solver=NewtonDirect({"tolerance": 1e-6, "iterations": 100}))
 
 
 VARIANTS: dict[str, dict[str, float]] = {

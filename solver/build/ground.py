@@ -29,13 +29,13 @@ def ground_of(job: Job) -> Ground:
 
 def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> OnGround:
     """How the scene's ground pushes these nodes and brakes them. rest: (n, 3) [m]."""
-    one, plane = job.scene.ground, ground_of(job)
+    one = job.scene.ground
     if one is None:
-        return OnGround(plane, np.zeros(len(rest)), coordinates.is_free)
+        return OnGround.nowhere(coordinates.is_free)
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    return OnGround(plane, stiffness, coordinates.is_free, friction, one.tangential_share)
+    return OnGround(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share)
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:

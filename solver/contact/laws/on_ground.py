@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...state import Index, Mask, Vec
-from ..find.ground import Contacts, Ground
+from ..find.ground import NOWHERE, Contacts, Ground
 from .gripping import NODES, PLACES, SHARE, Gripping
 from .interface import Friction
 
@@ -26,6 +26,11 @@ class OnGround:
     is_free: Mask  #: whom friction may brake, (n,)
     friction: Friction | None = None
     tangential: float = 0.0  #: α, from 0 to 1
+
+    @classmethod
+    def nowhere(cls, is_free: Mask) -> OnGround:
+        """Of as many nodes, (n,), where there is none."""
+        return cls(NOWHERE, np.zeros(len(is_free)), is_free)
 
     def find(self, x: Vec, time: float) -> Contacts:
         """Nodes of x, (n, 3) [m], that are inside at `time` [s]."""
