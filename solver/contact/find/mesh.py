@@ -75,7 +75,9 @@ class Surfaces:
         self._room = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
-        self._bodies = None if owner is None else LonelyBodies(owner[self.nodes], meets, self.triangles)
+        self._bodies: LonelyBodies | None = None
+        if self._owner is not None and np.any(self._owner != self._owner[:1]):
+            self._bodies = LonelyBodies(self._owner, meets, self.triangles)
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         ipctk.set_num_threads(threads.count())

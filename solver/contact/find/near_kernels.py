@@ -303,6 +303,31 @@ def still_near(start, stop, x, moved, nodes, points, apart, distance, out):  # t
             out[k] = work[SQUARE]
 
 
+@kernel("i8(b1[::1], i4[:,::1], i8[::1], f8[::1], i8, i8, i4[:,::1], i8[::1], f8[::1], i8, i8, i4[:,::1], i8[::1], "
+        "f8[::1], i8)")
+def merge_pairs(  # type: ignore[no-untyped-def]
+    strays, pairs, keys, apart, start, stop, new_pairs, new_keys, new_apart, new_start, new_stop, out_pairs, out_keys,
+    out_apart, count,
+):
+    """Pairs start to stop without a stray, (n,), and new ones, of both of which keys rise, in the order of these into
+    `out` from count on; says where that ends. pairs: (k, 4). apart: how far from each other both sides are, (k,)."""
+    j = new_start
+    for k in range(start, stop + 1):
+        if k < stop and (strays[pairs[k, 0]] or strays[pairs[k, 1]] or strays[pairs[k, 2]] or strays[pairs[k, 3]]):
+            continue
+        while j < new_stop and (k == stop or new_keys[j] < keys[k]):
+            for c in range(4):
+                out_pairs[count, c] = new_pairs[j, c]
+            out_keys[count], out_apart[count] = new_keys[j], new_apart[j]
+            count, j = count + 1, j + 1
+        if k < stop:
+            for c in range(4):
+                out_pairs[count, c] = pairs[k, c]
+            out_keys[count], out_apart[count] = keys[k], apart[k]
+            count += 1
+    return count
+
+
 @kernel("void(f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
 def may_meet(reach, nodes, points, apart, out):  # type: ignore[no-untyped-def]
     """Whether sides of pairs (k, 4) reach each other, out (k,), by how far each node does, infinite where it does not

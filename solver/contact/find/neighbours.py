@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, may_meet, still_near, ways
+from .near_kernels import LEFT, may_meet, merge_pairs, still_near, ways
 
 SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
 FEW = 256  #: pairs that are not worth a second thread
@@ -46,17 +46,12 @@ class Neighbours:
     def after(self, places: Vec, strays: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
         """The same where some nodes, (s,), stand at other places, with all pairs that have one of these there: as many
         of a point and a triangle first, a number of each, and squares of how far apart they are [m²]."""
-        stays = ~strays[self.pairs].any(axis=1)
-        points_stay = int(np.count_nonzero(stays[: self.points]))
-        kinds = []
-        for old, new in ((slice(0, points_stay), slice(0, points)), (slice(points_stay, None), slice(points, None))):
-            key = np.concatenate([self.keys[stays][old], keys[new]])
-            order = np.argsort(key)
-            kinds.append((np.concatenate([self.pairs[stays][old], pairs[new]])[order], key[order],
-                          np.concatenate([self.apart[stays][old], np.sqrt(square[new])])[order]))
-        of_points, of_edges = kinds
-        both = [np.concatenate(parts) for parts in zip(of_points, of_edges)]
-        return Neighbours(places, self.distance, both[0], len(of_points[0]), both[1], both[2])
+        most = len(self.pairs) + len(pairs)
+        both: tuple[Index, Index, Vec] = np.empty((most, 4), np.int32), np.empty_like(self.keys, shape=most), np.empty(most)
+        old, new = (self.pairs, self.keys, self.apart), (pairs, keys, np.sqrt(square))
+        of_points = int(merge_pairs(strays, *old, 0, self.points, *new, 0, points, *both, 0))
+        count = int(merge_pairs(strays, *old, self.points, len(self.pairs), *new, points, len(pairs), *both, of_points))
+        return Neighbours(places, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
     def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
         """Which listed pairs are within a distance [m] at places (s, 3), (m,), and the squares of how far apart all
