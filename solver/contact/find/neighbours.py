@@ -47,7 +47,8 @@ class Neighbours:
         """The same where some nodes, (s,), stand at other places, with all pairs that have one of these there: as many
         of a point and a triangle first, a number of each, and squares of how far apart they are [m²]."""
         most = len(self.pairs) + len(pairs)
-        both: tuple[Index, Index, Vec] = np.empty((most, 4), np.int32), np.empty_like(self.keys, shape=most), np.empty(most)
+        both: tuple[Index, Index, Vec] = (np.empty((most, 4), np.int32), np.empty_like(self.keys, shape=most),
+                                          np.empty(most))
         old, new = (self.pairs, self.keys, self.apart), (pairs, keys, np.sqrt(square))
         of_points = int(merge_pairs(strays, *old, 0, self.points, *new, 0, points, *both, 0))
         count = int(merge_pairs(strays, *old, self.points, len(self.pairs), *new, points, len(pairs), *both, of_points))
