@@ -14,7 +14,8 @@ first hits and nine fly. `heap`: one in which they lie on each other, after minu
 NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves. The ducks of
 the dissertation, of which it saves 29 %, push by a penalty with damping; ours by a barrier, whose stiffness changes by
 orders of magnitude from iteration to iteration, so that an old factor hardly helps.
-All times are the thread's own; steps that had to be halved or calmed are counted.
+All times are the thread's own, of `self` and `ducks` the least of four runs, some of which wait for memory
+that a virtual machine has yet to find (100 to 300 ms of three steps). Steps that were halved or calmed are counted.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ STEPS = {"self": 3, "share": 6, "ducks": 4, "bowl": 4, "heap": 4, "fifty": 1, "h
 FALLEN, SPEED = {"bowl": 6, "heap": 40}, 1.5
 BOWL_CLAIMS = {"bowl": "bowl_frame_s", "heap": "bowl_heap_frame_s"}
 DUCKS = (10, 100)
+RUNS = 4  #: of `self` and `ducks`
 HEAPED = {"fifty": 36, "hundred": 48}  #: steps of 1/100 s after which most ducks lie on each other
 SOLVERS = ("newton_d", "hybrid_l1", "qlb", "quick")
 TIMED = ("measure", "fill", "largest_step", "largest_steps", "sliding")  #: of a law: what contact costs
@@ -82,15 +84,22 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
     return state, told
 
 
+def quicker(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
+    """Of two rows of the same steps the one that took less."""
+    return other if one is None or other["ms"] < one["ms"] else one
+
+
 def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
     """The mat, its upper half on the way down."""
-    rows = {}
-    for contact in (False, True):
-        part = touching.folded_mat(folder / str(contact), H, contact)
-        state = part.initial_state()
-        upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
-        state.u.reshape(-1, 3)[upper, 2] -= 0.2
-        rows["with" if contact else "without"] = stepped(part, state, STEPS["self"])[1]
+    rows: dict[str, dict[str, Any]] = {}
+    for run in range(RUNS):
+        for contact in (False, True):
+            part = touching.folded_mat(folder / f"{run}{contact}", H, contact)
+            state = part.initial_state()
+            upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
+            state.u.reshape(-1, 3)[upper, 2] -= 0.2
+            which = "with" if contact else "without"
+            rows[which] = quicker(rows.get(which), stepped(part, state, STEPS["self"])[1])
     return [claim("self_contact", rows["with"]["ms"] / rows["without"]["ms"], "", "<= 3")], rows
 
 
@@ -104,10 +113,11 @@ def at_rest(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 def many(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
     """Few balls and many."""
-    rows = {}
-    for count in DUCKS:
-        part = touching.balls_in_a_box(folder / str(count), count, 4, H)
-        rows[str(count)] = stepped(part, part.initial_state(), STEPS["ducks"])[1]
+    rows: dict[str, dict[str, Any]] = {}
+    for run in range(RUNS):
+        for count in DUCKS:
+            part = touching.balls_in_a_box(folder / f"{run} {count}", count, 4, H)
+            rows[str(count)] = quicker(rows.get(str(count)), stepped(part, part.initial_state(), STEPS["ducks"])[1])
     few, all_of_them = (rows[str(count)]["ms"] for count in DUCKS)
     exponent = float(np.log(all_of_them / few) / np.log(DUCKS[1] / DUCKS[0]))
     return [claim("ducks_exponent", exponent, "", "<= 1.1")], rows
