@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -35,6 +36,23 @@ class Elements:
         self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
 
     @cached_property
+    def _runs(self) -> list[tuple[BodyElements, slice]]:
+        """What is asked for all bodies: elements that go in one call, and which of the tets they are."""
+        runs: list[tuple[BodyElements, slice]] = []
+        for family, some in groupby(range(len(self.elastic)), lambda k: self.elastic[k].family):
+            which = [*some]
+            if family is None or len(which) == 1:
+                runs += [(self.elastic[k], self.slices[k]) for k in which]
+            else:
+                one = self.elastic[which[0]].in_one([self.elastic[k] for k in which])
+                runs.append((one, slice(self.slices[which[0]].start, self.slices[which[-1]].stop)))
+        return runs
+
+    def _asked(self, bodies: Sequence[int] | None) -> list[tuple[BodyElements, slice]]:
+        """The same for some bodies, None for all."""
+        return self._runs if bodies is None else [(self.elastic[k], self.slices[k]) for k in bodies]
+
+    @cached_property
     def _corners_of(self) -> list[NodeSum]:
         """Sums over the tets of each body alone."""
         return [NodeSum.build(one.tets, self._count) for one in self.elastic]
@@ -53,9 +71,8 @@ class Elements:
         """
         self.activate(time)
         self.filled[slice(None) if bodies is None else list(bodies)] += 1
-        for k in range(len(self.elastic)) if bodies is None else bodies:
-            where = self.slices[k]
-            self.elastic[k].fill(x, project, self._forces[where], self._table[where])
+        for some, where in self._asked(bodies):
+            some.fill(x, project, self._forces[where], self._table[where])
         self._corners.gather(self._forces, force)
         tables = [law.fill(x, time, project) for law in (*self._between, *besides)]
         for table in tables:
@@ -113,8 +130,8 @@ class Elements:
         besides: forces of one stage. bodies: whose tets are asked, None asks all.
         """
         self.activate(time)
-        for k in range(len(self.elastic)) if bodies is None else bodies:
-            energy += self.elastic[k].measure(x, self._forces[self.slices[k]])
+        for some, where in self._asked(bodies):
+            energy += some.measure(x, self._forces[where])
         self._corners.gather(self._forces, force)
         for law in (*self._between, *besides):
             table = law.measure(x, time)

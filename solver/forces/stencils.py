@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -61,6 +61,13 @@ class BodyElements(Protocol):
     """Elements of one body that are the same ones all the time: its tetrahedra, or its triangles and hinges."""
 
     tets: Index  #: their nodes, (p, 4), the last one twice where there are three
+
+    @property
+    def family(self) -> Any:
+        """Those of one may be asked as `in_one`; None for elements that are asked by themselves."""
+
+    def in_one(self, several: Sequence[Any]) -> BodyElements:
+        """All elements of several of this family, itself among them, as they are listed."""
 
     def activate(self, time: float) -> None:
         """Let muscles contract as they do at `time` [s], for all that is asked from now on."""

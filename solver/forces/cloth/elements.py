@@ -15,6 +15,8 @@ from .sheet import SheetLaw
 class ClothElements:
     """What `Elastic` is to a body of tetrahedra. A triangle's last node stands twice, with no stiffness to it."""
 
+    family = None
+
     def __init__(self, laws: Sequence[SheetLaw]) -> None:
         self.laws = laws
         nodes = [np.concatenate([law.nodes, np.repeat(law.nodes[:, -1:], WIDEST - law.nodes.shape[1], axis=1)], axis=1)
@@ -24,6 +26,10 @@ class ClothElements:
         self._slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._blocks = np.zeros((0, 6, 9))
         self._forces = np.zeros((0, 4, 3))
+
+    def in_one(self, several: Sequence[ClothElements]) -> ClothElements:
+        """Cloth is asked by itself."""
+        raise TypeError("laws of cloth are not asked with those of other cloth")
 
     def activate(self, time: float) -> None:
         """Nothing in cloth contracts."""
