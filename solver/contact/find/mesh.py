@@ -117,7 +117,7 @@ class Surfaces:
         Where a few have strayed from the one that serves best, their pairs alone are looked for.
         """
         best, fewest = None, STRAYED * len(here)
-        lonely = None if self._bodies is None else self._bodies.lonely(here, here, distance, 0.0)
+        lonely = self._lonely(here, here, distance, 0.0)
         for listed in self._lists:
             moved = self._moved(listed, here, lonely)[0]
             strays = listed.strays(moved, distance)
@@ -137,11 +137,19 @@ class Surfaces:
         self._lists = [found, *others[: LISTS - 1]]
         return found, moved
 
+    def _lonely(self, here: Vec, there: Vec, distance: float, share: float) -> Mask | None:
+        """Nodes, (s,), of bodies that are apart from all others, as `LonelyBodies` has them; None where these are too
+        few to be worth it."""
+        if self._bodies is None:
+            return None
+        lonely = self._bodies.lonely(here, there, distance, share)
+        return lonely if np.count_nonzero(lonely) > STRAYED * len(lonely) else None
+
     def _moved(self, listed: Neighbours, here: Vec, lonely: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """How far nodes at (s, 3) [m] are from where a list was made, (s,) [m], those of a body that is apart from all
         others beside its own nodes; and what gives how far each went with those beside it, (s, 3) [m]."""
         moved, all_went = listed.moved(here)
-        if self._bodies is None or lonely is None or not lonely.any():
+        if self._bodies is None or lonely is None:
             return moved, lambda: np.broadcast_to(all_went, here.shape)
         own, went = self._bodies.own_ways(listed.places, here)
         return np.where(lonely, own, moved), lambda: np.where(lonely[:, None], went(), all_went)
@@ -269,11 +277,9 @@ class Surfaces:
         """Pairs that may meet on straight ways between places (s, 3), (k, 4), and so many of a point and a triangle."""
         if not self._lists:
             return self._swept_by(here, there, None)
-        listed, way, lonely = self._lists[0], lengths(there - here), None
-        if self._bodies is not None:
-            lonely = self._bodies.lonely(here, there, 0.0, NEARER)
-            if lonely.any():
-                way = np.where(lonely, self._bodies.own_ways(here, there)[0], way)
+        listed, way, lonely = self._lists[0], lengths(there - here), self._lonely(here, there, 0.0, NEARER)
+        if self._bodies is not None and lonely is not None:
+            way = np.where(lonely, self._bodies.own_ways(here, there)[0], way)
         may, strays = listed.may_meet(self._moved(listed, here, lonely)[0], way)
         points = int(np.searchsorted(may, listed.points))
         if not strays.any():
