@@ -6,6 +6,8 @@ import pytest
 from touching import sheet
 
 from benchmarks.scenes.touching import ball
+from solver import threads
+from solver.contact.find import near
 from solver.contact.find.distance_kernels import squares
 from solver.contact.find.mesh import Surfaces
 from solver.meshing.volume import boundary_faces
@@ -72,6 +74,28 @@ def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch
             assert now.points == anew.points > 10 and np.array_equal(now.bodies, anew.bodies)
     # one list serves all that wanders little, with pairs of strays in place of theirs, none what is shaken apart
     assert len(lists) == 1 if shaken + gone < 0.01 else 3 <= len(lists) <= 24
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_threads_and_room_make_no_pair(count, monkeypatch):
+    """What is found is that of each with each, however the columns of the grid are shared out, and where there is too
+    little room at first."""
+    vertices, triangles = sheet(1.0, 24)
+    x = np.concatenate([vertices, vertices + [0.01, 0.02, 0.03]])
+    both = np.concatenate([triangles, triangles + len(vertices)]).astype(np.int32)
+    with monkeypatch.context() as each_with_each:
+        each_with_each.setattr(near, "BRUTE", np.inf)
+        known = Surfaces(x, both, np.full(len(x), -1)).near(x, 0.05)
+    before = threads.count()
+    threads.configure(count)
+    try:
+        for room in (near.ROOM, 0):
+            monkeypatch.setattr(near, "ROOM", room)
+            found = Surfaces(x, both, np.full(len(x), -1)).near(x, 0.05)
+            assert np.array_equal(found.nodes, known.nodes) and np.array_equal(found.square, known.square)
+    finally:
+        threads.configure(before)
+    assert len(known.nodes) > 16 * 1024 and len(vertices) * len(triangles) > near.BRUTE
 
 
 def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():
