@@ -5,7 +5,7 @@
     python -m benchmarks.armadillo --shift 0.08          shaken harder
     python -m benchmarks.armadillo --solvers KEY,KEY
 
-The armadillo of the shared meshes, made as heavy as the dissertation's (1.37 kg at 1000 kg/m3, 27 cm tall), E = 1e7,
+The armadillo (benchmarks/meshes.py), made as heavy as the dissertation's (1.37 kg at 1000 kg/m3, 27 cm tall), E = 1e7,
 nu = 0.49. The lowest tenth of its height is held by a base that moves sideways by 2 cm (1 - cos(2 pi 5 t)), which is
 ours, as are the 0.4 s: two swings of the base from rest. Gravity. Default: stable Neo-Hookean, no damping, BDF2,
 h = 0.01 s; each row changes one thing. Green damping, 1e-6 s of E. `refined`: each tetrahedron cut into eight, four
@@ -21,13 +21,14 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba reads
 
 import numpy as np
 
 from benchmarks.newton import CLAIMED, compare, stage_solver
 from benchmarks.report import emit
-from benchmarks.step import DRAGON
 from solver import catalogue
 from solver.contact.find.ground import NOWHERE, Ground
 from solver.contact.laws.on_ground import OnGround
@@ -63,8 +64,7 @@ ROWS: dict[str, dict[str, Any]] = {
 
 def mesh_of(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Nodes [m] and tetrahedra of a shared mesh, scaled to the dissertation's mass at 1000 kg/m³."""
-    with np.load(DRAGON.with_name(f"{name}.npz")) as stored:
-        nodes, tets = stored["vertices"].astype(float), stored["tets"].astype(np.int32)
+    nodes, tets = meshes.tetrahedra(name)
     return nodes * np.cbrt(KILOGRAMS[name] / 1000.0 / tet_volumes(nodes, tets).sum()), tets
 
 

@@ -5,7 +5,7 @@
 A fresh process imports bpy, opens the .blend, calls the handler and ends; a clock in the worker tells when the first
 step began and how long all steps took. Everything else is overhead: reading the scene, starting the worker, loading
 tetrahedra and compiled kernels, writing frames and the file that plays them. Warm: tetrahedra and kernels are there.
-One step a frame, so that the steps do not hide it. Needs the dragon of ../shared/meshes.
+One step a frame, so that the steps do not hide it. Needs the dragon (benchmarks/meshes.py).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import meshes, report
 
 ROOT = Path(__file__).resolve().parent.parent
-DRAGON = ROOT.parent / "shared" / "meshes" / "surfaces" / "dragon.obj"
+DRAGON = "surfaces/dragon.obj"
 WORK = ROOT / "build" / "bake_overhead"
 FRAMES = 250
 LENGTH = 0.15  #: [m]
@@ -43,8 +43,7 @@ def main() -> int:
         return prepare(chosen.prepare)
     if chosen.bake:
         return bake(chosen.bake[0], [str(word) for word in chosen.bake[1:]])
-    if not DRAGON.exists():
-        print("bake_overhead needs the dragon of ../shared/meshes, which is not here", file=sys.stderr)
+    if not meshes.is_there(DRAGON):
         return 4
     measure()
     return 0
@@ -121,7 +120,7 @@ def prepare(blend: Path) -> int:
     extension = addon.load()
     extension.register()
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.wm.obj_import(filepath=str(DRAGON))
+    bpy.ops.wm.obj_import(filepath=str(meshes.find(DRAGON)))
     body = bpy.context.selected_objects[0]
     body.name = "Dragon"
     flat = np.empty(3 * len(body.data.vertices), np.float32)

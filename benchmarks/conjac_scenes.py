@@ -25,6 +25,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
@@ -36,7 +38,6 @@ from benchmarks.scenes.motion import TimeIsUp, rest_energy, run
 from benchmarks.scenes.reference import digest, of, reference
 from benchmarks.scenes.residual import gains
 from benchmarks.scenes.scene import Scene, at_rest, in_balance
-from benchmarks.step import DRAGON
 
 BETAS = [round(0.1 * k, 1) for k in range(1, 61)]
 STEPS = {"twist": (1e-2, 5e-3, 2e-3), "hetero": (1e-2, 5e-3), "aniso": (1e-2, 5e-3), "dragon": (5e-3,),
@@ -268,7 +269,6 @@ def main() -> int:
     chosen = parser.parse_args()
     threads.configure(None)
     if not needs(chosen.name):
-        print(f"{chosen.name}: the shared meshes are not there", file=sys.stderr)
         return 4
     try:
         row, claims = measure(chosen.name, time.perf_counter() + chosen.limit, chosen.keep)
@@ -284,10 +284,9 @@ def body_of(name: str) -> str:
 
 
 def needs(name: str) -> bool:
-    """Whether everything is there that a scene is made of."""
-    shared = {**dict.fromkeys(("dragon", "refactor"), DRAGON), "bunny": bunny.BUNNY,
-              "armadillo": DRAGON.with_name("armadillo.npz")}
-    return shared.get(body_of(name), Path(__file__)).exists()
+    """Whether the mesh is there that a scene is made of."""
+    scanned = {"dragon": "dragon", "refactor": "dragon", "bunny": "bunny", "armadillo": "armadillo"}
+    return body_of(name) not in scanned or meshes.is_there(f"tets/{scanned[body_of(name)]}.npz")
 
 
 if __name__ == "__main__":

@@ -22,13 +22,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba reads
 
 import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.report import claim, emit
-from benchmarks.step import DRAGON, dragon
 from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
 from solver.contact.laws.on_ground import OnGround
@@ -228,16 +229,14 @@ def factor_speed(tets: np.ndarray, count: int) -> dict[str, float]:
 
 def factors() -> dict[str, dict[str, float]]:
     """Fig. 5.3: from separate tetrahedra to a dense block."""
-    count, meshes = 8000, {}
-    if DRAGON.exists():
-        meshes["dragon"] = dragon()[1]
-        count = int(meshes["dragon"].max()) + 1
-        with np.load(DRAGON.with_name("bunny.npz")) as stored:
-            meshes["bunny"] = stored["tets"].astype(np.int32)
+    count, bodies = 8000, {}
+    if meshes.is_there("tets/dragon.npz") and meshes.is_there("tets/bunny.npz"):
+        bodies = {name: meshes.tetrahedra(name)[1] for name in ("dragon", "bunny")}
+        count = int(bodies["dragon"].max()) + 1
     side = round(count ** (1 / 3)) - 1
-    meshes["block"] = box_tets((side, side, side), (1.0, 1.0, 1.0))[1]
+    bodies["block"] = box_tets((side, side, side), (1.0, 1.0, 1.0))[1]
     rows = {"separate": factor_speed(*separate(count)), "joined by nodes": factor_speed(*joined(count))}
-    return rows | {name: factor_speed(tets, int(tets.max()) + 1) for name, tets in meshes.items()}
+    return rows | {name: factor_speed(tets, int(tets.max()) + 1) for name, tets in bodies.items()}
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from benchmarks import front_page, ground_page, report, table_2_1, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "ground_page", "lively_picture", "lively_scenes",
+NOT_BENCHMARKS = {"armadillo", "chains", "front_page", "ground_page", "lively_picture", "lively_scenes", "meshes",
                   "peer_programs", "report", "run", "table_2_1", "tables", "timed_solver", "vanilla",
                   "watched_solver"}
 #: of benchmarks that take their part as an argument

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks import report
+from benchmarks import meshes, report
 from benchmarks import vanilla as worlds
-from benchmarks.step import dragon
 from solver import threads  # before what it configures
 from solver.linear.cholesky.cholmod import Cholmod
 from solver.linear.cholesky.cvxopt_cholmod import CvxoptCholmod
@@ -49,7 +48,7 @@ class Recorder(Cholmod):
 
 def step_matrix() -> sp.csc_matrix:
     """Lower triangle of M − βh²K of the dragon, in the order of elimination."""
-    nodes, tets = dragon()
+    nodes, tets = meshes.tetrahedra("dragon")
     height = nodes[:, 2] - nodes[:, 2].min()
     worlds.choose = Recorder  # type: ignore[attr-defined, assignment]
     world = worlds.vanilla(nodes, tets, np.flatnonzero(height < 0.1 * height.max()), 3.0e4, 0.49,

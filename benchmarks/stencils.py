@@ -2,16 +2,17 @@
 
     python -m benchmarks.stencils
 
-The dragon of the shared meshes, every free node an unknown; at each turn 2,000 other pairs of a point of its skin and a
-triangle near it that it does not belong to. The order of elimination is that of the tetrahedra alone, but where pairs
-make that dear. One process; the thread's own time, medians.
+The dragon (benchmarks/meshes.py), every free node an unknown; at each turn 2,000 other pairs of a point of its skin
+and a triangle near it that it does not belong to. The order of elimination is that of the tetrahedra alone, but
+where pairs make that dear. One process; the thread's own time, medians.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
+
+from benchmarks import meshes
 
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
@@ -19,7 +20,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.report import claim, emit
-from benchmarks.step import DRAGON, dragon
 from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
 from solver.forces.elastic import Elastic
@@ -55,10 +55,9 @@ def spent(what: Callable[[], object]) -> float:
 
 def main() -> None:
     threads.configure(1)
-    if not DRAGON.exists():
-        print("stencils needs the dragon of ../shared/meshes, which is not here", file=sys.stderr)
+    if not meshes.is_there("tets/dragon.npz"):
         return
-    nodes, tets = dragon()
+    nodes, tets = meshes.tetrahedra("dragon")
     count, mass = len(nodes), lumped_mass(nodes, tets, tet_volumes(nodes, tets), np.full(len(tets), DENSITY))
     model = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, model, model.constants(np.full(len(tets), YOUNG), np.full(len(tets), POISSON)))

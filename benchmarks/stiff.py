@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+from benchmarks import meshes
 
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
@@ -27,7 +28,6 @@ from solver.meshing.grid import box_tets
 from solver.state import State
 from solver.world.nodes import Nodes
 
-ARMADILLO = Path(__file__).resolve().parents[2] / "shared" / "meshes" / "tets" / "armadillo.npz"
 YOUNG = (1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
 H = 1 / 100
 SWING, STEPS = 6, 11
@@ -35,11 +35,10 @@ PRODUCTS = 6000
 
 
 def body() -> tuple[np.ndarray, np.ndarray]:
-    """The armadillo, or a box of about as many nodes where the shared meshes are not."""
-    if not ARMADILLO.exists():
+    """The armadillo, or a box of about as many nodes where its mesh is missing."""
+    if not meshes.is_there("tets/armadillo.npz"):
         return box_tets((11, 11, 36), (0.05, 0.05, 0.16))
-    with np.load(ARMADILLO) as stored:
-        return stored["vertices"].astype(float), stored["tets"].astype(np.int32)
+    return meshes.tetrahedra("armadillo")
 
 
 def swinging(young: float, integrator: str, params: dict[str, float]) -> Nodes:
@@ -93,7 +92,8 @@ def main() -> None:
     emit("stiff", [
         claim("siere_cost_growth", stiff["siere_s"] / soft["siere_s"], "", "<= 1.5", "hardly grows"),
         claim("ere_cost_growth", max(row["ere_s"] for row in rows) / soft["ere_s"], "at least", ">= 10", "explodes"),
-    ], {"rows": rows, "mesh": "armadillo" if ARMADILLO.exists() else "box", "most_products": PRODUCTS})
+    ], {"rows": rows, "mesh": "armadillo" if meshes.is_there("tets/armadillo.npz") else "box",
+        "most_products": PRODUCTS})
 
 
 if __name__ == "__main__":

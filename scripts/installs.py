@@ -4,7 +4,7 @@
 
 Each Blender starts with an empty user folder and with nothing beside it but its own numpy. `bpy` of a version is
 installed into build/install-<version>; trixie and sid are the whole program of a Debian, in a chroot that
-../shared/tools/blender-chroot makes. What came of it goes to docs/installs.json and into the README's table.
+scripts/blender-chroot makes. What came of it goes to docs/installs.json and into the README's table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scripts.test_blender import NEEDED, inside, interpreter  # noqa: E402
 RESULTS = ROOT / "docs" / "installs.json"
 README = ROOT / "README.md"
 MARKS = marked.marks("installs", "installs.py")
-CHROOT = ROOT.parent / "shared" / "tools" / "blender-chroot"
+CHROOT = ROOT / "scripts" / "blender-chroot"
 SECONDS = 1500  #: for one Blender, all kernels compiled on a busy machine
 SANK_LEAST = 1e-4  #: what came of a bake has to hang lower than it began [m]
 
@@ -76,7 +76,7 @@ def in_module(version: str, path: Path, folder: Path) -> str:
 def make_chroot(suite: str) -> None:
     """The whole Blender of a Debian, kept where it is there: one process makes it while others wait. Raises NotHere."""
     if not CHROOT.exists() or os.geteuid() != 0:
-        raise NotHere("../shared/tools/blender-chroot and root are needed")
+        raise NotHere("making a chroot needs root on Debian")
     import fcntl  # there is none on Windows, and no chroot
 
     with open(Path(tempfile.gettempdir()) / f"blender-chroot-{suite}.lock", "w") as lock:

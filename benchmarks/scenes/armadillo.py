@@ -4,7 +4,7 @@
     python -m benchmarks.scenes.armadillo --only awake/0.1  some of them
     python -m benchmarks.scenes.armadillo --seconds 4       not to the end
 
-The armadillo of the shared meshes (14 cm tall, 188 g), E = 6e4, nu = 0.49, held by inner nodes in the middle of its
+The armadillo (benchmarks/meshes.py; 14 cm tall, 188 g), E = 6e4, nu = 0.49, held by inner nodes in the middle of its
 body; five dynamic nodes: hands, feet, belly. Gravity from the start; then each limb is pulled by a force that grows for
 0.15 s, stays for 0.15 s and goes at once, a limb every 1.25 s. What pulls, how hard and when is ours: the
 thesis prints none of it. h = 1/100 s, beta = 0.5, gamma = 1/3.
@@ -18,12 +18,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
 
 from benchmarks.report import Claim, claim, emit
-from benchmarks.step import DRAGON
 from solver import catalogue
 from solver.assembly.linearised import Linearised
 from solver.contact.laws.on_ground import OnGround
@@ -72,10 +73,13 @@ class Pulled(Nodes):
                 self._weight = self._weight + min(since / GROWS, 1.0) * share[:, None] * np.array(pull)
 
 
-def world(**adaptive: float) -> Pulled:
-    """adaptive: of the method, such as adaptive=1, liveliness_threshold=0.02."""
-    with np.load(DRAGON.with_name("armadillo.npz")) as stored:
-        nodes, tets = stored["vertices"].astype(float), stored["tets"].astype(np.int32)
+def world(mesh: tuple[Vec, np.ndarray] | None = None, **adaptive: float) -> Pulled:
+    """The body in its world, before anything is pulled.
+
+    mesh: nodes [m] and tetrahedra in the armadillo's place, for tests. adaptive: parameters of the method, such as
+    adaptive=1, liveliness_threshold=0.02. Raises MissingMesh.
+    """
+    nodes, tets = mesh or meshes.tetrahedra("armadillo")
     model = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, model, model.constants(np.full(len(tets), YOUNG), np.full(len(tets), POISSON)))
     volumes = tet_volumes(nodes, tets)

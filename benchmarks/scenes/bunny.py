@@ -26,6 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
@@ -39,7 +41,6 @@ from solver.fields.suggest import farthest_nodes, swings
 from solver.integrators.modes import lowest
 from solver.world.nodes import Nodes
 
-BUNNY = Path(__file__).resolve().parents[3] / "shared" / "meshes" / "tets" / "bunny.npz"
 MU, BETA, H, NODES = 0.3, 0.5, 5.0e-3, 8
 CALM = 1.0  #: β of Vanilla, which blows up at 0.5
 STIFFNESS, HEIGHT, SECONDS = 100.0, 0.03, 0.4  #: of the ground [N/m] a node, of the drop [m], of the run [s]
@@ -66,15 +67,15 @@ ANGLES = {"feet": turn(1, 0.0), "nose": turn(1, -60.0), "side": turn(0, 70.0)}
 def scene(angle: str = "feet", law: str | None = "coulomb", slope: float = 0.0, alpha: float = 0.0) -> Scene:
     """angle: a key of ANGLES. law: of the catalogue. slope: of the ground, on which it is then set down. alpha: the
     ground's tangential share."""
-    mesh = np.load(BUNNY)
+    nodes, tets = meshes.tetrahedra("bunny")
     leaning = turn(1, np.degrees(np.arctan(slope)))
-    nodes = mesh["vertices"] @ ANGLES[angle].T
+    nodes = nodes @ ANGLES[angle].T
     nodes = (nodes - [0.0, 0.0, nodes[:, 2].min() - (0.0 if slope else HEIGHT)]) @ leaning.T
     ground: dict[str, Any] = {"point": [0.0, 0.0, 0.0], "normal": leaning[:, 2].tolist(), "stiffness": STIFFNESS,
                               "tangential_share": alpha}
     if law is not None:
         ground["friction"] = {"kind": law, "params": {"friction_coefficient": MU}}
-    return Scene(np.ascontiguousarray(nodes), mesh["tets"].astype(np.int32), NONE, suggested, (NODES,), *MATERIAL,
+    return Scene(np.ascontiguousarray(nodes), tets, NONE, suggested, (NODES,), *MATERIAL,
                  seconds=SECONDS, ground=ground,
                  paper={"vertices": 5988, "tets": 27695, "n_d": 8, "mu": 0.3, "alpha": 0.1, "beta": 0.5},
                  ours="height, angles, step, ground's stiffness, mesh")
@@ -83,8 +84,7 @@ def scene(angle: str = "feet", law: str | None = "coulomb", slope: float = 0.0, 
 @cache
 def suggested(count: int) -> np.ndarray:
     """Dynamic nodes of the bunny as *Suggest* picks them, from its slowest vibrations."""
-    mesh = np.load(BUNNY)
-    nodes, tets = np.ascontiguousarray(mesh["vertices"], dtype=float), mesh["tets"].astype(np.int32)
+    nodes, tets = meshes.tetrahedra("bunny")
     world = Scene(nodes, tets, NONE, lambda _: NONE, (0,), *MATERIAL).world("vanilla")
     modes = 3 * count + MODES[0]
     tangent = world.tangent(world.initial_state(), 0.0)
@@ -180,7 +180,7 @@ def draw(seen: dict[str, np.ndarray], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    triangles, moments = np.load(BUNNY)["tris"], (0.0, 0.085, 0.1, 0.13, 0.19, 0.39)
+    triangles, moments = meshes.skin("bunny"), (0.0, 0.085, 0.1, 0.13, 0.19, 0.39)
     figure = plt.figure(figsize=(12.0, 5.4))
     floor = np.array([[-0.12, -0.09, 0.0], [0.12, -0.09, 0.0], [0.12, 0.09, 0.0], [-0.12, 0.09, 0.0]])
     for i, xs in enumerate(seen.values()):

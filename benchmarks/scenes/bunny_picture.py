@@ -19,9 +19,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 
+from benchmarks import meshes
 from examples_blend import addon, bake, contact_sheet, jelly, stage
 
-BUNNY = Path(__file__).resolve().parents[3] / "shared" / "meshes" / "surfaces" / "bunny.obj"
 END = 72
 SHEET = (1, 6, 7, 9, 11, 14, 20, 72)  #: frames of the picture
 SCALE = 1.5  #: of the mesh, which is 12 cm tall: 1.2 kg
@@ -49,8 +49,8 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def bunny(scene: bpy.types.Scene) -> bpy.types.Object:
-    """The mesh about its middle, its ears painted soft. Raises OSError where it is not there."""
-    rows = [line.split() for line in BUNNY.read_text(encoding="utf-8").splitlines()]
+    """The mesh about its middle, its ears painted soft. Raises MissingMesh."""
+    rows = [line.split() for line in meshes.find("surfaces/bunny.obj").read_text(encoding="utf-8").splitlines()]
     places = SCALE * np.array([row[1:] for row in rows if row[:1] == ["v"]], dtype=float)
     faces = [tuple(int(corner.split("/")[0]) - 1 for corner in row[1:]) for row in rows if row[:1] == ["f"]]
     made = stage.mesh_object(scene, "Bunny", (places - [0.0, 0.0, 0.09]).tolist(), faces)

@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 
+from benchmarks import meshes
 from benchmarks.scenes.scene import Scene, farthest, in_balance
-from benchmarks.step import dragon
 
 #: where it is gripped, within which distance, and how far that is moved [m]
 GRIPS = {
@@ -27,7 +27,7 @@ PULLS = 2  #: steps in which the balance follows the grips
 @cache
 def scene(share: float = 1.0) -> Scene:
     """share: of the pull."""
-    nodes, tets = dragon()
+    nodes, tets = meshes.tetrahedra("dragon")
     low, high = nodes[:, 2].min(), nodes[:, 2].max()
     height = (nodes[:, 2] - low) / (high - low)
     pinned = np.flatnonzero(height < 0.1).astype(np.int32)

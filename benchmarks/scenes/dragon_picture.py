@@ -13,6 +13,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks import meshes
+
 from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numpy as np
@@ -20,7 +22,6 @@ import numpy as np
 from benchmarks.conjac_scenes import CORRECTED, NODES, H
 from benchmarks.scenes import dragon
 from benchmarks.scenes.motion import energies, rest_energy
-from benchmarks.step import DRAGON
 
 GALLERY = Path(__file__).resolve().parents[2] / "docs" / "gallery"
 #: rows of the picture: method, dynamic nodes, parameters with the smallest stable β of docs/benchmarks.md, colour
@@ -59,9 +60,9 @@ def render(seen: dict[str, np.ndarray], path: Path, samples: int) -> None:
     scene = bpy.context.scene
     stage.prepare(scene, 2, *TILE)
     scene.render.use_stamp = False
-    rest = dragon.dragon()[0]
+    rest = meshes.tetrahedra("dragon")[0]
     low, middle = rest.min(axis=0), Vector(rest.mean(axis=0))
-    body = stage.mesh_object(scene, "Dragon", rest.tolist(), np.load(DRAGON)["tris"].tolist())
+    body = stage.mesh_object(scene, "Dragon", rest.tolist(), meshes.skin("dragon").tolist())
     body.data.polygons.foreach_set("use_smooth", [True] * len(body.data.polygons))
     skin = stage.surface("Skin", (0.5, 0.5, 0.5), 0.35, 0.004)
     body.data.materials.append(skin)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-WINDOW = ROOT.parent / "shared" / "tools" / "blender_window.py"  # opens the window of the bpy wheel
+WINDOW = ROOT / "scripts" / "blender_window.py"  # opens the window of the bpy wheel
 
 SCRIPT = """
 import os, sys

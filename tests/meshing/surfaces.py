@@ -1,4 +1,4 @@
-"""Surfaces for the meshers' tests: boxes, joins of them, and .obj files."""
+"""Surfaces for the meshers' tests: boxes, globes and joins of them."""
 
 from pathlib import Path
 
@@ -8,7 +8,6 @@ from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "meshes"
 
 
 def box(size=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), cells=(2, 2, 2)):
@@ -37,17 +36,3 @@ def joined(*surfaces):
     starts = np.cumsum([0, *(len(v) for v, _ in surfaces)])
     return (np.concatenate([v for v, _ in surfaces]),
             np.concatenate([t + start for (_, t), start in zip(surfaces, starts)]))
-
-
-def read_obj(path):
-    """Vertices and triangles of an .obj file; polygons become fans."""
-    vertices, triangles = [], []
-    for line in path.read_text().splitlines():
-        kind, *rest = line.split() or [""]
-        if kind == "v":
-            vertices.append([float(number) for number in rest[:3]])
-        elif kind == "f":
-            corners = [int(corner.split("/")[0]) for corner in rest]
-            corners = [c - 1 if c > 0 else len(vertices) + c for c in corners]
-            triangles += [(corners[0], corners[i], corners[i + 1]) for i in range(1, len(corners) - 1)]
-    return np.array(vertices), np.array(triangles, dtype=np.int32)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from matrix import some
-from surfaces import DATA, SHARED, box, globe, joined, read_obj
+from surfaces import DATA, box, globe, joined
 
 from solver.errors import BadMesh, Environment, NoSuchThing
 from solver.meshing import tetgen
@@ -123,33 +123,6 @@ def test_tetgen_says_what_it_needs(monkeypatch):
 def test_unknown_mesher_is_named():
     with pytest.raises(NoSuchThing, match='no mesher "magic"'):
         tetrahedralize(*box(), "magic", {}, name="Box")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["cow", "suzanne", "teapot", "thin_mat40x40", "truck"])
-def test_meshes_as_artists_leave_them(name):
-    path = SHARED / "nasty" / f"{name}.obj"
-    if not path.is_file():
-        pytest.skip("the shared meshes are not beside this clone")
-    vertices, triangles = read_obj(path)
-    volume = tetrahedralize(vertices, triangles, "tetwild", {}, name=name)
-    assert (tet_volumes(volume.nodes, volume.tets) > 0).all() and len(volume.tets) > 500
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    assert np.allclose(np.ptp(volume.nodes, axis=0), high - low, atol=0.1 * (high - low).max())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["bunny", "dragon"])
-def test_scans(name):
-    path = SHARED / "surfaces" / f"{name}.obj"
-    if not path.is_file():
-        pytest.skip("the shared meshes are not beside this clone")
-    vertices, triangles = read_obj(path)
-    volume = tetrahedralize(vertices, triangles, "tetwild", {}, name=name)
-    check_sound(volume)
-    a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    enclosed = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
-    assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(enclosed, rel=0.05)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody holds fTetWild's random numbers")

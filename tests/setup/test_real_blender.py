@@ -1,6 +1,6 @@
 """The whole of Blender, as artists have it: installs the zip with its wheels, and bakes from the command line.
 
-A Debian chroot made by ../shared/tools/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make.
+A Debian chroot made by scripts/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make.
 """
 
 import json
@@ -14,12 +14,12 @@ import pytest
 from scripts import build_extension, installs
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT.parent / "shared" / "tools" / "blender-chroot"
+TOOL = ROOT / "scripts" / "blender-chroot"
 SUITE, PYTHON = "trixie", "3.13"
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(not TOOL.exists(), reason="../shared/tools/blender-chroot is not here"),
+    pytest.mark.skipif(not TOOL.exists(), reason="scripts/blender-chroot is not here"),
     pytest.mark.skipif(os.geteuid() != 0, reason="making a chroot needs root"),
 ]
 

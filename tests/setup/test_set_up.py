@@ -1,6 +1,7 @@
 """Set-up names what is missing in one line, and installs nothing twice."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,27 @@ def test_a_second_run_installs_nothing():
     assert setup.STAMP.stat().st_mtime_ns == before
 
 
-def test_ci_runs_the_suite_in_a_fresh_clone():
-    script = Path(setup.ROOT, ".ci", "run").read_text(encoding="utf-8")
-    assert script.startswith("#!/bin/bash") and "make test" in script
+def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
+    """With programs of that name in place of git and make: what they are asked for, and where."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, lines in (("git", 'mkdir -p "${@: -1}"'), ("make", 'ls -A "$2/.." && exit 7')):
+        (programs / name).write_text(f'#!/bin/bash\necho "{name} $*"\n{lines}\n')
+        (programs / name).chmod(0o755)
+    ran = subprocess.run(["bash", Path(setup.ROOT, ".ci", "run")], capture_output=True, text=True, timeout=60,
+                         env=os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"})
+    cloned, made, beside = ran.stdout.splitlines()
+    folder = cloned.split()[-1]
+    assert cloned.startswith("git clone ") and cloned.split()[-2] == str(setup.ROOT)
+    assert made == f"make -C {folder} test" and beside == Path(folder).name
+    assert ran.returncode == 7, "what the suite says is what CI says"
+
+
+def test_nothing_that_tests_run_on_lies_beside_the_repository():
+    outside = re.compile(r"""\.\./shared|(?:parent|parents\[\d\])\s*/\s*["']shared""")
+    listed = subprocess.run(["git", "ls-files", "tests", "scripts", "examples_blend", "Makefile", ".ci", "solver",
+                             "conjac_addon"], cwd=setup.ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [Path(setup.ROOT, line) for line in listed.splitlines() if line != "tests/setup/test_set_up.py"]
+    found = [str(path.relative_to(setup.ROOT)) for path in paths
+             if path.suffix in ("", ".py", ".sh") and outside.search(path.read_text(encoding="utf-8"))]
+    assert len(paths) > 500 and not found

@@ -15,12 +15,12 @@ import pytest
 from scripts import build_extension
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT.parent / "shared" / "tools" / "blender-chroot"
+TOOL = ROOT / "scripts" / "blender-chroot"
 SUITE, RIGHT, WRONG = "trixie", "3.13", "3.11"
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(not TOOL.exists(), reason="../shared/tools/blender-chroot is not here"),
+    pytest.mark.skipif(not TOOL.exists(), reason="scripts/blender-chroot is not here"),
     pytest.mark.skipif(os.geteuid() != 0, reason="making a chroot needs root"),
 ]
 
