@@ -101,7 +101,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
     if is_pulled(scene) and unit_scale(scene) != 1.0 and abs(scene.gravity.length - BLENDERS) < 0.01:
         yield Advice("slow", f"At this scene's Unit Scale gravity is {BLENDERS * unit_scale(scene):.3g} m/s² and not "
-                     f"{BLENDERS}: see Motion")
+                     f"{BLENDERS}: see Forces")
     if members.is_soft_body(obj):
         if unfelt := wind.unfelt(obj, scene):
             yield Advice("unfelt", f'"{unfelt[0].name}" does not move it: of force fields, Wind alone blows, and at '

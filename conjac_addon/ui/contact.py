@@ -45,7 +45,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         setting(layout, said, "thickness")
         setting(layout, said, "by_mesh")
     setting(layout, shared, "distance")
-    setting(layout, shared, "law")
     if contacts.pushes_apart(members.owner(obj)):
         setting(layout, shared, "push_apart")
     hint(layout, _sentence(obj, context.scene))
@@ -57,6 +56,12 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.contact_attributes", icon="SPREADSHEET")
     setting(layout, said, "attributes_follow")
     _draw_what_does_not_go(layout, obj)
+
+
+def draw_law(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What keeps surfaces apart, of a body that collides."""
+    if members.is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE:
+        setting(layout, members.owner(obj).conjac.contact, "law")
 
 
 def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:

@@ -1,5 +1,7 @@
 """The menu ConJac in the 3D View's own menus: every operator has a line there, so that F3 finds it."""
 
+from __future__ import annotations
+
 import bpy
 
 from .. import members
@@ -8,13 +10,22 @@ from .. import members
 HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 
 #: operators in the order of the menu, None for a line between them
-BEGINNINGS = ("add_soft_body", "add_cloth", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None)
-RUNS = ("bake", "pause", "cancel", "free_bake", "break_lock", "shared_bakes", None)
-BODIES = ("suggest_handles", "set_wobble", "add_handle", "add_spots", "add_attachment", "add_cut", "add_nail",
-          "add_pull", "add_ground", "land", "collide", "select_crossing", "contact_attributes", "subdivide",
-          "preview_tets", "remove_previews", None)
-MECHANISMS = ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "add_obstacles", "show_joints",
-              "remove_joints_preview", None)
+TOP = ("add_soft_body", "add_cloth", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None,
+       "bake", "pause", "cancel", "free_bake", None)
+
+#: sub-menus: name → label and operators
+SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
+    "paint": ("Paint", ("add_group", "preview_field", "add_spots", "remove_spots", None, "add_handle", "remove_handle",
+                        "suggest_handles")),
+    "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
+                               "add_pull", "remove_pull", None, "add_cut", "remove_cut")),
+    "collide": ("Collide", ("collide", "add_ground", "land", None, "select_crossing", "contact_attributes")),
+    "shape": ("Shape and Stiffness", ("set_wobble", "subdivide", "simulate_after", None, "preview_tets",
+                                      "remove_previews")),
+    "mechanism": ("Mechanism", ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "add_obstacles",
+                                None, "show_joints", "remove_joints_preview")),
+    "files": ("Bake Files", ("export", "shared_bakes", "break_lock")),
+}
 
 #: operators that need a choice, as a menu of its own: name → property
 CHOICES = {"simulate_after": "after", "add_group": "map", "preview_field": "field", "export": "format"}
@@ -31,23 +42,40 @@ class CONJAC_MT_object(bpy.types.Menu):
     bl_label = "ConJac"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, obj = self.layout, context.object
+        layout = self.layout
         layout.operator_context = "INVOKE_REGION_WIN"
-        for name in (*BEGINNINGS, *RUNS, *BODIES):
-            _line(layout, name)
-        for name, prop in CHOICES.items():
-            layout.operator_menu_enum(f"conjac.{name}", prop)
-        for name, entries in ENTRIES.items():
-            count = len(getattr(obj.conjac, entries)) if members.is_soft_body(obj) else 0
-            layout.operator(f"conjac.{name}").index = max(count - 1, 0)
+        for name in TOP:
+            _draw_line(layout, name, context.object)
+        for menu in submenus:
+            layout.menu(menu.bl_idname)
         layout.separator()
-        for name in (*MECHANISMS, "remove"):
-            _line(layout, name)
+        _draw_line(layout, "remove", context.object)
 
 
-def _line(layout: bpy.types.UILayout, name: str | None) -> None:
+def _submenu(key: str, label: str, names: tuple[str | None, ...]) -> type[bpy.types.Menu]:
+    """A menu with these operators."""
+    def draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+        self.layout.operator_context = "INVOKE_REGION_WIN"
+        for name in names:
+            _draw_line(self.layout, name, context.object)
+
+    idname = f"CONJAC_MT_{key}"
+    return type(idname, (bpy.types.Menu,), {
+        "__module__": __name__, "bl_idname": idname, "bl_label": label, "draw": draw})
+
+
+submenus = tuple(_submenu(key, *of) for key, of in SUBMENUS.items())
+
+
+def _draw_line(layout: bpy.types.UILayout, name: str | None, obj: bpy.types.Object | None) -> None:
+    """The line of an operator, the menu of its choices, or a line between two groups."""
     if name is None:
         layout.separator()
+    elif name in CHOICES:
+        layout.operator_menu_enum(f"conjac.{name}", CHOICES[name])
+    elif name in ENTRIES:
+        count = len(getattr(obj.conjac, ENTRIES[name])) if members.is_soft_body(obj) else 0
+        layout.operator(f"conjac.{name}").index = max(count - 1, 0)
     else:
         layout.operator(f"conjac.{name}")
 
@@ -73,4 +101,4 @@ def unregister() -> None:
         menu.remove(draw_entry)
 
 
-classes = (CONJAC_MT_object,)
+classes = (CONJAC_MT_object, *submenus)

@@ -34,6 +34,7 @@ def _of(module: ModuleType, name: str) -> Draw:
     return draw
 
 
+#: in the order of an artist's work; what only the numerics know comes last, closed
 SECTIONS = (
     Section("mechanism", "Mechanism", _of(mechanisms, "draw_mechanism"), open=True, of=(MECHANISM,)),
     Section("bone", "Bone", _of(mechanisms, "draw_bone"), open=True, of=(ARMATURE,)),
@@ -46,23 +47,24 @@ SECTIONS = (
     Section("stretch", "Stretch and Shear", _of(cloth, "draw_stretch"), open=True, of=(CLOTH,)),
     Section("bending", "Bending", _of(cloth, "draw_bending"), open=True, of=(CLOTH,)),
     Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), _of(cloth, "draw_sharp_header"), of=(CLOTH,)),
-    Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
-    Section("motion", "Motion", _of(sections, "draw_motion"), open=True, of=(BODY, CLOTH, MECHANISM)),
-    Section("material", "Material", _of(sections, "draw_material"), open=True),
-    Section("fibers", "Fibers", _of(painted, "draw_fibers")),
-    Section("maps", "Painted Maps", _of(painted, "draw_maps"), open=True),
+    Section("material", "Look", _of(sections, "draw_look"), open=True),
+    Section("maps", "Paint", _of(painted, "draw_maps"), open=True),
     Section("fields", "Material Maps", _of(painted, "draw_fields")),
-    Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
+    Section("fibers", "Fibers", _of(painted, "draw_fibers")),
+    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
     Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
     Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH)),
-    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
-    Section("contact", "Contact", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
-    Section("volume", "Volume", _of(sections, "draw_volume")),
+    Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
+    Section("contact", "Collisions", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
     Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),
             of=(BODY, CLOTH, MECHANISM)),
+    Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
+    Section("forces", "Forces", _of(sections, "draw_forces"), of=(BODY, CLOTH, MECHANISM)),
     Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, MECHANISM)),
     Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,)),
     Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH)),
+    Section("volume", "Volume", _of(sections, "draw_volume")),
+    Section("motion", "Advanced", _of(sections, "draw_advanced"), of=(BODY, CLOTH, MECHANISM)),
 )
 
 def _kinds(obj: bpy.types.Object | None) -> set[str]:

@@ -15,7 +15,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import hint, paragraph, setting
-from . import advice, damping, mechanisms
+from . import advice, contact, damping, mechanisms
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}
@@ -125,8 +125,8 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         layout.operator("conjac.mechanism_from_rigid_bodies", icon="RIGID_BODY")
 
 
-def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The method, its parameters, and the step."""
+def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How motion is computed: the method, its parameters, the step, and what ends it."""
     settings, scene, holder = context.object.conjac, context.scene, members.owner(context.object)
     shared, is_body = members.shared_settings(context.object), members.is_soft_body(context.object)
     is_led = is_body and members.is_mechanism(holder)
@@ -155,10 +155,6 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
-        row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
-        own = context.object.conjac
-        row.operator("conjac.set_wobble", text="Set Stiffness").hertz = own.wobble_hertz
-        row.prop(own, "wobble_hertz", text="Hz")
     elif not is_body and integrator.unjointed:
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.unfollowed and method.follows:
@@ -175,6 +171,17 @@ def draw_motion(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if method.follows and not integrator.unfollowed:
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
                  "stage ends counts")
+    if is_body and not members.is_cloth(context.object):
+        setting(layout, context.object.conjac, "damping")
+        draw_params(layout, context.object.conjac, "damping")
+    contact.draw_law(layout, context.object)
+    if is_body:
+        setting(layout, shared.solver, "linear_solver")
+
+
+def draw_forces(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Gravity, which is the scene's."""
+    scene = context.scene
     column = layout.column(heading="Scene")
     column.prop(scene, "use_gravity")
     row = column.row()
@@ -187,15 +194,16 @@ def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
     return catalogue.find(family, getattr(holder(settings, family), family))
 
 
-def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The material, how it is damped, and their parameters."""
+def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How soft, how lively and how heavy it is."""
     settings = context.object.conjac
+    row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
+    row.operator("conjac.set_wobble", text="Set Jiggle").hertz = settings.wobble_hertz
+    row.prop(settings, "wobble_hertz", text="Hz")
+    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
+    setting(layout, settings, catalogue.DENSITY.key)
     setting(layout, settings, "material")
     draw_params(layout, settings, "material")
-    setting(layout, settings, catalogue.DENSITY.key)
-    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
-    setting(layout, settings, "damping")
-    draw_params(layout, settings, "damping")
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -277,9 +285,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = context.object.conjac
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
-    shared = members.shared_settings(context.object)
-    setting(layout, shared, "cache_folder")
-    setting(layout, shared.solver, "linear_solver")
+    setting(layout, members.shared_settings(context.object), "cache_folder")
 
 
 def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, family: str) -> None:

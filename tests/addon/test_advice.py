@@ -210,7 +210,7 @@ def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_met
     scene = bpy.context.scene
     assert "slow" not in keys(soft_cube)
     scene.unit_settings.scale_length = 0.01
-    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Motion" in told(soft_cube)
+    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Forces" in told(soft_cube)
     scene.gravity = (0.0, 0.0, -981.0)
     assert "slow" not in keys(soft_cube)
     scene.gravity, scene.use_gravity = (0.0, 0.0, -9.81), False

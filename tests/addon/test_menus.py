@@ -5,13 +5,20 @@ import pytest
 from drawn_panels import Context, FakeLayout, drawn
 
 
+def lines_of(menu, obj):
+    """What a menu draws for an active object, (kind, name) each."""
+    log = []
+    menu.draw(type("Menu", (), {"layout": FakeLayout(log)})(), Context(obj))
+    return log
+
+
 def in_menu(obj):
-    """Operators of the menu, as it is drawn for an active object."""
+    """Operators of the menu and of those that it opens."""
     from conjac.conjac_addon.ui import menus
 
-    log = []
-    menu = type("Menu", (), {"layout": FakeLayout(log)})()
-    menus.CONJAC_MT_object.draw(menu, Context(obj))
+    log = lines_of(menus.CONJAC_MT_object, obj)
+    for name in [name for kind, name in log if kind == "menu"]:
+        log += lines_of(getattr(bpy.types, name), obj)
     return [name for kind, name in log if kind == "operator"]
 
 
@@ -21,6 +28,14 @@ def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
     assert own == {name for name in dir(bpy.ops.conjac) if "INTERNAL" in getattr(bpy.ops.conjac, name).bl_options}
     assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac) if name not in own)
     assert in_menu(None) == lines
+
+
+def test_the_menu_and_those_that_it_opens_fit_a_small_screen(soft_cube):
+    """A screen of 1080 pixels shows some forty lines; what does not fit is scrolled away, *Add Soft Body* first."""
+    from conjac.conjac_addon.ui import menus
+
+    assert len(lines_of(menus.CONJAC_MT_object, soft_cube)) <= 20
+    assert all(len(lines_of(menu, soft_cube)) <= 12 for menu in menus.submenus)
 
 
 def test_the_menu_hangs_in_the_menus_of_the_3d_view_as_long_as_conjac_is_registered(addon):

@@ -359,3 +359,25 @@ def test_a_pin_group_of_another_name_is_told(soft_cube):
     assert '"Pinned Feet" pins nothing' in str(advised(soft_cube))
     soft_cube.conjac.pin_group = "Pinned Feet"
     assert "pins nothing" not in str(advised(soft_cube))
+
+
+def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube):
+    """What a body looks like, what is painted, what holds it and what it hits stand above all words of the solver."""
+    from conjac.conjac_addon.ui import panels as made
+
+    def in_order(kind):
+        return [section.label for section in made.SECTIONS if kind in section.of]
+
+    body = in_order(made.BODY)
+    first = ["Look", "Paint", "Attach", "Collisions", "Ground", "Forces", "Frames", "Output", "Advanced"]
+    assert [label for label in body if label in first] == first and body[-1] == "Advanced"
+    assert in_order(made.CLOTH)[-1] == in_order(made.MECHANISM)[-1] == "Advanced"
+    assert not next(section for section in made.SECTIONS if section.label == "Advanced").open
+
+    soft_cube.conjac.contact.collides_with, soft_cube.conjac.integrator = "all", "sdirk2"
+    shown = [name for kind, name in drawn(soft_cube) if kind in ("prop", "label")]
+    start = shown.index("Advanced")
+    words_of_the_solver = ("method", "integrator", "stage_solver", "step", "accuracy", "largest_deformation", "damping",
+                           "linear_solver", "law")
+    assert all(shown.index(name) > start for name in words_of_the_solver)
+    assert shown.index("wobble_half_life") < shown.index("density") < shown.index("youngs_modulus") < start
