@@ -6,6 +6,7 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Param
+from . import dials
 from .menus import Item, items
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
@@ -31,7 +32,19 @@ def number(param: Param, **changed: Any) -> Any:
         words["subtype"] = "FACTOR"
     # six are as many as Blender shows
     digits = 1 if param.default >= 100.0 else 6 if 0.0 < param.default < 1.0e-3 else 3
-    return bpy.props.FloatProperty(unit=unit, precision=digits, **words)  # type: ignore[arg-type]
+    # a pixel of the mouse is a step's hundredth: one of about a hundredth of the number
+    step = min(max(param.default, 1.0), 100.0)
+    return bpy.props.FloatProperty(unit=unit, precision=digits, step=step, **words)  # type: ignore[arg-type]
+
+
+def with_dial(param: Param, key: str, **changed: Any) -> dict[str, Any]:
+    """The property of one parameter by its key, and beside it its dial where a mouse could not drag it in SI."""
+    made = number(param, **changed)
+    shown = dials.words(param, key, made.keywords)
+    if shown is None:
+        return {key: made}
+    dial: Any = bpy.props.FloatProperty(**shown)  # type: ignore[func-returns-value]
+    return {key: made, dials.PREFIX + key: dial}
 
 
 def menu(family: str, name: str, description: str, default: str, first: tuple[Item, ...] = ()) -> Any:

@@ -13,8 +13,8 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import changes, compat, contact, entries, identity, kinds, parts, renamed
-from .entry_properties import OVERRIDABLE, menu, number
+from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
+from .entry_properties import OVERRIDABLE, menu, number, with_dial
 from .handles import has_curves, keep_identifier, painted_names
 from .menus import default, item
 
@@ -319,7 +319,8 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
         made[family] = menu(family, *_MENUS[family], first[0][0] if first else default(family), first)
     for entry in _entries():
         if entry.family in families:
-            made |= {property_name(entry, param): number(param) for param in entry.params}
+            for param in entry.params:
+                made |= with_dial(param, property_name(entry, param))
     return made
 
 
@@ -327,11 +328,11 @@ def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
-    made = {param.key: number(param) for param in besides}
+    made = {name: one for param in besides for name, one in with_dial(param, param.key).items()}
     made[catalogue.SHARP.key] = number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
-        made[f"{param.key}_high"] = number(
-            param, name=f"{param.label} (Painted)", default=painted_default(param),
+        made |= with_dial(
+            param, f"{param.key}_high", name=f"{param.label} (Painted)", default=painted_default(param),
             description=f"{param.sentence}: where the map is painted 1")
     for entry in catalogue.maps().values():
         made[f"{entry.key}_group"] = bpy.props.StringProperty(
@@ -351,10 +352,11 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 
 _DEFAULTS = _exact_defaults()
 CONJAC_Solver.__annotations__.update(_choices(OF_SOLVER))
-CONJAC_Solver.NAMES = frozenset(CONJAC_Solver.__annotations__)
+CONJAC_Solver.NAMES = frozenset(name for name in CONJAC_Solver.__annotations__
+                                if not name.startswith(dials.PREFIX))
 CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
-    | renamed.moved(CONJAC_Solver.__annotations__, "solver"))
+    | renamed.moved({name: CONJAC_Solver.__annotations__[name] for name in CONJAC_Solver.NAMES}, "solver"))
 
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 

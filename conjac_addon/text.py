@@ -6,6 +6,8 @@ import textwrap
 import blf
 import bpy
 
+from . import dials
+
 #: letters in a line where there is no region to measure, about those of a sidebar as wide as Blender opens it
 LINE = 34
 
@@ -42,7 +44,9 @@ def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
 
 
 def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -> None:
-    """A property in two columns, or in one with its name inside where the left one would cut that."""
+    """A property in two columns, or in one with its name inside where the left one would cut that; its dial where it
+    has one."""
+    name = dials.name_in(data, name)
     prop = data.bl_rna.properties[name]
     # names of checkboxes stand in the right column
     if prop.type == "BOOLEAN" or not is_cut(prop.name, bpy.context.region):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ...solver import catalogue
-from ...solver.catalogue import Entry
-from .. import members
+from ...solver.catalogue import Entry, Param
+from .. import dials, members
 from ..handles import counts
 from ..settings import default_group, fields_in_use, is_chosen, maps_in_use
 from ..text import hint, setting
@@ -90,6 +90,12 @@ def is_known(obj: bpy.types.Object, name: str) -> bool:
         modifier.type == "NODES" for modifier in obj.modifiers)
 
 
+def _with_unit(end: str, param: Param) -> str:
+    """What one end of a map is called, with its unit."""
+    shown = dials.unit_of(param)
+    return end if shown is None else f"{end} ({shown[0]})"
+
+
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
     """One map: a button that begins it, and once there is something to choose its group."""
     name = f"{entry.key}_group"
@@ -123,7 +129,7 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if is_begun(obj, entry):
             for param in blended:
                 column = layout.column(align=True)
-                column.prop(settings, param.key, text="Unpainted")
-                column.prop(settings, f"{param.key}_high", text="Painted")
+                for name, end in ((param.key, "Unpainted"), (f"{param.key}_high", "Painted")):
+                    column.prop(settings, dials.name_in(settings, name), text=_with_unit(end, param))
                 shown = layout.operator("conjac.preview_field", text=f"Show {param.label}", icon="HIDE_OFF")
                 shown.field = param.key

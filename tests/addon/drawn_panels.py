@@ -34,9 +34,11 @@ class FakeLayout:
     def prop(self, data, name, **words):
         assert name in data.bl_rna.properties, name
         self._icon(words)
-        self.log.append(("prop", name))
+        # a dial is shown for the setting that it stands for
+        shown = name.removeprefix("dial_")
+        self.log.append(("prop", shown))
         if not self.__dict__.get("active", True):
-            self.log.append(("grey", name))
+            self.log.append(("grey", shown))
 
     def template_list(self, kind, name, data, entries, where, active, **words):
         assert kind == "UI_UL_list" and name and set(words) <= {"rows"}

@@ -1,0 +1,66 @@
+"""Settings as artists drag them: in a unit in which one pixel of the mouse is about a hundredth of what they have.
+
+A dial reads and writes the setting of its name, which scripts, files and bakes know in SI. Blender moves a number by
+its step for each pixel, and a step is at most 1.0 and at least 0.01 of what the field shows, so the unit has to fit.
+Without bpy on purpose, see handles.py: Blender keeps the functions to its very end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..solver.catalogue import Param
+
+PREFIX = "dial_"
+
+#: unit of a parameter → how a field shows it, and how much of the unit one of these is
+UNITS = {"Pa": ("kPa", 1.0e3), "N m": ("µN·m", 1.0e-6), "N/m": ("N/m", 1.0), "kg/m³": ("kg/m³", 1.0),
+         "kg/m²": ("g/m²", 1.0e-3)}
+
+#: a share whose slider ends below this is shown in percent
+SMALL_SHARE, PERCENT = 0.3, ("%", 0.01)
+
+
+def unit_of(param: Param) -> tuple[str, float] | None:
+    """What the dial of a parameter shows, and how much of the parameter's unit that is; None where it needs no dial."""
+    if isinstance(param.default, (bool, int)):
+        return None
+    if not param.unit and param.default and param.soft_high is not None and 0.01 < param.soft_high <= SMALL_SHARE:
+        return PERCENT
+    return UNITS.get(param.unit)
+
+
+def words(param: Param, name: str, keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """Keywords of the dial of a FloatProperty with these keywords, or None where it needs none.
+
+    name: of the property that it stands for, in the same group.
+    """
+    shown = unit_of(param)
+    if shown is None:
+        return None
+    unit, scale = shown
+    read, write = access(name, scale)
+    start = keywords["default"] / scale
+    made = {key: value / scale for key, value in keywords.items() if key in ("min", "max", "soft_min", "soft_max")}
+    description = keywords["description"].removesuffix(f", in {param.unit}")
+    return made | {"name": f"{keywords['name']} ({unit})", "description": f"{description}, in {unit}",
+                   "step": 100.0 if start >= 10.0 else max(start, 1.0), "precision": 1 if start >= 10.0 else 2,
+                   "override": keywords["override"], "get": read, "set": write}
+
+
+def access(name: str, scale: float) -> tuple[Callable[[Any], float], Callable[[Any, float], None]]:
+    """Functions that read and write a setting in a unit of so much."""
+    def read(settings: Any) -> float:
+        # digits beyond those of single precision would show as 327.00003
+        return float(f"{getattr(settings, name) / scale:.7g}")
+
+    def write(settings: Any, value: float) -> None:
+        setattr(settings, name, float(f"{value * scale:.7g}"))
+
+    return read, write
+
+
+def name_in(settings: Any, name: str) -> str:
+    """Name of the property that a panel shows for a setting: its dial, where it has one."""
+    return PREFIX + name if PREFIX + name in settings.bl_rna.properties else name
