@@ -25,6 +25,7 @@ from . import (
     preview,
     preview_joints,
     pulls,
+    quick,
     remedies,
     setup,
     simulate_after,
@@ -45,6 +46,20 @@ UNDO: set[Any] = {"UNDO"}
 WHICH = IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
 
 
+#: of one click that makes what is selected move
+QUICK: dict[str, Any] = {
+    "falls_from": FloatProperty(
+        name="Falls From", description="Lift what lies on the ground or on a mesh so many times its size above that; "
+        "0 leaves it where it is, and so is what is pinned, animated, or has a parent", default=0.5, min=0.0,
+        soft_max=4.0, step=10, precision=2),
+    "subdivide": BoolProperty(
+        name="Make Fine Enough", description="Add a flat subdivision as a modifier where the mesh has too few faces to "
+        "bend", default=True),
+    "colliders": BoolProperty(
+        name="Collide With What Is Below", description="Make meshes below it colliders", default=True),
+}
+
+
 def _modifiers(_self: bpy.types.OperatorProperties, context: bpy.types.Context) -> list[tuple[str, str, str]]:
     return simulate_after.choices(context)
 
@@ -52,6 +67,12 @@ def _modifiers(_self: bpy.types.OperatorProperties, context: bpy.types.Context) 
 classes = (
     operator(
         "add_soft_body", setup, "Add Soft Body", "Make the selected meshes soft bodies"),
+    operator(
+        "quick_jelly", quick, "ConJac Jelly",
+        "Let the selected meshes fall and wobble: soft bodies, fine enough to bend, above a ground", **QUICK),
+    operator(
+        "quick_cloth", quick, "ConJac Cloth",
+        "Let the selected meshes fall and fold: cloth, fine enough to fold, above what it drapes over", **QUICK),
     operator(
         "remove", setup, "Remove Soft Body",
         "Take ConJac off the active object; painted groups, settings and baked files stay"),

@@ -10,7 +10,8 @@ from .. import members
 HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 
 #: operators in the order of the menu, None for a line between them
-TOP = ("add_soft_body", "add_cloth", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None,
+TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_collider", None,
+       "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None,
        "bake", "pause", "cancel", "free_bake", None)
 
 #: sub-menus: name → label and operators
@@ -86,6 +87,14 @@ def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
     self.layout.menu(CONJAC_MT_object.bl_idname)
 
 
+def draw_quick(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    """Lines at the end of Object > Quick Effects."""
+    self.layout.separator()
+    for name in ("quick_jelly", "quick_cloth"):
+        self.layout.operator(f"conjac.{name}")
+    self.layout.operator("conjac.ragdoll", text="ConJac Ragdoll")
+
+
 def hosts() -> list[type[bpy.types.Menu]]:
     """The menus that it hangs in, as far as this Blender has them."""
     return [getattr(bpy.types, name) for name in HOSTS if hasattr(bpy.types, name)]
@@ -94,9 +103,11 @@ def hosts() -> list[type[bpy.types.Menu]]:
 def register() -> None:
     for menu in hosts():
         menu.append(draw_entry)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(draw_quick)
 
 
 def unregister() -> None:
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(draw_quick)
     for menu in hosts():
         menu.remove(draw_entry)
 

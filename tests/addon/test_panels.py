@@ -238,7 +238,8 @@ def test_every_operator_has_a_button(soft_cube):
     buttons |= {name for kind, name in advised(rig) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes", "conjac.replace_bake"}  # by windows
-    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked
+    quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
+    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 
 
 def mechanism():

@@ -1,0 +1,96 @@
+"""Object > Quick Effects: one click on the default scene's cube, and a bake shows something."""
+
+import bpy
+import numpy as np
+import pytest
+from drawn_panels import Context, FakeLayout
+
+
+def seen(obj, frame):
+    """World positions (n, 3) [m] of what Blender shows."""
+    bpy.context.scene.frame_set(frame)
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    world = np.array(obj.matrix_world)
+    return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+
+
+def default_cube():
+    """As a new scene has it: two metres, its middle in the origin, eight vertices."""
+    bpy.ops.mesh.primitive_cube_add(size=2.0)
+    return bpy.context.object
+
+
+def test_they_stand_in_blenders_own_menu(addon):
+    log = []
+    from conjac.conjac_addon.ui import menus
+
+    menus.draw_quick(type("Menu", (), {"layout": FakeLayout(log)})(), Context(None))
+    assert [name for kind, name in log if kind == "operator"] == [
+        "conjac.quick_jelly", "conjac.quick_cloth", "conjac.ragdoll"]
+    host = bpy.types.VIEW3D_MT_object_quick_effects
+    assert menus.draw_quick in host.draw._draw_funcs
+    addon.unregister()
+    assert menus.draw_quick not in host.draw._draw_funcs
+    addon.register()
+
+
+def test_the_default_cube_falls_from_above_the_ground_and_is_fine_enough(addon):
+    cube = default_cube()
+    assert bpy.ops.conjac.quick_jelly() == {"FINISHED"}
+    assert cube.conjac.kind == "soft_body" and len(cube.data.vertices) == 8, "its mesh is as it was"
+    bpy.context.view_layer.update()
+    places = seen(cube, 1)
+    assert len(places) > 300 and places[:, 2].min() == pytest.approx(1.0)
+    assert np.ptp(places, axis=0).max() == pytest.approx(2.0)
+    assert cube.conjac.use_ground and cube.conjac.ground_height == 0.0
+    from conjac.conjac_addon.gather import count_at_mark
+
+    assert count_at_mark(cube) == len(places), "the subdivision stands above what is simulated"
+
+
+@pytest.mark.parametrize("prepared", ["parent", "keyframes", "pin"])
+def test_what_something_else_places_is_not_lifted(addon, prepared):
+    cube = default_cube()
+    if prepared == "parent":
+        bpy.ops.object.empty_add()
+        cube.parent = bpy.context.object
+        bpy.context.view_layer.objects.active = cube
+        cube.select_set(True)
+    elif prepared == "keyframes":
+        cube.keyframe_insert("location", frame=1)
+    else:
+        cube.vertex_groups.new(name="Pin")
+    bpy.ops.conjac.quick_jelly()
+    assert cube.location.z == 0.0
+
+
+def test_cloth_falls_on_the_table_below_which_is_a_collider(addon):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.5))
+    table = bpy.context.object
+    bpy.ops.mesh.primitive_plane_add(size=2.0, location=(0, 0, 1.0))
+    sheet = bpy.context.object
+    bpy.ops.conjac.quick_cloth(falls_from=0.1)
+    assert sheet.conjac.kind == "cloth" and table.conjac.kind == "collider"
+    assert sheet.location.z == pytest.approx(1.2) and len(seen(sheet, 1)) > 900
+
+
+def test_it_stays_as_it_is_where_the_artist_says_so(addon):
+    cube = default_cube()
+    bpy.ops.conjac.quick_jelly(falls_from=0.0, subdivide=False, colliders=False)
+    assert cube.location.z == 0.0 and not len(cube.modifiers) and cube.conjac.kind == "soft_body"
+
+
+@pytest.mark.long
+def test_one_click_and_a_bake_show_a_cube_that_falls_is_squeezed_and_comes_back(addon, tmp_path):
+    scene, cube = bpy.context.scene, default_cube()
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 36, 24
+    bpy.ops.conjac.quick_jelly()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "default.blend"))
+    assert cube.conjac.bake(wait=True) == 0
+    height = [np.ptp(seen(cube, frame)[:, 2]) for frame in range(1, 37)]
+    middle = [seen(cube, frame)[:, 2].mean() for frame in range(1, 37)]
+    lowest = int(np.argmin(middle))
+    assert middle[0] == pytest.approx(2.0, abs=0.01) and min(height) < 1.8, "it is squeezed where it lands"
+    assert max(middle[lowest:]) - min(middle) > 0.2, "and comes back"
