@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 
 from .. import later
-from . import advice, damping, manual, menus, overlays, panels
+from . import advice, damping, manual, menus, overlays, panels, presets
 
-classes = (*panels.classes, *menus.classes)
+classes = (*panels.classes, *menus.classes, *presets.classes)
 
 
 def manual_map() -> Any:
@@ -16,6 +16,7 @@ def manual_map() -> Any:
 
 def register() -> None:
     menus.register()
+    presets.register()
     bpy.utils.register_manual_map(manual_map)
     overlays.register()
 
@@ -23,6 +24,7 @@ def register() -> None:
 def unregister() -> None:
     overlays.unregister()
     bpy.utils.unregister_manual_map(manual_map)
+    presets.unregister()
     menus.unregister()
     for module in (advice, damping):
         if later.has_run(module):

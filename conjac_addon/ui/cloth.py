@@ -7,12 +7,13 @@ from .. import members
 from .. import settings as properties
 from ..gather import wind
 from ..text import hint, setting
-from . import painted, sections
+from . import painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Its rest shape, weight and thickness, and what holds it."""
     obj, settings = context.object, context.object.conjac
+    presets.draw(layout, "cloth")
     setting(layout, settings, "cloth_shape")
     if settings.cloth_shape == "uv" and not obj.data.uv_layers:
         hint(layout, "It has no UV map: unwrap it")

@@ -15,6 +15,7 @@ SOURCES = Path(__file__).parents[2]  #: in a checkout: README.md and docs/
 
 #: the first pattern that fits an operator or a setting → its page and heading. All in small letters, as Blender asks
 PLACES = (
+    ("bpy.ops.conjac.preset_*", "presets"),
     ("bpy.ops.conjac.preview_tets*", "large_meshes"), ("bpy.ops.conjac.preview_field*", "materials"),
     ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
     ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.add_ground*", "ground"),

@@ -15,7 +15,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import hint, paragraph, setting
-from . import advice, contact, damping, mechanisms
+from . import advice, contact, damping, mechanisms, presets
 
 STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
                "broken": "ERROR", "baking": "REC"}
@@ -197,6 +197,7 @@ def chosen(settings: bpy.types.PropertyGroup, family: str) -> Entry:
 def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How soft, how lively and how heavy it is."""
     settings = context.object.conjac
+    presets.draw(layout, "soft_body")
     row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
     row.operator("conjac.set_wobble", text="Set Jiggle").hertz = settings.wobble_hertz
     row.prop(settings, "wobble_hertz", text="Hz")

@@ -212,6 +212,8 @@ def test_every_operator_has_a_button(soft_cube):
     buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}
     soft_cube.conjac.attachments.add()
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    soft_cube.conjac.kind = "cloth"
+    buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
     soft_cube.conjac.enabled = False
     bpy.context.view_layer.objects.active = soft_cube
     bpy.ops.rigidbody.object_add()
