@@ -3,7 +3,7 @@
 import bpy
 
 from ..solver import catalogue
-from .handles import can_cut, is_empty, painted_names
+from .handles import can_cut, is_empty, is_soft, painted_names
 from .identity import OVERRIDABLE
 from .menus import Item, item, items
 
@@ -103,4 +103,24 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
         min=0.0, max=1.0, override=OVERRIDABLE)
 
 
-classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull)
+class CONJAC_Weld(bpy.types.PropertyGroup):
+    """One weld: what the body sticks to, and until when."""
+
+    __slots__ = ()
+
+    object: bpy.props.PointerProperty(
+        name="Sticks To", description="Soft body or cloth that this one sticks to where they are near each other at "
+        "the first frame", type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
+    distance: bpy.props.FloatProperty(
+        name="Distance", description="How near to the other one the surface is, at the first frame, where it sticks",
+        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="How firmly a square metre of surface sticks, by how far it is drawn off, in "
+        "N/m³", default=1.0e7, precision=1, min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
+    is_released: bpy.props.BoolProperty(
+        name="Let Go", description="Let it come off at a frame", default=False, override=OVERRIDABLE)
+    until: bpy.props.IntProperty(
+        name="Until", description="Last frame where it still sticks", default=100, override=OVERRIDABLE)
+
+
+classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull, CONJAC_Weld)

@@ -256,6 +256,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     pulls: bpy.props.CollectionProperty(
         name="Pulls", description="What draws spots of the body along", type=entries.CONJAC_Pull,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    welds: bpy.props.CollectionProperty(
+        name="Welds", description="What the body sticks to", type=entries.CONJAC_Weld,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
         name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})

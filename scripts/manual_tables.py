@@ -25,6 +25,7 @@ TITLES = {
                            "where it is left out."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
+    "force": ("Forces between Bodies", "What acts between soft bodies besides contact."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
                             "stands. Each field has one: its number holds where it is 0, its painted value where 1."),

@@ -24,6 +24,7 @@ from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
+from .welds import welds
 from .wind import Wind
 
 Report = Callable[[str], None]
@@ -121,6 +122,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
             _say_methods(document, bodies, scene)
         if not still:
             contact.say(document, obj, scene)
+            document |= welds(obj, scene, start)
         for bump, obstacle in zip(bumps, document.get("obstacles", ())):
             obstacle |= bump.finish()
         if ground is not None:
@@ -209,6 +211,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
         document |= air.finish(job)
         contact.say(document, owner, scene)
+        document |= welds(owner, scene, start)
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
             obstacle |= each.finish()
         if ground is not None:
@@ -278,4 +281,5 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
     document |= wind.settings(obj, scene)
+    document |= welds(obj, scene, document["time"]["start"])
     return document

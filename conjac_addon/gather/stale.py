@@ -216,6 +216,8 @@ def _label(path: str) -> str:
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
     if keys[0] == "surface" or keys in (["bodies"], ["soft_bodies"]):
         return _OF_BODIES.get(keys[-1], "Shape")
+    if keys[0] == "forces":
+        return "Welds"
     if keys[0] == "mechanisms" and "springs" in keys:
         return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:

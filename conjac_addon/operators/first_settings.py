@@ -48,6 +48,7 @@ GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an 
 NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
+WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
 HALF_LIFE = 0.75  #: of its slowest wobble [s]
 
 
@@ -186,6 +187,15 @@ def pull_stiffness(obj: bpy.types.Object, radius: float) -> float:
     settings = obj.conjac
     stiffness = settings.stretch_warp if members.is_cloth(obj) else GIVES * settings.youngs_modulus * radius
     return float(f"{stiffness:.2g}")
+
+
+def weld_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """That of a weld [N/m³] that gives way by far less than the body does: ten times what an edge of its tetrahedra
+    resists with, E / edge, or a strip of its cloth."""
+    settings, size = obj.conjac, max(*obj.dimensions, 1.0e-3) * unit_scale(scene)
+    edge = size / BOX_EDGES
+    stiffness = settings.stretch_warp / edge if members.is_cloth(obj) else settings.youngs_modulus
+    return float(f"{WELD_FIRM * stiffness / edge:.2g}")
 
 
 def _evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:

@@ -32,6 +32,7 @@ from . import (
     spots,
     springs,
     suggest,
+    welds,
     wobble,
 )
 from .light import operator
@@ -109,6 +110,11 @@ classes = (
         "Pull the active soft body at a spot with a new Empty: animate it, and what is near it at the start follows"),
     operator(
         "remove_pull", pulls, "Remove Pull", "Forget this pull; its Empty stays", index=WHICH),
+    operator(
+        "add_weld", welds, "Add Weld",
+        "Let the active soft body or cloth stick to the selected ones where they are near each other at the start"),
+    operator(
+        "remove_weld", welds, "Remove Weld", "Forget this weld; both objects stay", index=WHICH),
     operator(
         "add_attachment", attach, "Attach to Bone",
         "Let a part of the active soft body, painted in a vertex group, follow a bone of its armature, or the rigid "

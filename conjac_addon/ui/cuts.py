@@ -70,3 +70,21 @@ def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.prop(pull, "stiffness")
         column.prop(pull, "strength", slider=True)
     layout.operator("conjac.add_pull", icon="EMPTY_ARROWS")
+
+
+def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What the body sticks to, how near, how firmly and until when."""
+    for index, weld in enumerate(context.object.conjac.welds):
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.alert = weld.object is None
+        row.prop(weld, "object", text="")
+        row.operator("conjac.remove_weld", text="", icon="REMOVE").index = index
+        column.prop(weld, "distance")
+        column.prop(weld, "stiffness")
+        row = column.row(align=True)
+        row.prop(weld, "is_released")
+        end = row.row(align=True)
+        end.active = weld.is_released
+        end.prop(weld, "until")
+    layout.operator("conjac.add_weld", icon="LINKED")

@@ -19,7 +19,8 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
     "paint": ("Paint", ("add_group", "preview_field", "add_spots", "remove_spots", None, "add_handle", "remove_handle",
                         "suggest_handles")),
     "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
-                               "add_pull", "remove_pull", None, "add_cut", "remove_cut")),
+                               "add_pull", "remove_pull", None, "add_weld", "remove_weld", None,
+                               "add_cut", "remove_cut")),
     "collide": ("Collide", ("collide", "add_ground", "land", None, "select_crossing", "contact_attributes")),
     "shape": ("Shape and Stiffness", ("set_wobble", "subdivide", "simulate_after", None, "preview_tets",
                                       "remove_previews")),
@@ -33,7 +34,7 @@ CHOICES = {"simulate_after": "after", "add_group": "map", "preview_field": "fiel
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",
-           "remove_cut": "cuts", "remove_nail": "nails", "remove_pull": "pulls"}
+           "remove_cut": "cuts", "remove_nail": "nails", "remove_pull": "pulls", "remove_weld": "welds"}
 
 
 class CONJAC_MT_object(bpy.types.Menu):

@@ -54,6 +54,7 @@ SECTIONS = (
     Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
     Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
     Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH)),
+    Section("welds", "Welds", _of(cuts, "draw_welds"), of=(BODY, CLOTH)),
     Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
     Section("contact", "Collisions", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
     Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),

@@ -13,6 +13,7 @@ from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
 from .entry import Entry, Param
+from .holds import ENTRIES as _HOLDS
 from .mechanisms import ENTRIES as _MECHANISMS
 from .soft_bodies import ACTIVATION, BETA, DENSITY, MODES, POISSON_RATIO, WOBBLE_HALF_LIFE, YOUNGS_MODULUS
 from .soft_bodies import ENTRIES as _SOFT_BODIES
@@ -23,7 +24,7 @@ __all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "MODES",
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
-ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_CLOTH, *_MECHANISMS)
+ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_HOLDS, *_CLOTH, *_MECHANISMS)
 
 
 #: of which entries, and these by family and key: families are asked for a hundred times where Blender starts

@@ -36,7 +36,7 @@ def test_the_menu_and_those_that_it_opens_fit_a_small_screen(soft_cube):
     from conjac.conjac_addon.ui import menus
 
     assert len(lines_of(menus.CONJAC_MT_object, soft_cube)) <= 20
-    assert all(len(lines_of(menu, soft_cube)) <= 12 for menu in menus.submenus)
+    assert all(len(lines_of(menu, soft_cube)) <= 14 for menu in menus.submenus)
 
 
 def test_the_menu_hangs_in_the_menus_of_the_3d_view_as_long_as_conjac_is_registered(addon):

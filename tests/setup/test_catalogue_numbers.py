@@ -30,6 +30,7 @@ FROZEN = {
     "bending": {"quadratic_bending": 0, "hinge_bending": 1},
     "friction": {"coulomb": 1, "filter": 2},
     "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2},
+    "force": {"weld": 0},
     "cut": {"plane": 0, "sheet": 1, "faces": 2},
     "linear_solver": {"cholmod": 1, "cvxopt": 2, "mixed": 3, "superlu": 4, "multigrid": 5},
     "export": {"pc2": 0, "abc": 1, "shapekeys": 2},

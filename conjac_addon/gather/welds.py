@@ -1,0 +1,40 @@
+"""Welds: which soft bodies of a bake stick to which, as forces of scene.json between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...solver.errors import BadInput
+from .. import members
+from .. import settings as properties
+
+
+def welds(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
+    """The field `forces` of scene.json, of all bodies in the bake of an object; empty where nothing is welded.
+
+    start: first frame. Raises BadInput where a weld's other object is not baked with its own, or it lets go before
+    anything moves.
+    """
+    soft = members.soft_bodies(obj, scene)
+    found = [_force(one, weld, soft, scene, start) for one in soft for weld in one.conjac.welds]
+    return {"forces": found} if found else {}
+
+
+def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.types.Object], scene: bpy.types.Scene,
+           start: int) -> dict[str, Any]:
+    other = weld.object
+    if other is None or other == obj:
+        raise BadInput("one of its welds has no other object to stick to", "Choose one under Welds, or remove the weld",
+                       obj.name)
+    if other not in soft:
+        raise BadInput(f'it is welded to "{other.name}", which is not baked with it',
+                       f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
+    params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
+    if weld.is_released:
+        if weld.until <= start:
+            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before anything moves',
+                           f"Choose a frame after {start} under Welds, or remove the weld", obj.name)
+        params["lasts"] = (weld.until - start) * scene.render.fps_base / scene.render.fps
+    return {"law": {"kind": "weld", "params": params}, "bodies": [obj.name, other.name]}

@@ -1,0 +1,110 @@
+"""Two bodies stick together where they are near each other at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..errors import BadScene
+from ..meshing.closest import closest_weights
+from ..state import Index, Vec
+from .stencils import ElasticBody, Stencils
+from .weld_kernels import weld
+
+
+class Weld:
+    """Each point of the first body's skin that is near the second one's keeps its place over the triangle below it.
+
+    The place turns with that triangle, so bodies that are welded move as one, and each force has its reaction: linear
+    and angular momentum stay. [Notes, Penalty Forces]
+    """
+
+    def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
+        """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin; `lasts` [s],
+        for how long, 0 for ever. Raises BadScene where it is not about two bodies, or none of them is near the other.
+        """
+        if len(bodies) != 2:
+            raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
+        glued, base = bodies
+        points, triangles, weights, gaps = near(glued, base, rest, params["distance"])
+        if not len(points):
+            raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
+                           f'{params["distance"]:g} m of "{base.name}"',
+                           "Raise the weld's distance, or move them closer")
+        self._nodes = np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32)
+        self._weights, self._gaps = np.ascontiguousarray(weights), np.ascontiguousarray(gaps)
+        self._stiffness = params["stiffness"] * areas(glued.skin, rest)[points]
+        self._none = np.zeros((0, 4), np.int32)
+        self._lasts = params["lasts"] or np.inf
+
+    def _evaluate(self, x: Vec, time: float, pairs: int) -> Stencils:
+        """pairs: rows of blocks, those of every weld or none."""
+        if time >= self._lasts:
+            return Stencils(self._none, np.zeros((0, 4, 3)), np.zeros((0, 6, 9)), 0.0)
+        forces, blocks = np.empty((len(self._nodes), 4, 3)), np.empty((pairs, 6, 9))
+        energy = weld(self._nodes, self._weights, self._gaps, self._stiffness, x, forces, blocks)
+        return Stencils(self._nodes, forces, blocks, energy)
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Forces and energy at positions (n, 3) [m] and a time [s], without blocks."""
+        return self._evaluate(x, time, 0)
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """Forces, energy and blocks of K = ∂f/∂x, negative semi-definite whatever `project` says."""
+        return self._evaluate(x, time, len(self._nodes))
+
+    def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
+        """None: a weld is as stiff as steps can follow and does not swing by itself."""
+        return None
+
+
+def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
+    """Nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3), the
+    weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
+
+    rest: of all nodes, (n, 3) [m].
+    """
+    points, corners = np.unique(glued.skin), rest[base.skin]
+    middle = corners.mean(axis=1)
+    reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
+    candidates = cKDTree(middle).query_ball_point(rest[points], reach)
+    counts = np.array([len(one) for one in candidates])
+    owner = np.repeat(np.arange(len(points)), counts)
+    if not len(owner):
+        empty = np.zeros(0, np.int32)
+        return empty, np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
+    triangle = np.concatenate([np.sort(one) for one in candidates if one]).astype(np.int64)
+    weights = closest_weights(rest[points[owner]], corners[triangle])
+    away = rest[points[owner]] - np.einsum("ki,kij->kj", weights, corners[triangle])
+    distances = np.linalg.norm(away, axis=1)
+    # the nearest triangle of each point, the first of those that are as near
+    order = np.lexsort((triangle, distances, owner))
+    first = order[np.unique(owner[order], return_index=True)[1]]
+    first = first[distances[first] <= distance]
+    chosen = corners[triangle[first]]
+    normal = np.cross(chosen[:, 1] - chosen[:, 0], chosen[:, 2] - chosen[:, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    gaps = np.einsum("kj,kj->k", away[first], normal)
+    # what is beside the triangle's plane stays beside it: the place in the plane that is right below
+    foot = rest[points[owner[first]]] - gaps[:, None] * normal
+    return (points[owner[first]].astype(np.int32), base.skin[triangle[first]].astype(np.int32),
+            in_plane(foot, chosen), gaps)
+
+
+def in_plane(points: Vec, corners: Vec) -> Vec:
+    """Weights (k, 3) of points (k, 3) in the planes of triangles (k, 3, 3), outside of these too."""
+    a, first, second = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    across = np.cross(first, second)
+    area2 = np.maximum(np.einsum("kj,kj->k", across, across), 1e-300)
+    v = np.einsum("kj,kj->k", np.cross(points - a, second), across) / area2
+    w = np.einsum("kj,kj->k", np.cross(first, points - a), across) / area2
+    return np.column_stack([1.0 - v - w, v, w])
+
+
+def areas(skin: Index, rest: Vec) -> Vec:
+    """Area of skin that belongs to each node [m²], (n,): a third of its triangles'. rest: (n, 3) [m]."""
+    a, b, c = (rest[skin[:, i]] for i in range(3))
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+    return np.asarray(np.bincount(skin.ravel(), np.repeat(third, 3), len(rest)), float)

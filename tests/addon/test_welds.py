@@ -1,0 +1,79 @@
+"""Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld lets go."""
+
+import bpy
+import pytest
+
+from conjac.conjac_addon.bake import foreground
+
+
+def two_cubes(gap=0.004):
+    """A pinned cube of 10 cm and a free one below it; the lower one is active, both are selected soft bodies."""
+    cubes = []
+    for name, z in (("Up", 0.0), ("Down", -0.1 - gap)):
+        bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, z))
+        cube = bpy.context.object
+        cube.name = name
+        bpy.ops.conjac.add_soft_body()
+        cube.conjac.mesher, cube.conjac.edge_length, cube.conjac.use_ground = "grid", 0.05, False
+        cubes.append(cube)
+    up, down = cubes
+    up.vertex_groups.new(name="Pin").add([v.index for v in up.data.vertices if v.co.z > 0], 1.0, "REPLACE")
+    up.select_set(True)
+    bpy.context.view_layer.objects.active = down
+    return up, down
+
+
+def lowest(obj, frame):
+    bpy.context.scene.frame_set(frame)
+    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return min((shown.matrix_world @ v.co).z for v in shown.data.vertices)
+
+
+def test_the_button_welds_to_what_is_selected_too(addon):
+    up, down = two_cubes()
+    up.conjac.contact.collides_with = "none"
+    assert bpy.ops.conjac.add_weld() == {"FINISHED"}
+    [weld] = down.conjac.welds
+    assert weld.object == up and weld.distance == pytest.approx(0.006, rel=0.01)
+    assert up.conjac.contact.collides_with == "all", "what sticks together is baked together"
+    assert weld.stiffness > 10 * down.conjac.youngs_modulus / 0.1
+    up.select_set(False)
+    with pytest.raises(RuntimeError, match="Select the soft bodies or cloths"):
+        bpy.ops.conjac.add_weld()
+
+
+def test_what_sticks_hangs_and_falls_once_the_weld_lets_go(addon, tmp_path):
+    up, down = two_cubes()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 16, 24
+    bpy.ops.conjac.add_weld()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "welds.blend"))
+    assert foreground.bake_object(down, True, lambda text: None) == 0
+    start = lowest(down, 1)
+    assert start - lowest(down, 16) < 0.02, "it hangs, drawn out a little by its weight"
+
+    down.conjac.welds[0].is_released, down.conjac.welds[0].until = True, 5
+    from conjac.conjac_addon import bake
+
+    assert "Welds" in bake.status(down).text
+    assert foreground.bake_object(down, True, lambda text: None) == 0
+    fallen = 0.5 * 9.81 * (11 / 24) ** 2
+    assert start - lowest(down, 16) == pytest.approx(fallen, rel=0.1), "it falls freely from there on"
+
+
+@pytest.mark.parametrize("wrong, sentence", [
+    ("nothing", "has no other object to stick to"), ("alone", "not baked with it"), ("early", "before anything moves")])
+def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+    from conjac.conjac_addon.gather.job import scene_settings
+    from conjac.solver.errors import BadInput
+
+    up, down = two_cubes()
+    bpy.ops.conjac.add_weld()
+    if wrong == "nothing":
+        down.conjac.welds[0].object = None
+    elif wrong == "alone":
+        up.conjac.contact.collides_with = "none"
+    else:
+        down.conjac.welds[0].is_released, down.conjac.welds[0].until = True, 1
+    with pytest.raises(BadInput, match=sentence):
+        scene_settings(down, bpy.context.scene)

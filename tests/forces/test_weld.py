@@ -1,0 +1,95 @@
+"""A weld between two skins: its force is the slope of its energy, acts and reacts, and lets go when it is told to."""
+
+import numpy as np
+import pytest
+
+from solver.errors import BadScene
+from solver.forces.stencils import ElasticBody
+from solver.forces.weld import Weld
+from solver.meshing.grid import box_tets
+from solver.meshing.volume import boundary_faces
+
+
+def two_boxes(gap=0.003, shift=0.013):
+    """Two boxes of 10 cm one above the other, the upper one coarser and pushed aside: bodies and positions (n, 3)."""
+    low, tets = box_tets((3, 3, 3), (0.1, 0.1, 0.1))
+    high, above = box_tets((2, 2, 2), (0.1, 0.1, 0.1))
+    high = high + [shift, 0.5 * shift, 0.1 + gap]
+    rest = np.concatenate([low, high])
+    bodies = []
+    for name, start, nodes, elements in (("Low", 0, low, tets), ("High", len(low), high, above)):
+        elements = elements + np.int32(start)
+        bodies.append(ElasticBody(name, slice(start, start + len(nodes)), elements, boundary_faces(elements)[0]))
+    return bodies, rest
+
+
+def weld(gap=0.003, bodies=None, **params):
+    made, rest = two_boxes(gap)
+    chosen = made if bodies is None else [made[k] for k in bodies]
+    return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0} | params), rest
+
+
+def total(table, count):
+    force = np.zeros((count, 3))
+    table.add_forces(force)
+    return force
+
+
+def test_at_rest_it_does_nothing_and_bodies_that_move_together_feel_nothing():
+    force, rest = weld()
+    angle = 0.7
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]) @ np.array(
+        [[1, 0, 0], [0, np.cos(0.4), -np.sin(0.4)], [0, np.sin(0.4), np.cos(0.4)]])
+    for x in (rest, rest @ turn.T + [1.0, -2.0, 3.0]):
+        table = force.measure(x, 0.0)
+        assert len(table.nodes) > 3 and table.energy < 1e-20 and np.abs(table.forces).max() < 1e-8
+
+
+def test_its_force_is_the_slope_of_its_energy_and_its_stiffness_that_of_the_force():
+    force, rest = weld()
+    rng = np.random.default_rng(3)
+    x = rest + 2e-3 * rng.standard_normal(rest.shape)
+    found, step, way = total(force.measure(x, 0.0), len(rest)), 1e-6, rng.standard_normal(rest.shape)
+    slope = (force.measure(x + step * way, 0.0).energy - force.measure(x - step * way, 0.0).energy) / (2 * step)
+    assert -np.vdot(found, way) == pytest.approx(slope, rel=1e-7)
+
+    # the blocks are exact where nothing is drawn off
+    change = (total(force.measure(rest + step * way, 0.0), len(rest))
+              - total(force.measure(rest - step * way, 0.0), len(rest))) / (2 * step)
+    table, product = force.fill(rest, 0.0, True), np.zeros_like(rest)
+    for nodes, blocks in zip(table.nodes, table.blocks.reshape(-1, 6, 3, 3)):
+        for (one, other), block in zip(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)), blocks):
+            product[nodes[one]] += block @ (way[nodes[other]] - way[nodes[one]])
+            product[nodes[other]] += block.T @ (way[nodes[one]] - way[nodes[other]])
+    assert np.allclose(product, change, atol=1e-6 * np.abs(change).max())
+
+
+def test_what_it_does_to_one_body_the_other_feels_against_it():
+    force, rest = weld()
+    x = rest + 3e-3 * np.random.default_rng(5).standard_normal(rest.shape)
+    found = total(force.measure(x, 0.0), len(rest))
+    assert np.abs(found).max() > 1.0
+    assert np.abs(found.sum(axis=0)).max() < 1e-9 * np.abs(found).max()
+    assert np.abs(np.cross(x, found).sum(axis=0)).max() < 1e-9 * np.abs(found).max()
+
+
+def test_it_lets_go_after_its_time():
+    force, rest = weld(lasts=0.5)
+    x = rest + [0.0, 0.0, 1e-3] * (np.arange(len(rest)) > 63)[:, None]
+    assert force.measure(x, 0.49).energy > 0.0
+    for table in (force.measure(x, 0.5), force.fill(x, 0.6, True)):
+        assert table.energy == 0.0 and len(table.nodes) == 0
+
+
+def test_it_is_as_firm_whichever_body_has_more_points():
+    x = two_boxes()[1]
+    moved = x + [0.0, 0.0, 1e-3] * (np.arange(len(x)) > 63)[:, None]
+    forward, back = (weld(bodies=order)[0].measure(moved, 0.0).energy for order in ((0, 1), (1, 0)))
+    assert forward == pytest.approx(back, rel=0.5)
+
+
+def test_what_is_too_far_apart_is_named():
+    with pytest.raises(BadScene, match='no point of "Low" is within 0.005 m of "High"'):
+        weld(gap=0.02)
+    with pytest.raises(BadScene, match="two bodies"):
+        weld(bodies=[0])
