@@ -36,6 +36,7 @@ def _after_load(*_: Any) -> None:
     if not _knows_any():
         return
     place.forget()
+    moving.forget()
     moving.follow()
     players.look()
     # what plays a bake was known by its name alone in files from before it had a sign of its own

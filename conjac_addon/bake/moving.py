@@ -17,12 +17,12 @@ from pathlib import Path
 import bpy
 
 from ...solver.errors import CacheUnwritable
-from ...solver.frames import lock
 from ...solver.frames.layout import LOG
+from ...solver.job.files import refuse_links
 from .. import identity, members
 from ..playback.paths import relative
 from ..playback.pc2 import PC2
-from . import belongings, home, place, players
+from . import belongings, contents, home, place, players
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ _shared: list[int] = []
 
 #: where running bakes go when they have ended, by session_uid
 _due: dict[int, Path] = {}
+
+#: folders that bakes left for another cache folder, and the .blend that plays them until it is saved again
+_left: dict[Path, str] = {}
 
 
 def before(path: str, is_running: Callable[[bpy.types.Object], bool], say: Callable[[str], None]) -> None:
@@ -90,7 +93,7 @@ def after(path: str) -> list[bpy.types.Object]:
         elif obj is not None:
             place.keep(obj, move.target)
             repoint(move.target, move.target)  # relative, now that they can be
-            shutil.rmtree(move.source, ignore_errors=True)
+            contents.remove(move.source)
     for obj in bpy.data.objects:
         folder = place.given(obj)
         if folder is not None and folder.is_dir():
@@ -98,14 +101,23 @@ def after(path: str) -> list[bpy.types.Object]:
                 place.sign(obj, folder)
     _moves.clear()
     _shared.clear()
+    for folder, blend in list(_left.items()):
+        if _same_file(blend, path):  # saved as another one, the first still plays it
+            del _left[folder]
+            _clear(folder)
     return shared
+
+
+def forget() -> None:
+    """Another .blend takes this one's place: what the saved one plays stays where it is."""
+    _left.clear()
 
 
 def failed() -> None:
     """Nothing was written."""
     for move in _moves:
         if move.made:
-            shutil.rmtree(move.target, ignore_errors=True)
+            contents.remove(move.target)
     _take_back()
 
 
@@ -143,27 +155,27 @@ def arrive(uid: int, folder: Path) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a job folder, and what plays it. Raises CacheUnwritable; what plays it still does then."""
+    """Move a job folder, and what plays it. Raises CacheUnwritable; what plays it still does then.
+
+    What a saved .blend plays stays until that is saved again: it may be closed without.
+    """
     try:
         _copy(source, target)
     except OSError as error:
         raise CacheUnwritable(f"the bake in {source} cannot be moved to {target} ({error.strerror or error})",
                               "Make room there or choose another cache folder") from error
     repoint(source, target)
-    _clear(source)
+    if bpy.data.filepath and not source.is_relative_to(bpy.app.tempdir):
+        _left[source] = bpy.data.filepath
+    else:
+        _clear(source)
 
 
 def _clear(folder: Path) -> None:
     """Delete what was moved out of a folder, but for the files that other .blends play."""
     played = players.others(folder, bpy.data.filepath)
-    if not played:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    kept = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST}
-    for path in list(folder.iterdir()):
-        if path.name not in kept:
-            with suppress(OSError):
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    kept = {*(path.name for path in played), players.FILE, home.FILE, belongings.LIST} if played else ()
+    contents.remove(folder, kept)
 
 
 def take(obj: bpy.types.Object) -> Path:
@@ -237,7 +249,7 @@ def _begin(obj: bpy.types.Object, source: Path, path: str, waits: bool) -> None:
             _copy(source, target)
         except OSError:
             if made:
-                shutil.rmtree(target, ignore_errors=True)
+                contents.remove(target)
             raise
     place.sign(obj, target, path)
     repoint(source, target)
@@ -246,15 +258,14 @@ def _begin(obj: bpy.types.Object, source: Path, path: str, waits: bool) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder; on the same disk its files are linked, which takes no time and no room. Raises OSError."""
-    if not source.is_dir():
-        return
-    try:
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link,
-                        ignore=shutil.ignore_patterns(lock.LOCK, home.FILE, players.FILE))
-    except shutil.Error as error:  # of every file that could not be copied
-        file, _, why = error.args[0][0]
-        raise OSError(f"{file}: {why}") from error
+    """Copy our files of a folder; on the same disk they are linked, which takes no time and no room. Raises OSError."""
+    without = {home.FILE, players.FILE, *contents.LOCKS}
+    for path in contents.files(source):
+        if path.name not in without and path.is_file() and not path.is_symlink():
+            made = target / path.relative_to(source)
+            refuse_links(target.parent, made.parent)
+            made.parent.mkdir(parents=True, exist_ok=True)
+            _link(str(path), str(made))
 
 
 def _link(source: str, target: str) -> None:

@@ -2,7 +2,8 @@
 
 A folder is made at an object's first bake and kept on the object from then on, so that the object, its .blend and the
 folder may get other names. `home.json` in it says whose it is: an object that only plays it, as it is a copy, an
-override or in a .blend that was saved as another one, gets a folder of its own at its first bake.
+override or in a .blend that was saved as another one, gets a folder of its own at its first bake. So does one that
+names a folder that we did not sign: a .blend may come from a stranger.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import bpy
 from ...solver.frames.read import Cache
 from .. import identity, members
 from ..playback.paths import relative
-from . import home
+from . import contents, home
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def alone(obj: bpy.types.Object) -> Place:
     cache = obj.conjac.cache
     if cache.uuid and cache.folder:
         folder = _as_it_is_called(obj, named_folder(obj), cache.uuid)
-        own = not identity.is_shared(obj) and _is_ours(folder, cache.uuid)
+        own = not identity.is_shared(obj) and (_is_ours(folder, cache.uuid) or _may_come_back(obj, folder))
         return Place(folder, cache.uuid, own)
     return vacant(obj)
 
@@ -121,7 +122,7 @@ def vacant(obj: bpy.types.Object, blend: str | None = None, own: str | None = No
         said = home.read(folder)
         if said is None:
             # with a UUID it has baked before, and what lies here is of an object that had the name in older versions
-            if not own or _is_free(folder):
+            if contents.is_vacant(folder) and (not own or _is_free(folder)):
                 return Place(folder, own, True)
         elif said.uuid == own or (not own and said.object == obj.name and not _is_anothers(obj, said.uuid)):
             if home.is_of(folder, said, blend, _session):
@@ -203,9 +204,16 @@ def root_of(obj: bpy.types.Object, blend: str | None = None) -> Path:
 
 
 def _is_ours(folder: Path, written: str) -> bool:
-    """Whether a folder that an object of this .blend names is this .blend's too, and not of one it was saved from."""
+    """Whether a folder that an object of this .blend names is signed as this .blend's, and not of one it was saved
+    from."""
     said = home.read(folder)
-    return said is None or (said.uuid == written and home.is_of(folder, said, bpy.data.filepath, _session))
+    return said is not None and said.uuid == written and home.is_of(folder, said, bpy.data.filepath, _session)
+
+
+def _may_come_back(obj: bpy.types.Object, folder: Path) -> bool:
+    """Whether a folder that was freed or deleted, and has its place in the cache folder of the settings, may be made
+    anew."""
+    return folder.parent == Path(os.path.normpath(root_of(obj))) and contents.is_vacant(folder)
 
 
 def _is_anothers(obj: bpy.types.Object, written: str) -> bool:

@@ -18,9 +18,9 @@ import bpy
 from ...solver.errors import CacheUnwritable
 from ...solver.job.files import open_regular, write_whole
 from .. import members, playback
-from . import home, place
+from . import contents, home, place
 
-FILE = "players.json"
+FILE = contents.PLAYERS
 
 #: folders of others in which this .blend is listed, as far as this session knows
 _listed: set[Path] = set()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import CacheUnwritable
-from ...solver.job.files import create, make_folder, refuse_links, write_whole
+from ...solver.job.files import create, is_link, make_folder, open_regular, refuse_links, write_whole
+
+#: in arrays/, the names of the arrays that were written there; jobs of older versions have none
+LIST = "written.json"
+
+#: arrays that no field of scene.json names, by how they begin, in jobs without that list
+_UNNAMED = ("placed_", "mechanism_")
 
 
 class ArrayStream:
@@ -81,20 +88,22 @@ class JobFolder:
 
     def finish(self, scene: dict[str, Any]) -> None:
         """Put the arrays in place, then scene.json, then remove arrays that no scene names any more."""
+        before = listed_arrays(self.folder)
         with self._disk():
             self.close()
             arrays = self.folder / "arrays"
             make_folder(arrays)
             names = {path.name for path in self._fresh.iterdir()}
+            write_whole(arrays / LIST, json.dumps(sorted(names | before)).encode(), self.folder)
             for name in names:
                 os.replace(self._fresh / name, arrays / name)
             self._fresh.rmdir()
         text = json.dumps(scene, indent=1, ensure_ascii=False, allow_nan=False)
         write_whole(self.folder / "scene.json", text.encode("utf-8", "surrogatepass"), self.folder)
         with self._disk():
-            for path in arrays.glob("*.npy"):
-                if path.name not in names:
-                    path.unlink()
+            for name in before - names:
+                (arrays / name).unlink(missing_ok=True)
+            write_whole(arrays / LIST, json.dumps(sorted(names)).encode(), self.folder)
 
     def close(self) -> None:
         while self._streams:
@@ -140,3 +149,24 @@ class JobPart:
 
     def close(self) -> None:
         """The whole job closes them."""
+
+
+def listed_arrays(folder: Path) -> set[str]:
+    """Names of the arrays in arrays/ that a JobFolder wrote: as its list says, or scene.json of an older version."""
+    with suppress(OSError, ValueError, RecursionError):
+        with open_regular(folder / "arrays" / LIST, folder) as stream:
+            names = json.loads(stream.read())
+        if isinstance(names, list):
+            return {name for name in names if isinstance(name, str) and _is_array(name)}
+    if is_link(folder / "arrays"):
+        return set()
+    with suppress(OSError, ValueError, RecursionError):
+        with open_regular(folder / "scene.json") as stream:
+            named = set(re.findall(r'"arrays/([^"/\\\\]+\.npy)"', stream.read().decode()))
+        there = {path.name for path in (folder / "arrays").glob("*.npy") if path.name.startswith(_UNNAMED)}
+        return {name for name in named | there if _is_array(name)} if named else set()
+    return set()
+
+
+def _is_array(name: str) -> bool:
+    return name.endswith(".npy") and name == Path(name).name

@@ -230,8 +230,9 @@ def test_a_bake_that_moves_to_another_folder_leaves_what_another_file_plays(scen
     obj.conjac.cache_folder = str(tmp_path / "big disk")
     bpy.context.scene.frame_end = LAST + 2
     assert obj.conjac.bake() == 0 and place.job_folder(obj).parent == tmp_path / "big disk"
-    assert not (folder / "cache").exists()
+    assert (folder / "cache").exists(), "the saved .blend plays it until it is saved again"
     bpy.ops.wm.save_mainfile()
+    assert not (folder / "cache").exists()
     np.testing.assert_allclose(seen_at(opened(other), LAST), shown, atol=1e-6)
     assert_plays(opened(first), (1, LAST + 2))
 

@@ -221,6 +221,7 @@ def test_a_renamed_object_file_or_folder_keeps_the_bake(scene, tmp_path, key):  
     assert (place.job_folder(obj) / "cache" / "frames" / "000005.npy").stat().st_mtime_ns == stamp
     np.testing.assert_allclose(seen_at(obj, LAST), shown, atol=1e-6)
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
     assert not list(tmp_path.rglob("*.npy")) or not frames_of(obj)
     assert not list(tmp_path.rglob("*.pc2")) and not list(tmp_path.rglob("*.abc"))
 

@@ -277,7 +277,8 @@ def test_names_of_every_kind(soft_cube, tmp_path, name):
     assert job.bodies[0].name == soft_cube.name
     inside = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert [path for path in inside if not path.startswith("job/arrays/placed_")] == [
-        "job/arrays/pin.npy", "job/arrays/triangles.npy", "job/arrays/vertices.npy", "job/scene.json"]
+        "job/arrays/pin.npy", "job/arrays/triangles.npy", "job/arrays/vertices.npy", "job/arrays/written.json",
+        "job/scene.json"]
 
 
 def test_another_scene_than_the_open_one(soft_cube, tmp_path):

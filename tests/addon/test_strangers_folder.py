@@ -12,7 +12,7 @@ from matrix import crossed
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import add_jelly, scene  # noqa: E402, F401
+from jelly import add_jelly, assert_plays, scene  # noqa: E402, F401
 from rig import add_chain  # noqa: E402
 
 from conjac.conjac_addon import bake  # noqa: E402
@@ -185,17 +185,19 @@ def test_a_panel_lives_on_beside_what_a_stranger_left(scene, odd, name):  # noqa
 @pytest.mark.parametrize("odd", [pipe, link])
 def test_tetrahedra_that_are_no_files_are_left_alone(scene, odd, monkeypatch):  # noqa: F811
     obj = add_jelly()
-    stages = place.own_folder(obj) / "stages"
+    folder = place.take(obj).folder
+    place.sign(obj, folder)
+    stages = folder / "stages"
     stages.mkdir(parents=True)
-    odd(stages / "Jelly_tets_0.npz")
+    odd(stages / "Jelly_tets_00000000.npz")
     for can_link in (True, False):
         if not can_link:
             monkeypatch.setattr(os, "link", refused_link)
         with still.still_job(obj) as job:
             assert not list((job / "stages").iterdir())
-    (stages / "Jelly_tets_1.npz").write_bytes(LETTER)
+    (stages / "Jelly_tets_11111111.npz").write_bytes(LETTER)
     with still.still_job(obj) as job:
-        assert (job / "stages" / "Jelly_tets_1.npz").read_bytes() == LETTER
+        assert (job / "stages" / "Jelly_tets_11111111.npz").read_bytes() == LETTER
 
 
 def refused_link(*_):
@@ -227,3 +229,79 @@ def memory_at_most(more):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+PRECIOUS = ("thesis.odt", "home.json", "players.json", "playback.json", "scene.json", "Taxes/2025.pdf", "lock",
+            "arrays/precious.npy", "arrays/written.json", "stages/a_tets_00000000.npz", "cache/manifest.json",
+            "cache/written.log", "cache/frames/000001.npy", "Jelly.pc2", "manifest.json", "written.log")
+
+
+def fill(folder, names=PRECIOUS):
+    """Files of the user: (name → content) of all that lies in a folder, hidden ones too."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"precious {name}")
+    return everything(folder)
+
+
+def everything(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("verb", ["bake", "another folder", "export", "free", "preview"])
+@pytest.mark.parametrize("names", [PRECIOUS, ("scene.json",), ("arrays/precious.npy",), ("home.json", "a.txt")],
+                         ids=["all names", "scene.json", "arrays", "home.json"])
+@pytest.mark.parametrize("uuid", ["0" * 32, ""], ids=["made up", "none"])
+def test_a_folder_of_the_users_that_a_blend_names_stays_as_it_is(scene, tmp_path, verb, names, uuid):  # noqa: F811
+    """A stranger's .blend says that its bake lies there: nothing is moved, written or deleted."""
+    obj, scene.frame_end = add_jelly(), 3
+    before = fill(tmp_path / "home" / "Documents", names)
+    obj.conjac.cache.uuid, obj.conjac.cache.folder = uuid, str(tmp_path / "home" / "Documents")
+    place.forget()
+    if verb == "another folder":
+        obj.conjac.cache_folder = str(tmp_path / "elsewhere")
+    if verb == "preview":
+        bpy.ops.conjac.preview_tets()
+    elif verb == "free":
+        for operator in (bpy.ops.conjac.free_bake, bpy.ops.conjac.remove):
+            if operator.poll():
+                operator()
+    else:
+        assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
+        if verb == "export":
+            bpy.ops.conjac.export(format="pc2")
+            bpy.ops.conjac.free_bake()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
+    assert everything(tmp_path / "home" / "Documents") == before
+
+
+def test_what_is_not_ours_stays_where_a_bake_leaves_its_folder(scene, tmp_path):  # noqa: F811
+    """A note that the user put into a job folder is neither taken along nor deleted; what is ours leaves."""
+    obj, scene.frame_end = add_jelly(), 3
+    assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
+    bpy.ops.wm.save_mainfile()
+    folder = place.job_folder(obj)
+    notes = [folder / "note.txt", folder / "arrays" / "mine.npy", folder / "cache" / "frames" / "note.txt"]
+    for note in notes:
+        note.write_bytes(LETTER)
+    obj.conjac.cache_folder = str(tmp_path / "elsewhere")
+    scene.frame_end = 4
+    assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
+    bpy.ops.wm.save_mainfile()
+    assert sorted(path for path in folder.rglob("*") if path.is_file()) == sorted(notes)
+    assert not list((tmp_path / "elsewhere").rglob("note.txt")) and not list((tmp_path / "elsewhere").rglob("mine.npy"))
+    assert bake.status(obj).state == "complete"
+
+
+def test_another_cache_folder_leaves_what_the_saved_file_plays_until_it_is_saved(scene, tmp_path):  # noqa: F811
+    obj, scene.frame_end = add_jelly(), 3
+    assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
+    bpy.ops.wm.save_mainfile()
+    first = place.job_folder(obj)
+    obj.conjac.cache_folder = str(tmp_path / "elsewhere")
+    scene.frame_end = 4
+    assert obj.conjac.bake(wait=True) == EXIT_COMPLETE and place.job_folder(obj) != first
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)  # closed without saving
+    obj = bpy.data.objects["Jelly"]
+    assert place.job_folder(obj) == first and bake.status(obj).state == "complete"
+    assert_plays(obj, (1, 3))

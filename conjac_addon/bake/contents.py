@@ -1,0 +1,106 @@
+"""What of a job folder is ours: the only files that are ever moved or deleted.
+
+A .blend may come from a stranger and name any folder of the user. What it says of the disk is not believed: a folder is
+ours where a `home.json` that we wrote there says so, and of what lies in it only files that some list of ours names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ...solver.frames import lock
+from ...solver.frames.read import Cache
+from ...solver.job.files import TEMPORARY, is_link, open_regular
+from ..gather import folder as job_files
+from . import belongings, home
+
+SCENE, PLAYERS, ARRAYS, STAGES, CACHE = "scene.json", "players.json", "arrays", "stages", "cache"
+LOCKS = (lock.LOCK, lock.FRESH, lock.TURN)
+
+#: files by name that lie in a job folder itself
+NAMES = frozenset({SCENE, PLAYERS, home.FILE, belongings.LIST})
+
+#: what the solver calls what it keeps in stages/
+STAGE = re.compile(r".+_(tets|fields)_[0-9a-f]{8,40}\.npz(\.tmp)?")
+
+#: fields that scene.json has whatever is baked
+FIELDS = frozenset({"version", "time", "bodies", "method", "integrator"})
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of a job folder that lists of ours name, as far as they are there; nothing behind a link."""
+    found = [folder / name for name in (*NAMES, *(name + TEMPORARY for name in NAMES))]
+    found += belongings.listed(folder)
+    found += [path.with_name(path.name + ".new") for path in belongings.listed(folder)]
+    if not is_link(folder / ARRAYS):
+        found += [folder / ARRAYS / name for name in (*job_files.listed_arrays(folder), job_files.LIST)]
+    found += [path for path in _inside(folder / STAGES) if STAGE.fullmatch(path.name)]
+    if not is_link(folder / CACHE):
+        found += [*Cache(folder / CACHE).files(), *(folder / CACHE / name for name in LOCKS)]
+    return [path for path in dict.fromkeys(found) if os.path.lexists(path)]
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """What lies in a folder that is no link; nothing where there is none."""
+    if not is_link(folder):
+        with suppress(OSError):
+            yield from sorted(folder.iterdir())
+
+
+def remove(folder: Path, kept: Collection[str] = ()) -> None:
+    """Delete our files of a job folder, and the folders that are empty then. What cannot be deleted stays.
+
+    kept: names of files in the folder itself that stay.
+    """
+    for path in files(folder):
+        if path.parent != folder or path.name not in kept:
+            with suppress(OSError):
+                path.unlink()
+    if not kept:
+        lock.sweep(folder)
+    below = {path.parent for path in map(Path, _folders(folder))}
+    for path in (*sorted({*_folders(folder), *below}, reverse=True), folder):
+        if path.is_relative_to(folder):
+            with suppress(OSError):
+                path.rmdir()  # not empty: somebody else's files stay, and so does their folder
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders below a job folder that are ours, the cache's among them."""
+    cache = [path for path in _inside(folder / CACHE) if path.is_dir() and not path.is_symlink()]
+    return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache]
+
+
+def is_vacant(folder: Path) -> bool:
+    """Whether a folder that nobody signed may become a job folder: it is not there, is empty, or holds nothing but what
+    a ConJac leaves that has not signed it yet: tetrahedra of a preview, a lock, a job of a version before signatures.
+    """
+    if is_link(folder):
+        return False
+    try:
+        there = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    if not there:
+        return folder.is_dir() or not folder.exists()
+    ours = {*files(folder), *(folder / name for name in LOCKS)}
+    return all(path in ours for path in there) and not (folder / home.FILE).exists() and _is_scene(folder / SCENE)
+
+
+def _is_scene(path: Path) -> bool:
+    """Whether there is no scene.json, or it is one of ours."""
+    if not os.path.lexists(path):
+        return True
+    try:
+        with open_regular(path) as stream:
+            scene = json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(scene, dict) and scene.keys() >= FIELDS
