@@ -73,6 +73,7 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What the air does to it."""
+    setting(layout, context.object.conjac, "pressure")
     setting(layout, context.object.conjac, "drag")
     setting(layout, context.object.conjac, "air_friction")
     fields = wind.fields(members.owner(context.object), context.scene)

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1]  #: has a folder `presets`
 VALUES = {
     "soft_body": ("material", "youngs_modulus", "poisson_ratio", "mooney_share", "density", "wobble_half_life"),
     "cloth": ("area_density", "thickness", "stretch_warp", "stretch_weft", "shear", "stretch_limit",
-              "bending_stiffness", "drag", "air_friction"),
+              "bending_stiffness", "drag", "air_friction", "pressure"),
 }
 
 

@@ -34,6 +34,7 @@ from .ground import on_ground, sunk
 from .half_life import law_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
+from .pressures import pressures
 from .volumes import Stage, volumes_of
 from .yielding_pins import grips, without_pins, yielding_pins
 
@@ -128,7 +129,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=laws,
                  between=[*_between(job, prepared, rest, first), *held_softly,
-                          *air.laws(prepared, first, len(rest) - 1)],
+                          *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
                  joins_apart=joins)

@@ -56,6 +56,8 @@ NUMBERS = (
           "", 0.0, 100.0, 0.0, 3.0),
     Param("air_friction", "Air Friction", "How much air that blows along its face takes it along", 0.05, "", 0.0, 100.0,
           0.0, 1.0),
+    Param("pressure", "Pressure", "How much harder the air inside pushes than that around it, of closed cloth: a soft "
+          "cushion 100, a balloon 2000, an air mattress 5000", 0.0, "Pa", -1.0e6, 1.0e6, 0.0, 5.0e3),
 )
 
 ENTRIES: tuple[Entry, ...] = (

@@ -195,6 +195,7 @@ class Cloth(Strict):
     warp: Vector = (1.0, 0.0, 0.0)  #: without `uv`: along which the threads of the warp run, in the world
     drag: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of air that blows onto its face
     air_friction: Annotated[float, Meta(ge=0, le=1e6)] = 0.05  #: of air that blows along it
+    pressure: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0  #: inside of a closed surface, above that outside [Pa]
     eulerian: Eulerian | None = None  #: without it the cloth keeps its mesh
 
 

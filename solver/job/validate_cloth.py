@@ -60,6 +60,9 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         if has:
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")
+    if cloth.pressure:
+        raise refuse("cloth with Sharp Edges knows no pressure yet", f"{where}.cloth.pressure",
+                     "Set it to 0, or switch Sharp Edges off")
     if job.scene.time.tolerance:
         raise refuse("cloth with Sharp Edges does not tell how much a step errs", "$.time.tolerance",
                      "Set it to 0: steps are then as long as `step`")
@@ -87,6 +90,15 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
         raise refuse(f"{np.count_nonzero(counts > 2)} edges have more than two faces, one is at ({place}) m",
                      f"{where}.triangles", "Give each edge two faces at most: in Blender Select > All by Trait > Non "
                      "Manifold shows where", kind=BadMesh)
+    if cloth.pressure:
+        sides = triangles[:, SIDES].reshape(-1, 2)
+        around = len(np.unique(sides, axis=0)) < len(sides)
+        if (counts < 2).any() or around:
+            what = ("its faces do not all run the same way around" if around else
+                    f"it is open: {np.count_nonzero(counts < 2)} edges have one face alone")
+            raise refuse(f"it has a pressure inside, and {what}", f"{where}.cloth.pressure",
+                         "Close its holes, in Blender with Mesh > Clean Up > Fill Holes and Mesh > Normals > "
+                         "Recalculate Outside, or set Pressure to 0", kind=BadMesh)
     if cloth.uv is not None:
         place = where.removesuffix("surface") + "cloth.uv"
         _check_uv(check_array(job, cloth.uv, place, "f", (len(triangles), 3, 2)), place)

@@ -51,6 +51,6 @@ def test_limits_of_a_dial_are_those_of_its_setting(soft_cube):
     for group, name, dial in every_dial(soft_cube):
         own, shown = group.bl_rna.properties[name], group.bl_rna.properties[dial]
         setattr(group, dial, shown.hard_max)
-        assert getattr(group, name) <= own.hard_max * (1 + 1e-6)
+        assert getattr(group, name) <= own.hard_max + 1e-6 * abs(own.hard_max)
         setattr(group, dial, shown.hard_min)
-        assert getattr(group, name) >= own.hard_min * (1 - 1e-6)
+        assert getattr(group, name) >= own.hard_min - 1e-6 * abs(own.hard_min)

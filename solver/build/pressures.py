@@ -1,0 +1,18 @@
+"""Closed cloth that has a pressure inside."""
+
+from __future__ import annotations
+
+from ..forces.stencils import StencilForce
+from ..state import Index, Vec
+from .fields import Prepared
+
+
+def pressures(prepared: list[Prepared], first: Index, rest: Vec) -> list[StencilForce]:
+    """The forces of pressure on these bodies. first: of each body's nodes, (bodies + 1,). rest: of all, (n, 3) [m]."""
+    blown = [(one.skin + first[k], one.body.cloth.pressure) for k, one in enumerate(prepared)
+             if one.body.cloth is not None and one.body.cloth.pressure]
+    if not blown:
+        return []
+    from ..forces.cloth.pressure import Pressure  # its kernel is compiled where something is blown up
+
+    return [Pressure(skin, pressure, rest) for skin, pressure in blown]
