@@ -331,7 +331,8 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
             *(f'Mechanism "{one["name"]}": {len(one["bodies"])} bodies, {len(one["joints"])} joints'
               for one in cache.mechanisms()),
             *(f"The snapshot of frame {frame} is damaged: a resumed bake begins before it" for frame in torn),
-            *(f"From frame {run['from']} on {run['host']} with {run['backend']}, {run['at']}" for run in runs)]
+            *(f"From frame {run['from']} on {run.get('machine') or 'another machine'} with {run['backend']}, "
+              f"{run['at']}" for run in runs)]
     lines.say(*text, event="summary", state=status.state, done=status.done, total=status.total,
               text=status.text, changed=status.changed, name=manifest["name"], fps=manifest["fps"],
               frames=[manifest["start"], manifest["end"]], bodies=manifest["bodies"], mechanisms=cache.mechanisms(),

@@ -139,7 +139,7 @@ class FrameStore:
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-               "host": socket.gethostname(), "machine": platform.platform(), "backend": backend,
+               "host": host(), "machine": machine(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
         time, old = job.scene.time, self.cache.manifest
         uuids = {body.name: body.uuid for body in job.scene.bodies}
@@ -296,3 +296,19 @@ def installed() -> dict[str, str]:
         with suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found
+
+
+def host() -> str:
+    """Tells this machine from others without its name, which is nobody's business where a cache is handed on."""
+    return digest_of(f"{socket.gethostname()} {platform.machine()}".encode())[:8]
+
+
+def machine() -> str:
+    """System and processor, such as "Linux x86_64, AMD EPYC 7B13": last digits of a bake depend on these."""
+    name = platform.processor()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            name = next((line.partition(":")[2].strip() for line in stream if line.startswith("model name")), name)
+    except OSError:
+        pass  # not Linux
+    return ", ".join(filter(None, (f"{platform.system()} {platform.machine()}".strip(), name)))

@@ -397,3 +397,17 @@ def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, 
     change(job.path, "integrator", {"kind": "semi_implicit", "params": {"keep_spin": True}})
     assert Cache(job.cache).status().state == "stale"
     assert planned(job, resume=False).stale == ("Keep Spin",)
+
+
+def test_a_manifest_tells_machines_apart_and_names_none(tmp_path, monkeypatch):
+    import platform
+    import socket
+
+    from solver.frames import write
+
+    here = write.host()
+    assert write.host() == here and socket.gethostname() not in f"{here} {write.machine()}"
+    assert platform.node() not in write.machine() and platform.machine() in write.machine()
+    monkeypatch.setattr(socket, "gethostname", lambda: "render-node-17.studio.example")
+    assert write.host() != here and len(write.host()) == 8
+    assert "studio" not in write.host() + write.machine()
