@@ -102,11 +102,6 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     painted[behind : behind + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(riding.places(painted[:, None])[:, 0], 0.0, 1.0)
     law = catalogue.find("contact", contact.law.kind).load()
-    for one in prepared:
-        size = float(np.ptp(one.volume.nodes, axis=0).max())
-        if (one.body.thickness or 0.0) > size:
-            raise BadScene(f"its Thickness of {one.body.thickness:.4g} m is more than its size of {size:.4g} m",
-                           "Lower it: others are kept so far from its surface", one.body.name)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, params, stands_out, loads)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)

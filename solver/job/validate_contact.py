@@ -13,6 +13,9 @@ from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
+#: of the smallest body's size: surfaces that push each other from farther off are nearly all in reach of each other,
+#: which takes gigabytes
+FARTHEST_PUSH = 0.25
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
 
 
@@ -38,6 +41,7 @@ def check_contact(job: Job) -> None:
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)
+    _check_reach(job)
     for i, body in enumerate(scene.bodies):
         _check_cut(scene, body, f"$.bodies[{i}]")
     names = {body.name for body in scene.bodies}
@@ -82,6 +86,36 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
     if met is not None:
         raise refuse(f'"{body.name}" has {what} and touches "{met}", which is cloth with Sharp Edges',
                      f"{where}.{field}", "Let these two not touch, or give the cloth no Sharp Edges")
+
+
+def _check_reach(job: Job) -> None:
+    """How near surfaces push each other, and how far a body stands out of its own, has to fit the bodies."""
+    scene = job.scene
+    assert scene.contact is not None
+    sizes = [size_of(job, body) for body in scene.bodies]
+    for i, (body, size) in enumerate(zip(scene.bodies, sizes)):
+        out = body.thickness or 0.0
+        if out > size > 0.0:
+            raise refuse(f'"{body.name}" has a Thickness of {out:.4g} m, more than its size of {size:.4g} m',
+                         f"$.bodies[{i}].thickness", "Lower it: others are kept so far from its surface")
+        sheet = 0.0 if body.cloth is None else body.cloth.thickness
+        if sheet > FARTHEST_PUSH * size > 0.0:
+            raise refuse(f'"{body.name}" is {size:.4g} m large, and as cloth {sheet:.4g} m thick',
+                         f"$.bodies[{i}].cloth.thickness",
+                         f"Lower its Thickness to {FARTHEST_PUSH * size:.2g} m at most")
+    distance = float(scene.contact.law.params.get("distance") or 0.0)
+    least = min(range(len(sizes)), key=sizes.__getitem__)
+    if distance > FARTHEST_PUSH * sizes[least] > 0.0:
+        raise refuse(f'the Contact Distance of {distance:.4g} m does not fit "{scene.bodies[least].name}", which is '
+                     f"{sizes[least]:.4g} m large", "$.contact.law.params.distance",
+                     f"Lower it to {FARTHEST_PUSH * sizes[least]:.2g} m at most, or to 0 for what suits the bodies")
+
+
+def size_of(job: Job, body: schema.Body) -> float:
+    """The longest side of the box around a body at the start [m]; 0 where an array says that it has no points."""
+    path = body.surface.vertices if body.surface is not None else body.tets.nodes if body.tets is not None else None
+    points = np.zeros((0, 3)) if path is None else np.asarray(job.array(path), float)
+    return float(np.ptp(points, axis=0).max()) if points.ndim == 2 and points.shape[0] else 0.0
 
 
 def _check_law(scene: schema.Scene) -> None:

@@ -89,7 +89,7 @@ def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
     change(job, "bodies.1.thickness", 0.03)
     assert '"Top"' in refused(job) and "than they are thick" in refused(job)
     change(job, "bodies.1.thickness", 3.0)
-    assert "Thickness of 3 m is more than its size of 0.2 m" in refused(job)
+    assert "Thickness of 3 m, more than its size of 0.2 m" in refused(job)
 
 
 def test_it_touches_itself(tmp_path):

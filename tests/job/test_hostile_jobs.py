@@ -2,15 +2,16 @@
 
 import io
 import json
+import re
 import zipfile
 
 import forked_command
 import numpy as np
 import pytest
-from small_jobs import box_job, box_tets, change, surface_job
+from small_jobs import box_job, box_tets, change, surface_job, write_job
 
 from solver import cli
-from solver.errors import BadInput, printable
+from solver.errors import BadInput, BadScene, printable
 from solver.frames.layout import MANIFEST
 from solver.frames.read import Cache
 from solver.job import hashes
@@ -208,3 +209,30 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
         assert not {c for c in text if c != "\n" and not c.isprintable()} and "\nAll frames" not in text
     assert "\\x1b[2J" in said and "\\n" in said
     assert printable("Ohr ß/耳\u200d 👩\u200d🔬 né") == "Ohr ß/耳\u200d 👩\u200d🔬 né"
+
+
+@pytest.mark.parametrize("path, value, words", [
+    ("contact.law.params.distance", 0.4999, 'Contact Distance of 0.4999 m does not fit "Ear"'),
+    ("bodies.0.thickness", 1e3, '"Ear" has a Thickness of 1000 m, more than its size'),
+])
+def test_how_near_surfaces_push_has_to_fit_the_bodies_before_anything_runs(tmp_path, path, value, words):
+    """It took gigabytes and minutes in one native call."""
+    job = box_job(tmp_path / "job", motion=False, integrator={"kind": "backward_euler"},
+                  contact={"law": {"kind": "barrier", "params": {}}})
+    load(job)
+    change(job, path, value)
+    with pytest.raises(BadScene, match=re.escape(words)):
+        load(job)
+
+
+def test_cloth_is_not_thicker_than_a_part_of_its_size(tmp_path):
+    nodes = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    faces = np.array([[0, 1, 2], [2, 1, 3]], np.int32)
+    job = write_job(tmp_path / "job", {
+        "version": 1, "name": "cloth", "time": {"start": 1, "end": 3, "fps": 24, "step": 0.01},
+        "integrator": {"kind": "backward_euler"}, "contact": {},
+        "bodies": [{"name": "Sail", "cloth": {"thickness": 1e6}, "method": {"kind": "vanilla"},
+                    "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"}}]},
+        {"v": nodes, "t": faces})
+    with pytest.raises(BadScene, match='"Sail" is 1 m large, and as cloth 1e\\+06 m thick'):
+        load(job)
