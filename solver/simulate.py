@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from .frames import lock
 from .frames.origins import Origins
 from .frames.output import write
 from .frames.read import Cache
+from .frames.restored import check_state, fits_or_refused
 from .frames.write import FrameStore, Plan, host, plan
 from .job import hashes
 from .job.folder import Job
@@ -89,15 +91,20 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         frame, state = timeline.start, replace(world.initial_state(), time=0.0)
         write(world, state, frame, store, origins, log)
     else:
-        frame, state = snapshot, store.restore(snapshot)
-        if reshape is not None:
-            world = reshape.again(world, store.cuts_before(snapshot))
+        frame = snapshot
+        with fits_or_refused(snapshot):
+            state = store.restore(snapshot)
+            check_state(state, (snapshot - timeline.start) / timeline.fps, 1.0 / timeline.fps)
+            if reshape is not None:
+                world = reshape.again(world, store.cuts_before(snapshot))
+            world.check(state)
 
     began, first, said, pace = time.perf_counter(), frame, len(world.notes), Pace()
     shortest: list[float] = []  # steps [s] of frames in which some were halved
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
         halved, begins = Halved(), 0.0
+        first_use = nullcontext() if snapshot is None or frame > first + 1 else fits_or_refused(snapshot)
         if reshape is not None:
             for share in reshape.moments(frame - 1):
                 if share:
@@ -108,7 +115,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                     log(note)
             if made := reshape.record():
                 store.cuts(frame - 1, made)
-        state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
+        with first_use:
+            state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
+            write(world, state, frame, store, origins, log)
         if halved:
             shortest.append(halved.shortest)
             if len(shortest) <= TOLD:
@@ -116,7 +125,6 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         for note in world.notes[said:]:
             log(note)
         said = len(world.notes)
-        write(world, state, frame, store, origins, log)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
             store.snapshot(frame, state)

@@ -112,6 +112,10 @@ class Part(SolvedAtOnce):
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among what it moves."""
 
+    def check(self, state: State) -> None:
+        """Check what it remembers of a state that was read from a file, as far as kernels would read past an array's
+        end. Raises ValueError, LookupError or BadInput; nothing where numpy notices by itself."""
+
     def hindered(self, state: State) -> str:
         """What stands in the way of any motion at a state, as a remedy; "" where nothing does."""
         return ""

@@ -40,6 +40,13 @@ class Layout:
         return [State(state.time, state.q[where], state.u[where], memory)
                 for where, memory in zip(self._where, memories)]
 
+    def check(self, state: State) -> None:
+        """Raises ValueError where a state has not as many coordinates and rates as the parts."""
+        count = self._where[-1].stop if self._where else 0
+        for what, values in (("coordinates", state.q), ("rates", state.u)):
+            if len(values) != count:
+                raise ValueError(f"it has {len(values)} {what}, and what is simulated has {count}")
+
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """One state of all; `before` has the memory that is nobody's."""
         memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}

@@ -86,6 +86,23 @@ class SharpCloth(Part):
         memory: Mapping[str, Any] = state.memory
         return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
 
+    def check(self, state: State) -> None:
+        """Raises ValueError, KeyError or BadMesh where what a state remembers is no sheet, or not this one."""
+        count = len(state.memory["x"])
+        for name, like in self._memory(self.start).items():
+            values = state.memory[name]
+            rows = len(state.memory["faces"]) if name == "faces" else count
+            if values.dtype != like.dtype or values.shape != (rows, *like.shape[1:]):
+                raise ValueError(f'"{name}" of "{self.name}" is {values.dtype} of shape {values.shape}')
+        cloth = self.cloth(state)
+        features = self.steps.things.at(state.time, 1.0).features
+        places = len(features.points) + len(features.edges)
+        for name, numbers, end in (("on", cloth.mesh.on, places),
+                                   ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
+            if not ((numbers >= -1) & (numbers < end)).all():
+                raise ValueError(f'"{name}" of "{self.name}" names what is not there')
+        cloth.mesh.checked()
+
     def attempt(self, state: State, h: float) -> State:
         """A row of shorter ones, each on a mesh of its own; why they are no stages says `interface`."""
         after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.gives)

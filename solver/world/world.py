@@ -122,6 +122,13 @@ class World:
         """One state of all; `before` has the memory that is nobody's."""
         return self._layout.merged(states, before)
 
+    def check(self, state: State) -> None:
+        """Check a state that was read from a file. Raises ValueError, LookupError or BadInput where no step could have
+        ended in it."""
+        self._layout.check(state)
+        for part, own in zip(self.parts, self._layout.parted(state)):
+            part.check(own)
+
     def initial_state(self) -> State:
         """At the start frame. Raises Diverged."""
         started: dict[int, State] = {}
