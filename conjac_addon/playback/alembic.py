@@ -40,9 +40,7 @@ class Alembic:
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing and let go of the file."""
-        mark = modifier.find(obj)
-        if mark is not None and mark.type == "MESH_SEQUENCE_CACHE":
-            modifier.remove(obj)
+        modifier.remove_of(obj, "MESH_SEQUENCE_CACHE", self.suffix)
 
 
 @contextmanager

@@ -137,6 +137,4 @@ class PC2:
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing. The modifier goes; the file stays until the bake is freed."""
-        mark = modifier.find(obj)
-        if mark is not None and mark.type == "MESH_CACHE":
-            modifier.remove(obj)
+        modifier.remove_of(obj, "MESH_CACHE", self.suffix)
