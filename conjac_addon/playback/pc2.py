@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, CacheUnwritable
-from ...solver.job.files import create, open_regular, open_to_change
+from ...solver.job.files import create, open_regular, open_to_change, unwritable
 from .. import compat
 from . import modifier
 from .frames import Frames
@@ -71,6 +72,24 @@ class Writer:
             file.write(SAMPLES.pack(self.count + 1))
 
 
+def _write(path: Path, frames: Frames) -> None:
+    """All frames in a file beside, which then takes the place of the last good one. Raises CacheUnwritable, BadMesh."""
+    fresh = path.with_name(path.name + ".whole")
+    try:
+        writer = Writer(fresh, frames.first)
+        for positions in frames:
+            writer.append(positions)
+        with open_to_change(fresh) as file:  # what only the system's memory has may still find no room
+            os.fsync(file.fileno())
+        replace(fresh, path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        for left in (fresh, fresh.with_name(fresh.name + ".new")):
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
 def replace(fresh: Path, path: Path) -> None:
     """Rename over `path`; on Windows another program may hold it for a moment, so this is tried for a while."""
     until, wait = time.monotonic() + PATIENCE, 0.01
@@ -117,9 +136,7 @@ class PC2:
         """Write the frames to `path` and play them on the object. Raises BadMesh, CacheUnwritable."""
         modifier.check_count(obj, frames.vertices)
         if not self._holds(path, frames):
-            writer = Writer(path, frames.first)
-            for positions in frames:
-                writer.append(positions)
+            _write(path, frames)
         attach(obj, path, frames.first)
 
     def _holds(self, path: Path, frames: Frames) -> bool:
