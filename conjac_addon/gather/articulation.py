@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver import catalogue
-from ...solver.catalogue.mechanisms import MOTIONS, SLIDE, SPIN
+from ...solver.catalogue import MOTIONS, SLIDE, SPIN
 from ...solver.errors import BadInput
 from .bones import JointPlan
 from .turns import continuous, from_vector, rotation_vector, unwrapped
