@@ -27,7 +27,7 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
     """The text with each number as its row has it now. Raises KeyError where a row has no such number."""
     def one(found: re.Match[str]) -> str:
         name, path, form, _ = found.groups()
-        said = format(value(answers[name], path), form) if name in answers else WITHOUT
+        said = format(value(answers[name], path), form).replace("%", " %") if name in answers else WITHOUT
         return f"<!--row {name}: {path}, {form}-->{said}<!--/row-->"
 
     return MARKED.sub(one, text)

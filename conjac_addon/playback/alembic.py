@@ -38,14 +38,8 @@ class Alembic:
             raise Environment("this Blender was built without Alembic", "Choose PC2 or shape keys")
         # the frames on the mesh as it stands at the mark, with its UVs, colours and materials
         PC2().show(obj, scene, frames, path.with_suffix(PC2.suffix))
-        fresh = path.with_name(path.stem + ".new.abc")
         with _only_to_mark(obj), _scene_of(obj, scene) as alone:
-            export(alone, fresh, frames.first, frames.last)
-        try:
-            replace(fresh, path)
-        except OSError as error:
-            raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
-                                  "Close the program that holds it") from error
+            export(alone, path, frames.first, frames.last)
         attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
@@ -86,31 +80,36 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
 
 def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
            meshes: Iterable[dict[str, NDArray[Any]]] = ()) -> None:
-    """Write the only mesh object of a scene at these frames, in a process of its own; the file is whole then.
+    """Write the only mesh object of a scene at these frames: beside, in a process of its own, and put in place where
+    the file is whole.
 
-    meshes: of each frame where they have faces of their own, as `export_process.fill` reads them. Nothing is left
-    behind where it cannot be written. Raises CacheUnwritable, Environment.
+    meshes: of each frame where they have faces of their own, as `export_process.fill` reads them. What was there stays
+    where it cannot be written, and nothing else. Raises CacheUnwritable, Environment.
     """
     [obj] = scene.collection.objects
     if obj.override_library is not None:
         obj.override_library.operations_update()
+    fresh = path.with_name(f"{path.stem}.new{path.suffix}")
     try:
-        path.unlink(missing_ok=True)  # Blender would write through a link
+        fresh.unlink(missing_ok=True)  # Blender would write through a link
         with tempfile.TemporaryDirectory(prefix="conjac_export_", ignore_cleanup_errors=True) as folder:
-            said = _run({"file": str(path), "first": first, "last": last,
+            said = _run({"file": str(fresh), "first": first, "last": last,
                          "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
                          **_hand_over(scene, Path(folder), first, meshes)})
         if said != "ok":
             raise CacheUnwritable(f"{path} cannot be written ({said})",
                                   "Free some disk space or choose another cache folder")
-        with open(path, "rb+") as stream:  # what only the system's memory has may still find no room
+        with open(fresh, "rb+") as stream:  # what only the system's memory has may still find no room
             os.fsync(stream.fileno())
-    except BaseException as error:
+        replace(fresh, path)
+    except PermissionError as error:
+        raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
+                              "Close the program that holds it") from error
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
         with suppress(OSError):
-            path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise unwritable(path, error) from error
-        raise
+            fresh.unlink(missing_ok=True)
 
 
 def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,

@@ -74,20 +74,22 @@ class Writer:
 
 def _write(path: Path, frames: Frames) -> None:
     """All frames in a file beside, which then takes the place of the last good one. Raises CacheUnwritable, BadMesh."""
-    fresh = path.with_name(path.name + ".whole")
+    fresh = path.with_name(path.name + ".new")
     try:
-        writer = Writer(fresh, frames.first)
-        for positions in frames:
-            writer.append(positions)
-        with open_to_change(fresh) as file:  # what only the system's memory has may still find no room
-            os.fsync(file.fileno())
+        with create(fresh) as file:
+            file.write(HEADER.pack(MAGIC, 1, frames.vertices, float(frames.first), 1.0, len(frames)))
+            for positions in frames:
+                if len(positions) != frames.vertices:
+                    raise BadMesh(f"a frame has {len(positions)} vertices and the one before has {frames.vertices}")
+                file.write(np.ascontiguousarray(positions, "<f4").tobytes())
+            file.flush()
+            os.fsync(file.fileno())  # what only the system's memory has may still find no room
         replace(fresh, path)
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
-        for left in (fresh, fresh.with_name(fresh.name + ".new")):
-            with suppress(OSError):
-                left.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
 
 
 def replace(fresh: Path, path: Path) -> None:

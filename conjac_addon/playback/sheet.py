@@ -17,9 +17,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver.errors import BadMesh, CacheUnwritable, Environment
+from ...solver.errors import BadMesh, Environment
 from ...solver.frames.beside import SheetBeside
-from . import carry, pc2
+from . import carry
 from .alembic import attach, export
 from .carry import PLACE
 
@@ -47,15 +47,9 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
         raise Environment("this Blender was built without Alembic, which frames with faces of their own need",
                           "Choose PC2 or shape keys, which keep the mesh's own vertices", obj.name)
     source = _Source(obj, rest, mirrored, frames.read(frames.first))
-    fresh = path.with_name(path.stem + ".new.abc")
     with _alone(obj, scene) as alone:
-        export(alone, fresh, frames.first, frames.last,
+        export(alone, path, frames.first, frames.last,
                (source.arrays(frames.read(frame)) for frame in range(frames.first, frames.last + 1)))
-    try:
-        pc2.replace(fresh, path)
-    except OSError as error:
-        raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
-                              "Close the program that holds it") from error
     attach(obj, path, {"VERT", "POLY", "UV"}, blended=False)
     carry.put(obj, rest, source.place, source.called)
     if not source.left_out:

@@ -14,7 +14,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import LAST, add_jelly, assert_plays, scene  # noqa: E402, F401
+from jelly import LAST, add_jelly, assert_plays, rest_of, scene, seen_at  # noqa: E402, F401
 
 from conjac.conjac_addon import playback  # noqa: E402
 from conjac.conjac_addon.bake import cli, saving  # noqa: E402
@@ -140,18 +140,8 @@ def test_a_link_stays_one(scene, tmp_path):  # noqa: F811
 
 def make_frames(obj, shift=0.0, last=8):
     """The mesh at rest, moved a little further at every frame."""
-    rest = np.empty(3 * len(obj.data.vertices), np.float32)
-    obj.data.vertices.foreach_get("co", rest)
-    data = [rest.reshape(-1, 3) + np.float32(shift + 0.1 * k) for k in range(last)]
+    data = [rest_of(obj) + np.float32(shift + 0.1 * k) for k in range(last)]
     return playback.Frames(1, last, lambda frame: data[frame - 1])
-
-
-def seen(obj, frame):
-    bpy.context.scene.frame_set(frame)
-    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    co = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", co)
-    return co.reshape(-1, 3)
 
 
 @pytest.mark.parametrize("key, share", [("abc", 0.1), ("abc", 0.6), ("abc", 0.98), ("pc2", 0.02), ("pc2", 0.9)])
@@ -170,10 +160,10 @@ def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, s
     assert refused.value.exit_code == 4 and "\n" not in str(refused.value) and "disk" in str(refused.value)
     assert file.read_bytes() == before
     assert {path.suffix for path in tmp_path.glob("sphere*")} <= {".abc", ".pc2"}
-    np.testing.assert_allclose(seen(obj, 7), make_frames(obj).read(7), atol=1e-5)
+    np.testing.assert_allclose(seen_at(obj, 7), make_frames(obj).read(7), atol=1e-5)
     assert len(bpy.data.scenes) == 1
     playback.show(obj, scene, make_frames(obj, shift=0.5), base, key)
-    np.testing.assert_allclose(seen(obj, 7), make_frames(obj, shift=0.5).read(7), atol=1e-5)
+    np.testing.assert_allclose(seen_at(obj, 7), make_frames(obj, shift=0.5).read(7), atol=1e-5)
 
 
 def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, small_disk, capfd):  # noqa: F811
@@ -206,4 +196,4 @@ def test_alembic_is_written_wherever_the_blend_lies(scene, tmp_path, folder):  #
     obj = bpy.context.object
     obj.name = "A;B=C"
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / folder / "jelly", "abc")
-    np.testing.assert_allclose(seen(obj, 5), make_frames(obj).read(5), atol=1e-5)
+    np.testing.assert_allclose(seen_at(obj, 5), make_frames(obj).read(5), atol=1e-5)
