@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -99,8 +98,6 @@ def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
         if said != "ok":
             raise CacheUnwritable(f"{path} cannot be written ({said})",
                                   "Free some disk space or choose another cache folder")
-        with open(fresh, "rb+") as stream:  # what only the system's memory has may still find no room
-            os.fsync(stream.fileno())
         replace(fresh, path)
     except PermissionError as error:
         raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",

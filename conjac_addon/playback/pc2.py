@@ -82,8 +82,6 @@ def _write(path: Path, frames: Frames) -> None:
                 if len(positions) != frames.vertices:
                     raise BadMesh(f"a frame has {len(positions)} vertices and the one before has {frames.vertices}")
                 file.write(np.ascontiguousarray(positions, "<f4").tobytes())
-            file.flush()
-            os.fsync(file.fileno())  # what only the system's memory has may still find no room
         replace(fresh, path)
     except OSError as error:
         raise unwritable(path, error) from error
