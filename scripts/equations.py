@@ -1,7 +1,8 @@
 """Where every equation of the papers is implemented: `make equations` prints tag, file and line.
 
-A docstring's last line ends in its source: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed: why]. The tags that
-there are stand in docs/equations.txt, one a line: the tag, a tab, what it says. Units such as [m/s] are no tags.
+A docstring names its source in brackets, in any of its lines: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed:
+why]. The tags that there are stand in docs/equations.txt, one a line: the tag, a tab, what it says. Units such as [m/s]
+or [Blender units] are no tags.
 Standard library only.
 """
 
@@ -17,9 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "docs" / "equations.txt"
 FOLDERS = ("solver", "conjac_addon")
 
-AT_END = re.compile(r"((?:\[[^\[\]]+\][ ,;]*)+)\.?$")  # one or more brackets that end the line
-SOURCE = re.compile(r"[A-Z][A-Za-z]{2,}[ ,].+")  # a source's name, then a number or a heading
-NAMED = re.compile(r"\[[A-Z][A-Za-z]{2,}[ ,]")  # what a file without sources has not
+NAME = r"[A-Z][^\W\d_]{2,}"  # of a source; its letters may be of any alphabet
+BRACKET = re.compile(r"\[([^\[\]]+)\]")
+SOURCE = re.compile(NAME + r"(, .+| [\dA-Z].*)")  # a source's name, then a number or a heading
+NAMED = re.compile(r"\[" + NAME + "[ ,]")  # what a file without sources has not
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,9 @@ def listed(path: Path = LIST) -> dict[str, str]:
 
 
 def tags_of(docstring: str) -> list[tuple[str, str]]:
-    """(tag, why it was changed) of each source that a docstring's last line ends in."""
-    lines = docstring.strip().splitlines()
-    found = AT_END.search(lines[-1].strip()) if lines else None
-    if not found:
-        return []
+    """(tag, why it was changed) of each source that a docstring names, in its order; a bracket may go over lines."""
     sources = []
-    for bracket in re.findall(r"\[([^\[\]]+)\]", found[1]):
+    for bracket in BRACKET.findall(" ".join(docstring.split())):
         if SOURCE.fullmatch(bracket):
             named, _, why = bracket.partition(", changed:")
             sources += [(tag, why.strip()) for tag in spread(named)]

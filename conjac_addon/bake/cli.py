@@ -6,7 +6,7 @@
 Without --object every mechanism and soft body of the scene is baked. Exit code 0 only if every frame asked for is on
 disk and plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder;
 what plays them, a modifier, shape keys or keyframes, goes into the .blend, which is written only with --save and exit
-code 0.
+code 0: beside the old one, which it replaces only where it is whole.
 
 A finished bake whose settings have changed is begun anew only with --replace; else it is refused with exit code 2, and
 its frames stay. A longer frame range goes on from what is there, and a shorter one keeps it.
@@ -44,12 +44,11 @@ from ...solver.errors import (
     EXIT_STOPPED,
     BadInput,
     ConJacError,
-    Environment,
     NoSuchThing,
     printable,
 )
 from .. import members, upgrade
-from . import foreground, session
+from . import foreground, saving, session
 
 
 def run(argv: list[str]) -> int:
@@ -138,24 +137,13 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
     first_failure = next((code for code in codes if code != EXIT_COMPLETE), EXIT_COMPLETE)
     if not first_failure:
         if arguments.save:
-            _save()
+            saving.save()
         return EXIT_COMPLETE, f"{len(objects)} baked"
     text = f"{sum(map(bool, codes))} of {len(objects)} are not complete"
     if arguments.save:
         text = f"{bpy.data.filepath} is not saved, as not every bake is complete"
         lines.say(text)
     return first_failure, text
-
-
-def _save() -> None:
-    """Raises Environment where the file's disk is full or it may not be written."""
-    try:
-        bpy.ops.wm.save_mainfile()
-    except RuntimeError as error:
-        why = str(error).strip().removeprefix("Error: ")
-        raise Environment(f"every frame is baked, and {bpy.data.filepath} is not saved ({why})",
-                          "Make the file writable, or free some space, and run this again: no frame is made anew"
-                          ) from error
 
 
 @contextmanager

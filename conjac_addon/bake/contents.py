@@ -36,7 +36,8 @@ def files(folder: Path) -> list[Path]:
     """The files of a job folder that lists of ours name, as far as they are there; nothing behind a link."""
     found = [folder / name for name in (*NAMES, *(name + TEMPORARY for name in NAMES))]
     found += belongings.listed(folder)
-    found += [path.with_name(path.name + ".new") for path in belongings.listed(folder)]
+    for path in belongings.listed(folder):  # what is written beside a file before it takes its place
+        found += [path.with_name(path.name + ".new"), path.with_name(f"{path.stem}.new{path.suffix}")]
     if not is_link(folder / ARRAYS):
         found += [folder / ARRAYS / name for name in (*job_files.listed_arrays(folder), job_files.LIST)]
     found += [path for path in _inside(folder / STAGES) if STAGE.fullmatch(path.name)]

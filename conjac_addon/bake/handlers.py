@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -45,15 +49,41 @@ def _after_load(*_: Any) -> None:
             playback.adopt(obj)
 
 
+#: what Blender writes at present to take another file's place, and that file: (beside, target)
+_saves_as: tuple[str, str] | None = None
+
+
+@contextmanager
+def saves_as(beside: Path, target: str) -> Iterator[None]:
+    """Inside, a copy of the .blend that is written to `beside` is that which is saved to `target`, and has been saved
+    once this ends without an error."""
+    global _saves_as
+    _saves_as = (str(beside), target)
+    try:
+        yield
+    except BaseException:
+        _after_failed_save()
+        raise
+    finally:
+        _saves_as = None
+    _after_save(target)
+
+
+def _meant(path: str) -> str:
+    """Which .blend a file that Blender writes will be."""
+    return _saves_as[1] if _saves_as is not None and os.path.normpath(path) == _saves_as[0] else path
+
+
 @persistent
 def _before_save(path: str = "", *_: Any) -> None:
     if _knows_any():
+        path = _meant(path)
         moving.before(path, lambda obj: session.running_bake(obj) is not None, share.say)
 
 
 @persistent
 def _after_save(path: str = "", *_: Any) -> None:
-    if not _knows_any():
+    if not _knows_any() or _meant(path) != path:  # it has yet to take the other's place
         return
     shared = moving.after(path)
     players.note(path)

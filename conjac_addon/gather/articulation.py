@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...solver import catalogue
+from ...solver.catalogue import MOTIONS, SLIDE, SPIN
+from ...solver.errors import BadInput
 from .bones import JointPlan
 from .turns import continuous, from_vector, rotation_vector, unwrapped
 
@@ -28,55 +31,61 @@ def joint_frame(rest: Array, plan: JointPlan) -> Array:
 
 
 def coordinates(kind: str, turn: Array, shift: Array) -> Array:
-    """What a joint's coordinates read (k,) when its child has turned and moved by this in its frame."""
-    return _READERS[kind](turn, shift)
+    """What a joint's coordinates read (k,) when its child has turned and moved by this in its frame.
 
-
-def _angle(turn: Array) -> float:
-    """About Z."""
-    return float(np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]))
-
-
-def _crossed(turn: Array) -> Array:
-    """Angles about X and then Y."""
-    return np.array([np.arctan2(turn[2, 1], turn[1, 1]), np.arctan2(turn[0, 2], turn[0, 0])])
-
-
-_READERS = {
-    "fixed": lambda turn, shift: np.empty(0),
-    "revolute": lambda turn, shift: np.array([_angle(turn)]),
-    "prismatic": lambda turn, shift: shift[2:].copy(),
-    "universal": lambda turn, shift: _crossed(turn),
-    "cylindrical": lambda turn, shift: np.array([_angle(turn), shift[2]]),
-    "planar": lambda turn, shift: np.array([_angle(turn), shift[0], shift[1]]),
-    "free_planar": lambda turn, shift: np.array([_angle(turn), shift[0], shift[1]]),
-    "spherical": lambda turn, shift: rotation_vector(turn),
-    "translational": lambda turn, shift: shift.copy(),
-    "free": lambda turn, shift: np.concatenate([rotation_vector(turn), shift]),
-}
+    Raises BadInput where they cannot be read off these.
+    """
+    motions = _motions(kind)
+    found = dict(zip(SPIN, rotation_vector(turn))) | dict(zip(SLIDE, shift))
+    axes = ["xyz".index(one[-1]) for one in motions if one.startswith("turn")]
+    if len(axes) == 1:
+        i, j = (axes[0] + 1) % 3, (axes[0] + 2) % 3
+        found[f"turn_{'xyz'[axes[0]]}"] = np.arctan2(turn[j, i] - turn[i, j], turn[i, i] + turn[j, j])
+    elif len(axes) == 2:
+        a, b = axes
+        c = 3 - a - b
+        way = 1.0 if (b - a) % 3 == 1 else -1.0  # whether the third axis is the first cross the second
+        found[f"turn_{'xyz'[a]}"] = np.arctan2(way * turn[c, b], turn[b, b])
+        found[f"turn_{'xyz'[b]}"] = np.arctan2(way * turn[a, c], turn[a, a])
+    return np.array([found[one] for one in motions], dtype=np.float64)
 
 
 def turned(kind: str, start: Array) -> Array:
-    """The turn (3, 3) that coordinates stand for, in the joint's frame."""
-    if kind in ("spherical", "free"):
-        return from_vector(start[:3])
-    if kind == "universal":
-        return from_vector(np.array([start[0], 0.0, 0.0])) @ from_vector(np.array([0.0, start[1], 0.0]))
-    if kind in ("revolute", "cylindrical", "planar", "free_planar"):
-        return from_vector(np.array([0.0, 0.0, start[0]]))
-    return np.eye(3)
+    """The turn (3, 3) that coordinates stand for, in the joint's frame. Raises BadInput as `coordinates` does."""
+    found, spin = np.eye(3), np.zeros(3)
+    for one, value in zip(_motions(kind), start):
+        axis = np.eye(3)["xyz".index(one[-1])]
+        if one.startswith("turn"):
+            found = found @ from_vector(value * axis)
+        elif one.startswith("spin"):
+            spin += value * axis
+    return found @ from_vector(spin)
 
 
 def smooth(kind: str, rates: tuple[str, ...], track: Array) -> Array:
     """Coordinates over time (T, k) without the jumps of whole turns that single readings have."""
-    found = track.copy()
-    if kind in ("spherical", "free"):
-        found[:, :3] = continuous(track[:, :3])
-        return found
+    found, motions = track.copy(), _motions(kind)
+    spins = [motions.index(one) for one in SPIN if one in motions]
+    if spins:
+        found[:, spins] = continuous(track[:, spins])
     for k, rate in enumerate(rates):
-        if rate == "angle":
+        if rate == "angle" and k not in spins:
             found[:, k] = unwrapped(track[:, k])
     return found
+
+
+def _motions(kind: str) -> tuple[str, ...]:
+    """What each rate of a joint does, from its entry in the catalogue. Raises BadInput where that does not say."""
+    entry = catalogue.find("joint", kind)
+    turns = [one for one in entry.motions if one.startswith("turn")]
+    spins = [one for one in entry.motions if one in SPIN]
+    known = len(entry.motions) == len(entry.rates) and set(entry.motions) <= set(MOTIONS)
+    # three turns one after the other, some of a rotation vector, or both together cannot be read back
+    if known and len(set(entry.motions)) == len(entry.motions) and len(turns) + len(spins) in (
+            (0, 1, 2) if turns else (0, 3)) and not (turns and spins):
+        return entry.motions
+    raise BadInput(f'joints of the kind "{entry.label}" cannot be read off the places of objects',
+                   "Choose another kind, or give its entry in the catalogue `motions` that can be told apart")
 
 
 class JointTrack:

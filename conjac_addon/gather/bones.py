@@ -219,7 +219,7 @@ def _joint_of(armature: bpy.types.Object, bone: bpy.types.PoseBone, off: Off) ->
     free = [axis for axis in range(3) if limits[axis][1] - limits[axis][0] > LOCKED]
     if chosen != parts.AUTOMATIC:
         first = "XYZ".index(bone.conjac.axis)
-        turning = _AXES[chosen](first)
+        turning = _axes(chosen, first)
         return _with_limits(chosen, turning, limits, len(turning) == len(catalogue.find("joint", chosen).rates))
     return _with_limits(_BY_FREEDOMS[len(free)], tuple(free) or (0, 1, 2), limits, bool(free))
 
@@ -231,12 +231,13 @@ _BY_FREEDOMS = ("fixed", "revolute", "universal", "spherical")
 _FORCED = {"fixed": JointPlan("fixed"), "free": JointPlan("free"), "translational": JointPlan("translational"),
            "free_planar": JointPlan("free_planar")}
 
-#: joints of a chosen kind: which axes of the bone turn or slide, from the axis that the artist chose
-_AXES = {
-    "revolute": lambda first: (first,), "prismatic": lambda first: (first,), "cylindrical": lambda first: (first,),
-    "planar": lambda first: (first,), "universal": lambda first: (first, (first + 1) % 3),
-    "spherical": lambda first: (0, 1, 2),
-}
+def _axes(kind: str, first: int) -> tuple[int, ...]:
+    """Which axes of the bone a joint of this kind turns about, or slides along where nothing turns, from the one that
+    the artist chose. The joint's own Z is the chosen axis; its X and Y are that one and the next."""
+    motions = catalogue.find("joint", kind).motions
+    moving = [one for one in motions if not one.startswith("slide")] or motions
+    letters = "".join(sorted(one[-1] for one in moving))
+    return {"z": (first,), "xy": (first, (first + 1) % 3)}.get(letters, (0, 1, 2))
 
 
 def _with_limits(kind: str, axes: tuple[int, ...], limits: list[tuple[float, float]], limited: bool) -> JointPlan:

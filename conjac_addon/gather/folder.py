@@ -106,14 +106,15 @@ class JobFolder:
             write_whole(arrays / LIST, json.dumps(sorted(names)).encode(), self.folder)
 
     def close(self) -> None:
-        while self._streams:
-            self._streams.pop().close()
+        with self._disk():  # what was appended last may find no room only here
+            while self._streams:
+                self._streams.pop().close()
 
     def abandon(self) -> None:
         """Remove what was begun; what stood there before stays."""
         try:
             self.close()
-        except OSError:
+        except CacheUnwritable:
             pass  # the disk is full: the reason has been raised where it was met
         shutil.rmtree(self._fresh, ignore_errors=True)
 

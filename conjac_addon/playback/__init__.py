@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import members
-from . import action, carry, effort, liveliness, mechanism, moved, sheet
+from . import action, carry, effort, liveliness, mechanism, modifier, moved, sheet
 from .cut_object import find as find_cut
 from .cut_object import make as make_cut
 from .cut_object import remove as hide_cut
@@ -80,6 +80,7 @@ def hide(obj: bpy.types.Object) -> None:
     carry.remove(obj)
     for kind in formats().values():
         kind().hide(obj)
+    modifier.remove(obj)  # what plays a format that there is no more
 
 
 def file_of(obj: bpy.types.Object) -> Path | None:
@@ -87,7 +88,7 @@ def file_of(obj: bpy.types.Object) -> Path | None:
     mark = find(obj) if obj.type == "MESH" else None
     if mark is None:
         return None
-    named = mark.filepath if mark.type == "MESH_CACHE" else mark.cache_file.filepath if mark.cache_file else ""
+    named = modifier.file_of(mark)
     library = obj.library
     return Path(os.path.normpath(bpy.path.abspath(named, library=library))) if named else None
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from ...solver.errors import CacheUnwritable, Environment
 from ...solver.job.files import unwritable
@@ -15,6 +22,8 @@ from . import modifier
 from .frames import Frames
 from .paths import relative
 from .pc2 import PC2, replace
+
+PROCESS = Path(__file__).resolve().with_name("export_process.py")
 
 
 class Alembic:
@@ -28,21 +37,13 @@ class Alembic:
             raise Environment("this Blender was built without Alembic", "Choose PC2 or shape keys")
         # the frames on the mesh as it stands at the mark, with its UVs, colours and materials
         PC2().show(obj, scene, frames, path.with_suffix(PC2.suffix))
-        fresh = path.with_name(path.stem + ".new.abc")
         with _only_to_mark(obj), _scene_of(obj, scene) as alone:
-            export(alone, fresh, frames.first, frames.last)
-        try:
-            replace(fresh, path)
-        except OSError as error:
-            raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
-                                  "Close the program that holds it") from error
+            export(alone, path, frames.first, frames.last)
         attach(obj, path)
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing and let go of the file."""
-        mark = modifier.find(obj)
-        if mark is not None and mark.type == "MESH_SEQUENCE_CACHE":
-            modifier.remove(obj)
+        modifier.remove_of(obj, "MESH_SEQUENCE_CACHE", self.suffix)
 
 
 @contextmanager
@@ -76,20 +77,67 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
         bpy.data.scenes.remove(alone)
 
 
-def export(scene: bpy.types.Scene, path: Path, first: int, last: int) -> None:
-    """Write what is in the scene at these frames. Raises CacheUnwritable."""
+def export(scene: bpy.types.Scene, path: Path, first: int, last: int,
+           meshes: Iterable[dict[str, NDArray[Any]]] = ()) -> None:
+    """Write the only mesh object of a scene at these frames: beside, in a process of its own, and put in place where
+    the file is whole.
+
+    meshes: of each frame where they have faces of their own, as `export_process.fill` reads them. What was there stays
+    where it cannot be written, and nothing else. Raises CacheUnwritable, Environment.
+    """
+    [obj] = scene.collection.objects
+    if obj.override_library is not None:
+        obj.override_library.operations_update()
+    fresh = path.with_name(f"{path.stem}.new{path.suffix}")
     try:
-        path.unlink(missing_ok=True)  # Blender would write through a link
+        fresh.unlink(missing_ok=True)  # Blender would write through a link
+        with tempfile.TemporaryDirectory(prefix="conjac_export_", ignore_cleanup_errors=True) as folder:
+            said = _run({"file": str(fresh), "first": first, "last": last,
+                         "scripts": bpy.context.preferences.filepaths.use_scripts_auto_execute,
+                         **_hand_over(scene, Path(folder), first, meshes)})
+        if said != "ok":
+            raise CacheUnwritable(f"{path} cannot be written ({said})",
+                                  "Free some disk space or choose another cache folder")
+        replace(fresh, path)
+    except PermissionError as error:
+        raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
+                              "Close the program that holds it") from error
     except OSError as error:
         raise unwritable(path, error) from error
-    # one after the other: Blender crashes where a window and a scene that it does not show are given at once
-    with (bpy.context.temp_override(window=_window()),
-          bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0])):
-        result = bpy.ops.wm.alembic_export(
-            filepath=str(path), check_existing=False, start=first, end=last,
-            evaluation_mode="VIEWPORT", use_instancing=False, export_hair=False, export_particles=False, vcolors=True)
-    if "FINISHED" not in result or not path.is_file():
-        raise CacheUnwritable(f"{path} cannot be written", "Free some disk space or choose another cache folder")
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def _hand_over(scene: bpy.types.Scene, folder: Path, first: int,
+               meshes: Iterable[dict[str, NDArray[Any]]]) -> dict[str, str]:
+    """Put into a folder what the process that exports needs, and say where. Raises CacheUnwritable."""
+    blend, meshes_at = folder / "export.blend", ""
+    try:
+        for frame, arrays in enumerate(meshes, first):
+            meshes_at = str(folder)
+            np.savez(folder / f"{frame}.npz", **arrays)  # type: ignore[arg-type]
+        bpy.data.libraries.write(str(blend), {scene}, path_remap="ABSOLUTE", fake_user=True)
+    except (OSError, RuntimeError) as error:
+        raise CacheUnwritable(f"{folder} has no room for what is exported",
+                              "Free some space on that disk, or choose another folder of temporary files") from error
+    return {"blend": str(blend), "scene": scene.name, "meshes": meshes_at}
+
+
+def _run(job: dict[str, Any]) -> str:
+    """Let another Blender export: the last line that it said, or how it died. Raises Environment."""
+    argv = [sys.executable, "-I", str(PROCESS)] if not bpy.app.binary_path else [
+        bpy.app.binary_path, "--background", "--factory-startup", "--python", str(PROCESS)]
+    hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
+    try:
+        ended = subprocess.run(argv, input=json.dumps(job) + "\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               encoding="utf-8", errors="replace", check=False, **hidden)
+    except OSError as error:
+        raise Environment(f"no second Blender can be started for the export ({error.strerror or error})") from error
+    lines = ended.stdout.strip().splitlines()
+    if ended.returncode < 0 or not lines:
+        return "Blender's exporter ended by itself, as it does on a full disk"
+    return lines[-1]
 
 
 def _window() -> bpy.types.Window:

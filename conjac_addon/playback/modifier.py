@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 
 import bpy
 
@@ -95,6 +96,21 @@ def remove(obj: bpy.types.Object) -> None:
     if mark is not None:
         simulate_after.remember(obj, mark)
         _drop(obj, mark)
+
+
+def remove_of(obj: bpy.types.Object, kind: str, suffix: str) -> None:
+    """The same where it is of type `kind` and plays a file of this suffix, or none: a format takes away its own alone.
+    """
+    mark = find(obj)
+    if mark is not None and mark.type == kind and PurePath(file_of(mark)).suffix.lower() in ("", suffix):
+        remove(obj)
+
+
+def file_of(mark: bpy.types.Modifier) -> str:
+    """The file that a cache modifier plays, as it is named in the .blend; "" where it has none."""
+    if mark.type == "MESH_CACHE":
+        return str(mark.filepath)
+    return str(mark.cache_file.filepath) if mark.cache_file else ""
 
 
 def _drop(obj: bpy.types.Object, mark: bpy.types.Modifier) -> None:

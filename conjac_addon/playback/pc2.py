@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, CacheUnwritable
-from ...solver.job.files import create, open_regular, open_to_change
+from ...solver.job.files import create, open_regular, open_to_change, unwritable
 from .. import compat
 from . import modifier
 from .frames import Frames
@@ -71,6 +72,24 @@ class Writer:
             file.write(SAMPLES.pack(self.count + 1))
 
 
+def _write(path: Path, frames: Frames) -> None:
+    """All frames in a file beside, which then takes the place of the last good one. Raises CacheUnwritable, BadMesh."""
+    fresh = path.with_name(path.name + ".new")
+    try:
+        with create(fresh) as file:
+            file.write(HEADER.pack(MAGIC, 1, frames.vertices, float(frames.first), 1.0, len(frames)))
+            for positions in frames:
+                if len(positions) != frames.vertices:
+                    raise BadMesh(f"a frame has {len(positions)} vertices and the one before has {frames.vertices}")
+                file.write(np.ascontiguousarray(positions, "<f4").tobytes())
+        replace(fresh, path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
 def replace(fresh: Path, path: Path) -> None:
     """Rename over `path`; on Windows another program may hold it for a moment, so this is tried for a while."""
     until, wait = time.monotonic() + PATIENCE, 0.01
@@ -117,9 +136,7 @@ class PC2:
         """Write the frames to `path` and play them on the object. Raises BadMesh, CacheUnwritable."""
         modifier.check_count(obj, frames.vertices)
         if not self._holds(path, frames):
-            writer = Writer(path, frames.first)
-            for positions in frames:
-                writer.append(positions)
+            _write(path, frames)
         attach(obj, path, frames.first)
 
     def _holds(self, path: Path, frames: Frames) -> bool:
@@ -137,6 +154,4 @@ class PC2:
 
     def hide(self, obj: bpy.types.Object) -> None:
         """Stop playing. The modifier goes; the file stays until the bake is freed."""
-        mark = modifier.find(obj)
-        if mark is not None and mark.type == "MESH_CACHE":
-            modifier.remove(obj)
+        modifier.remove_of(obj, "MESH_CACHE", self.suffix)

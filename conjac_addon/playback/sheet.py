@@ -17,9 +17,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver.errors import BadMesh, CacheUnwritable, Environment
+from ...solver.errors import BadMesh, Environment
 from ...solver.frames.beside import SheetBeside
-from . import carry, pc2
+from . import carry
 from .alembic import attach, export
 from .carry import PLACE
 
@@ -47,14 +47,9 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
         raise Environment("this Blender was built without Alembic, which frames with faces of their own need",
                           "Choose PC2 or shape keys, which keep the mesh's own vertices", obj.name)
     source = _Source(obj, rest, mirrored, frames.read(frames.first))
-    fresh = path.with_name(path.stem + ".new.abc")
-    with _alone(obj, scene, source, frames) as alone:
-        export(alone, fresh, frames.first, frames.last)
-    try:
-        pc2.replace(fresh, path)
-    except OSError as error:
-        raise CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
-                              "Close the program that holds it") from error
+    with _alone(obj, scene) as alone:
+        export(alone, path, frames.first, frames.last,
+               (source.arrays(frames.read(frame)) for frame in range(frames.first, frames.last + 1)))
     attach(obj, path, {"VERT", "POLY", "UV"}, blended=False)
     carry.put(obj, rest, source.place, source.called)
     if not source.left_out:
@@ -91,8 +86,8 @@ class _Source:
         mesh.loops.foreach_get("vertex_index", corners)
         self.place: NDArray[np.float32] = np.nan_to_num(sheet.rest)[corners]  #: X of each corner of the mesh, (l, 2)
 
-    def fill(self, mesh: bpy.types.Mesh, sheet: SheetBeside) -> None:
-        """Make the mesh that of a frame."""
+    def arrays(self, sheet: SheetBeside) -> dict[str, NDArray[Any]]:
+        """The mesh of a frame: places x, corners of its triangles, names of its UV maps, and map_0 ... of corners."""
         faces, values = sheet.faces, {}
         for name, uv in self._maps.items():
             one_side = replace(sheet, source=_on_one_island(sheet.source, self._islands[name]))
@@ -101,17 +96,9 @@ class _Source:
         values[PLACE] = sheet.material[faces]
         if self._mirrored:
             faces, values = faces[:, ::-1], {name: uv[:, ::-1] for name, uv in values.items()}
-        mesh.clear_geometry()
-        mesh.vertices.add(len(sheet.x))
-        mesh.vertices.foreach_set("co", np.ascontiguousarray(sheet.x, np.float32).ravel())
-        mesh.loops.add(faces.size)
-        mesh.loops.foreach_set("vertex_index", np.ascontiguousarray(faces).ravel())
-        mesh.polygons.add(len(faces))
-        mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
-        for name, uv in values.items():
-            mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set(
-                "vector", np.ascontiguousarray(uv, np.float32).ravel())
-        mesh.update(calc_edges=True)
+        return {"x": sheet.x.astype(np.float32), "faces": np.ascontiguousarray(faces, np.int32),
+                "names": np.array(list(values)),
+                **{f"map_{k}": np.ascontiguousarray(uv, np.float32) for k, uv in enumerate(values.values())}}
 
 
 def _islands(triangles: NDArray[np.int32], uv: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -149,34 +136,19 @@ def _read(collection: Any, name: str, width: int, kind: type, count: int) -> NDA
 
 
 @contextmanager
-def _alone(obj: bpy.types.Object, scene: bpy.types.Scene, source: _Source,
-           frames: SheetFrames) -> Iterator[bpy.types.Scene]:
-    """A passing scene with an object alone that has the mesh of whichever frame it stands at."""
+def _alone(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.Scene]:
+    """A passing scene with an object alone that gets the mesh of each frame where it is exported."""
     mesh = bpy.data.meshes.new(obj.name)
     passing = bpy.data.objects.new(obj.name, mesh)
     # Blender writes what nothing can change only once, and a modifier might
     passing.modifiers.new("", "TRIANGULATE")
     alone = bpy.data.scenes.new("ConJac Export")
-    alone.render.fps, alone.render.fps_base = scene.render.fps, scene.render.fps_base
-    alone.unit_settings.scale_length = scene.unit_settings.scale_length
-    alone.collection.objects.link(passing)
-    failed: list[Exception] = []
-
-    def fill(at: bpy.types.Scene, *_: Any) -> None:
-        if at.original == alone and not failed:
-            try:
-                source.fill(mesh, frames.read(min(max(at.frame_current, frames.first), frames.last)))
-            except Exception as error:  # Blender prints what a handler raises and goes on
-                failed.append(error)
-
-    bpy.app.handlers.frame_change_pre.append(fill)
     try:
-        fill(alone)
+        alone.render.fps, alone.render.fps_base = scene.render.fps, scene.render.fps_base
+        alone.unit_settings.scale_length = scene.unit_settings.scale_length
+        alone.collection.objects.link(passing)
         yield alone
     finally:
-        bpy.app.handlers.frame_change_pre.remove(fill)
         bpy.data.scenes.remove(alone)
         bpy.data.objects.remove(passing)
         bpy.data.meshes.remove(mesh)
-    if failed:
-        raise failed[0]

@@ -86,6 +86,7 @@ class Entry(Record):
     hidden: bool = False  #: for scripts and measurements alone: in no menu
     reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order
+    motions: tuple[str, ...] = ()  #: of a joint: what each rate does to the child in the joint's frame, see MOTIONS
     unclothed: str = ""  #: of a damping law: why it damps no cloth, a clause; "" where it does
     unremeshed: str = ""  #: of bending: why it does not go with a mesh that is made anew, a clause; "" where it does
     unjointed: str = ""  #: of an integrator: why it moves no jointed rigid bodies, a clause; "" where it does

@@ -9,6 +9,14 @@ from .entry import Entry, Param
 
 ANGLE, LENGTH = "angle", "length"
 
+#: what a joint's rate does to its child, in the joint's frame: a turn about one of its axes, after the turns of the
+#: rates before it; one of the three numbers of a rotation vector; or a way along one of its axes. Blender's objects are
+#: read and placed by these, so a joint's rates have to be all that its child's place depends on
+MOTIONS = tuple(f"{what}_{axis}" for what in ("turn", "spin", "slide") for axis in "xyz")
+TURN_X, TURN_Y, TURN_Z = MOTIONS[:3]
+SPIN = MOTIONS[3:6]
+SLIDE = SLIDE_X, SLIDE_Y, SLIDE_Z = MOTIONS[6:]
+
 SIZE = tuple(Param(f"size_{axis.lower()}", f"Size {axis}", f"Whole extent along the body's own {axis}", 0.2, "m",
                    0.0, None, 0.0, 10.0) for axis in "XYZ")
 RADIUS = Param("radius", "Radius", "Of the sphere, or of the capsule all along", 0.1, "m", 0.0, None, 0.0, 10.0)
@@ -28,23 +36,27 @@ AGREEMENT = Param("agreement", "Agreement", "Change of the friction between two 
 ENTRIES: tuple[Entry, ...] = (
     Entry("joint", "fixed", "coordinates.joints.fixed:Fixed", "Fixed", "Holds the two as one body", number=1),
     Entry("joint", "revolute", "coordinates.joints.revolute:Revolute", "Hinge", "Turns about the joint's own Z",
-          rates=(ANGLE,), number=2),
+          rates=(ANGLE,), motions=(TURN_Z,), number=2),
     Entry("joint", "prismatic", "coordinates.joints.prismatic:Prismatic", "Slider", "Slides along the joint's own Z",
-          rates=(LENGTH,), number=3),
+          rates=(LENGTH,), motions=(SLIDE_Z,), number=3),
     Entry("joint", "universal", "coordinates.joints.universal:Universal", "Universal",
-          "Turns about two axes at right angles, as a cardan joint does", rates=(ANGLE, ANGLE), number=4),
+          "Turns about two axes at right angles, as a cardan joint does", rates=(ANGLE, ANGLE),
+          motions=(TURN_X, TURN_Y), number=4),
     Entry("joint", "cylindrical", "coordinates.joints.cylindrical:Cylindrical", "Piston",
-          "Turns about the joint's own Z and slides along it", rates=(ANGLE, LENGTH), number=5),
+          "Turns about the joint's own Z and slides along it", rates=(ANGLE, LENGTH),
+          motions=(TURN_Z, SLIDE_Z), number=5),
     Entry("joint", "planar", "coordinates.joints.planar:Planar", "Planar",
-          "Slides in the joint's own XY plane and turns in it", rates=(ANGLE, LENGTH, LENGTH), number=6),
+          "Slides in the joint's own XY plane and turns in it", rates=(ANGLE, LENGTH, LENGTH),
+          motions=(TURN_Z, SLIDE_X, SLIDE_Y), number=6),
     Entry("joint", "spherical", "coordinates.joints.spherical:Spherical", "Ball", "Turns about every axis",
-          rates=(ANGLE, ANGLE, ANGLE), number=7),
+          rates=(ANGLE, ANGLE, ANGLE), motions=SPIN, number=7),
     Entry("joint", "translational", "coordinates.joints.translational:Translational", "Translational",
-          "Slides along every axis and does not turn", rates=(LENGTH, LENGTH, LENGTH), number=8),
+          "Slides along every axis and does not turn", rates=(LENGTH, LENGTH, LENGTH), motions=SLIDE, number=8),
     Entry("joint", "free", "coordinates.joints.free:Free", "Free", "Holds nothing",
-          rates=(ANGLE, ANGLE, ANGLE, LENGTH, LENGTH, LENGTH), number=9),
+          rates=(ANGLE, ANGLE, ANGLE, LENGTH, LENGTH, LENGTH), motions=(*SPIN, *SLIDE), number=9),
     Entry("joint", "free_planar", "coordinates.joints.free_planar:FreePlanar", "Free in a Plane",
-          "Holds nothing within the joint's own XY plane", rates=(ANGLE, LENGTH, LENGTH), number=10),
+          "Holds nothing within the joint's own XY plane", rates=(ANGLE, LENGTH, LENGTH),
+          motions=(TURN_Z, SLIDE_X, SLIDE_Y), number=10),
     Entry("shape", "box", "coordinates.inertia:box", "Box", "About the body's own origin", SIZE, number=1),
     Entry("shape", "sphere", "coordinates.inertia:sphere", "Sphere", "About the body's own origin", (RADIUS,),
           number=2),

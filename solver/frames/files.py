@@ -7,12 +7,14 @@ same still. Resuming and `info` read every byte. Which files there are stands in
 from __future__ import annotations
 
 import os
+import re
 import stat
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from ..job.files import digest, is_link, open_regular
-from .layout import FILES, LOG, Written, file_of
+from .layout import CUTS, FILES, FRAME, LOG, Written, file_of
 
 DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
 
@@ -77,17 +79,46 @@ class CacheFiles:
                       if w.kind == kind and self._told(file_of(self.folder, kind, w.frame), w) is not None)
 
     def good(self, kind: str, frame: int) -> bool:
-        """Whether the file holds what was written, byte for byte."""
+        """Whether the file holds what was written, byte for byte, and as many bytes as its line tells.
+
+        Where only the size is another the line is wrong, and both are made anew.
+        """
         written = self.log.get((kind, frame))
         try:
-            return (written is not None and not self._leads_away(kind)
-                    and digest(file_of(self.folder, kind, frame)) == written.digest)
+            path = file_of(self.folder, kind, frame)
+            return written is not None and self._told(path, written) is not None and digest(path) == written.digest
         except OSError:
             return False
 
     def damaged(self, kind: str) -> list[int]:
         """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
         return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
+
+    @cached_property
+    def lost_cut(self) -> int | None:
+        """The last frame before something came apart of which the log has no line: what follows cannot be shown, nor
+        gone on from. None where there is no such frame.
+
+        It is told by a record without a line, and by frames of which one is larger than the one before.
+        """
+        said = {frame for kind, frame in self.log if kind == CUTS}
+        lost = {number for number in self._recorded() if number not in said}
+        frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
+        for before, after in pairwise(frames):
+            if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in said) and all(
+                    self._told(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
+                lost.add(before.frame)
+        return min(lost, default=None)
+
+    def _recorded(self) -> list[int]:
+        """The frames of all records of cuts in the folder."""
+        if self._leads_away(CUTS):
+            return []
+        try:
+            names = os.listdir(file_of(self.folder, CUTS, 0).parent)
+        except OSError:
+            return []
+        return [int(name[:-4]) for name in names if re.fullmatch(r"-?\d{5,9}\.npz", name)]
 
     def _leads_away(self, kind: str) -> bool:
         """Whether the folder of these files is a link, which is never followed."""

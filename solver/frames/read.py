@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -102,7 +103,7 @@ class Cache(CacheFiles):
         """The frames on disk that can be shown, in order. A file that was changed after it was written does not count.
         """
         standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in self._needed]
-        torn = next((cut for cut in self.cut_frames() if not self.stands(self.log[CUTS, cut])), None)
+        torn = self._first_torn(lambda cut: self.stands(self.log[CUTS, cut]))
         return sorted(frame for frame in set.intersection(*standing) if torn is None or frame <= torn)
 
     @property
@@ -131,7 +132,13 @@ class Cache(CacheFiles):
     @cached_property
     def _torn(self) -> int | None:
         """The first cut whose file is not what was written: no frame after it can be shown."""
-        return next((cut for cut in self.cut_frames() if not self.good(CUTS, cut)), None)
+        return self._first_torn(lambda cut: self.good(CUTS, cut))
+
+    def _first_torn(self, stands: Callable[[int], bool]) -> int | None:
+        """The first cut whose file does not stand or whose line was lost."""
+        torn = next((cut for cut in self.cut_frames() if not stands(cut)), None)
+        found = [cut for cut in (torn, self.lost_cut) if cut is not None]
+        return min(found, default=None)
 
     def verify(self) -> list[int]:
         """The frames that were written and are now missing, changed or cannot be shown. Reads every byte."""

@@ -84,7 +84,8 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
     lost = next((frame for frame in wanted if frame not in good), wanted.stop)
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < lost]
     usable = (k for k in sorted(whole, reverse=True)
-              if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k))
+              if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k)
+              and (cache.lost_cut is None or cache.lost_cut >= k))
     return Plan(len(good) == len(wanted), next(usable, None), ())
 
 

@@ -16,7 +16,7 @@ bpy = pytest.importorskip("bpy")
 from jelly import LAST, add_jelly, assert_plays, frames_of, scene  # noqa: E402, F401
 
 import conjac  # noqa: E402
-from conjac.conjac_addon.bake import place, session  # noqa: E402
+from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 
 @pytest.fixture()
@@ -176,7 +176,7 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
 def test_a_file_that_cannot_be_saved_is_4_and_said_in_a_sentence(run, capfd):
     """Frames of a farm's bake are there, and what the next run has to do is save."""
     obj = add_jelly("Jelly")
-    in_the_way = Path(bpy.data.filepath + "@")  # what Blender writes first
+    in_the_way = saving.beside(Path(bpy.data.filepath))  # what Blender writes first
     in_the_way.mkdir()
     assert run(["bake", "--save"]) == 4
     told = capfd.readouterr().err

@@ -304,6 +304,29 @@ def test_alembic_holds_the_object_where_it_stands_and_its_uvs(tmp_path):
     assert imported.data.uv_layers
 
 
+@pytest.mark.parametrize("key, other", [("abc", "jelly.usdc"), ("pc2", "jelly.mdd")])
+def test_a_format_takes_away_its_own_modifier_alone(tmp_path, key, other):
+    """Another format may play by the same type of modifier: USD by Alembic's, MDD by PC2's."""
+    obj = make_object()
+    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", key)
+    mark = modifier.find(obj)
+    owner = mark if mark.type == "MESH_CACHE" else mark.cache_file
+    playing, owner.filepath = owner.filepath, str(tmp_path / other)
+    playback.formats()[key]().hide(obj)
+    assert modifier.find(obj) is not None
+    owner.filepath = playing
+    playback.formats()[key]().hide(obj)
+    assert modifier.find(obj) is None and not obj.modifiers
+
+
+def test_what_no_format_knows_is_hidden_all_the_same(tmp_path):
+    obj = make_object()
+    playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "abc")
+    modifier.find(obj).cache_file.filepath = str(tmp_path / "jelly.of_later")
+    playback.hide(obj)
+    assert not obj.modifiers and not bpy.data.cache_files
+
+
 def test_runs_of_frames():
     assert playback.run_from({1, 2, 3, 7, 8}, 1) == (1, 3)
     assert playback.run_from({1, 2, 3, 7, 8}, 7) == (7, 8)

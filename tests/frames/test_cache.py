@@ -307,7 +307,7 @@ from solver.frames.read import Cache
 from solver.frames.write import FrameStore
 store = FrameStore(Path(sys.argv[1]))
 try:
-    store.write(26, np.zeros((100, 3)))
+    store.write(26, Cache(Path(sys.argv[1])).vertices(25))
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     store.write(27, np.zeros((1000, 3)))
 except CacheUnwritable as error:
@@ -369,12 +369,12 @@ def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, 
 def test_polling_a_growing_cache_is_cheap(job):
     """A panel asks several times a second: 1000 frames are counted by looking once at each."""
     store = FrameStore(job.cache)
-    content = np.zeros((2, 3))
+    content = file_of(store.folder, "frame", 25).read_bytes()
     for frame in range(1000):
         path = file_of(store.folder, "frame", 100 + frame)
-        path.write_bytes(content.tobytes())
+        path.write_bytes(content)
     with open(job.cache / LOG, "a") as stream:
-        stream.writelines(f"frame {100 + frame} {content.nbytes} {'0' * 40}\n" for frame in range(1000))
+        stream.writelines(f"frame {100 + frame} {len(content)} {'0' * 40}\n" for frame in range(1000))
     assert len(Cache(job.cache).frames_done()) == 1025
     assert calls(Cache(job.cache).frames_done) < 50 * 1025  # a handful of calls a frame, each looked at once
 

@@ -106,6 +106,20 @@ def test_older_caches_are_read(job):
     assert Cache(job.cache).verify() == [7] and not planned(job, True).finished
 
 
+@pytest.mark.parametrize("kind, frame", [("frame", 7), ("frame", 25), (CUTS, 8)])
+def test_a_line_that_tells_a_wrong_size_is_no_line(job, kind, frame):
+    """Its digest fits, so a bake found nothing to do while the frame counted as missing."""
+    lines = [line.split() for line in (job.cache / LOG).read_text().splitlines()]
+    for fields in lines:
+        if fields[:2] == [kind, str(frame)]:
+            fields[2] = str(int(fields[2]) + 4)
+    (job.cache / LOG).write_text("".join(f"{' '.join(fields)}\n" for fields in lines))
+    cache = Cache(job.cache)
+    assert cache.status().state == "broken" and len(cache.frames_done()) < 25
+    assert cache.verify() == ([frame] if kind == "frame" else list(range(9, 26)))
+    assert not planned(job, True).finished and not planned(job, False).finished
+
+
 def test_a_damaged_log_is_no_reason_to_fail(job):
     dice = random.Random(6)
     whole = (job.cache / LOG).read_bytes()

@@ -161,6 +161,27 @@ def test_a_resumed_bake_needs_the_records_of_its_cuts(tmp_path):
     assert cache.free() == 25 + 2 + 1 + 2 and not (job / "cache").exists()
 
 
+@pytest.mark.parametrize("file", ["stays", "goes"])
+def test_a_resumed_bake_mends_a_log_without_the_line_of_a_cut(tmp_path, file):
+    """No snapshot after it is gone on from: it has nodes that the world without the cut has not."""
+    job = bar_job(tmp_path, CUT, young=2e5, end=14)
+    simulate.bake(job, Said(), frames=(1, 12))
+    record, log = job / "cache/cuts/000005.npz", job / "cache/written.log"
+    whole = {path.name: path.read_bytes() for path in (job / "cache").glob("*/*.np*")}
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if not line.startswith("cuts ")))
+    if file == "goes":
+        record.unlink()
+    assert Cache(job / "cache").frames_done() == list(range(1, 6))
+    assert Cache(job / "cache").status().state == "broken"
+    simulate.bake(job, Said(), resume=True)
+    cache = Cache(job / "cache")
+    assert cache.frames_done() == list(range(1, 15)) and cache.verify() == [] and cache.cut_frames() == [5]
+    assert cache.status().state == "complete"
+    for path in (job / "cache").glob("*/*.np*"):
+        assert whole.get(path.name, path.read_bytes()) == path.read_bytes() or path.parent.name == "snapshots"
+
+
 def test_a_frame_is_split_by_its_own_counts_and_shown_with_the_last_ones(tmp_path):
     job = bar_job(tmp_path, CUT, {"frame": 8, **SHEET}, end=10)
     simulate.bake(job, Said())

@@ -1,5 +1,6 @@
 """Docstrings name their source in one form, and only sources that docs/equations.txt lists."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,13 +31,37 @@ def test_every_tag_in_the_code_is_listed(command):
         ("A heading. [Notes, Hard Constraints]", [("Notes, Hard Constraints", "")]),
         ("A unit only [N/m]", []),
         ("Another unit [Pa s]", []),
-        ("[ConJac 12] not at the end", []),
-        ("[ConJac 12]\n\nnot on the last line", []),
+        ("A length [Blender units]", []),
+        ("[ConJac 12] not at the end", [("ConJac 12", "")]),
+        ("A law. [ConJac 12]\n\nx: not on the last line", [("ConJac 12", "")]),
+        ("Over lines. [Thesis Alg. 3.2,\n    changed: in both]", [("Thesis Alg. 3.2", "in both")]),
+        ("Letters of any alphabet. [Müller 2016]", [("Müller 2016", "")]),
         ("", []),
     ],
 )
-def test_tag_is_read_off_the_last_line(docstring, tags):
+def test_tags_are_read_off_any_line(docstring, tags):
     assert equations.tags_of(docstring) == tags
+
+
+@pytest.mark.parametrize("tag", equations.listed())
+def test_a_listed_tag_that_a_docstring_has_is_found(tag, everything):
+    """Whatever stands in brackets in the text of a docstring, read here as plain text and not by the command."""
+    named, printed = everything
+    if tag in named:
+        assert f"[{tag}]  " in printed, f"{named[tag]} names [{tag}], and make equations does not say so"
+
+
+@pytest.fixture(scope="module")
+def everything(command):
+    """Where each tag that a docstring quotes stands, and what the command prints."""
+    named = {}
+    for folder in equations.FOLDERS:
+        for path in sorted((equations.ROOT / folder).rglob("*.py")):
+            for docstring in re.findall(r'"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL):
+                for bracket in re.findall(r"\[([^\[\]]*\d[^\[\]]*)\]", docstring):
+                    for tag in equations.spread(" ".join(bracket.split()).partition(", changed:")[0]):
+                        named.setdefault(tag, path)
+    return named, command.stdout
 
 
 def test_unlisted_tag_is_found_with_its_line(tmp_path):

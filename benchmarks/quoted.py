@@ -1,0 +1,66 @@
+"""Numbers in the manual's sentences and tables that are a row's: each stands between marks that name it.
+
+    <!--row sharp_cloth: steps/EDGE (EOL)/ms, .3g-->14.2<!--/row-->
+
+A benchmark as `benchmarks.run` calls it; where the number is in what it said last, its details or `claims/NAME`; and
+how it is written, as Python formats numbers. `benchmarks.run --write` writes them anew, and a test sees that each is
+what its row says.
+
+    python -m benchmarks.quoted          writes them from the rows that are there
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+#: pages that people write; docs/benchmarks.md and docs/settings.md are written whole
+PAGES = (ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md"))
+                               if page.name not in ("benchmarks.md", "settings.md")))
+MARKED = re.compile(r"<!--row ([\w.]+): ([^,>]+), ([^>]*?)-->(.*?)<!--/row-->", re.DOTALL)
+WITHOUT = "not measured"  #: in place of a number whose row is gone
+
+
+def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
+    """The text with each number as its row has it now. Raises KeyError where a row has no such number."""
+    def one(found: re.Match[str]) -> str:
+        name, path, form, _ = found.groups()
+        said = format(value(answers[name], path), form).replace("%", " %") if name in answers else WITHOUT
+        return f"<!--row {name}: {path}, {form}-->{said}<!--/row-->"
+
+    return MARKED.sub(one, text)
+
+
+def value(answer: dict[str, Any], path: str) -> float:
+    """A number of a row. Raises KeyError where it has none there.
+
+    Keys follow each other behind slashes, which they may have too; of a list `min` and `max` are such keys.
+    """
+    at: Any = answer["details"] | {"claims": {claim["claim"]: claim["value"] for claim in answer["claims"]}}
+    rest = path
+    while rest:
+        if isinstance(at, list):
+            at = {"min": min(at), "max": max(at)}
+        fitting = [key for key in at if f"{rest}/".startswith(f"{key}/")] if isinstance(at, dict) else []
+        if not fitting:
+            raise KeyError(f"{answer.get('benchmark', '')} has no {path}")
+        key = max(fitting, key=len)
+        at, rest = at[key], rest[len(key) + 1:]
+    return float(at)
+
+
+def write(answers: dict[str, dict[str, Any]]) -> None:
+    """Into all pages."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fresh = filled(text, answers)
+        if fresh != text:
+            page.write_text(fresh, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    from benchmarks.run import kept
+
+    write({one["benchmark"]: one for one in kept()})
