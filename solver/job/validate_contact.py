@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,15 +15,18 @@ from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
-#: of the smallest body's size: surfaces that push each other from farther off are nearly all in reach of each other,
-#: which takes gigabytes
-FARTHEST_PUSH = 0.25
+FARTHEST_PUSH = 0.25  #: of a body's size: surfaces that push from farther off are nearly all in reach of each other
+MOST_NEAR = 20_000_000  #: pairs of faces that a distance may bring near each other, some gigabytes
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
 
 
 def check_contact(job: Job) -> None:
     """Check the contact and the obstacles of a scene. Raises BadScene, BadMesh or NoSuchThing."""
     scene = job.scene
+    for i, body in enumerate(scene.bodies):
+        if body.cloth is not None:
+            _check_reach(job, body, body.cloth.thickness, f'the Thickness of the cloth "{body.name}"',
+                         f"$.bodies[{i}].cloth.thickness")
     if scene.contact is None:
         if scene.obstacles:
             raise refuse("the scene has obstacles and no contact, so nothing would touch them", "$.obstacles",
@@ -41,7 +46,10 @@ def check_contact(job: Job) -> None:
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)
-    _check_reach(job)
+    _check_thickness(job)
+    for body in scene.bodies:
+        _check_reach(job, body, float(scene.contact.law.params.get("distance") or 0.0), "the Contact Distance",
+                     "$.contact.law.params.distance")
     for i, body in enumerate(scene.bodies):
         _check_cut(scene, body, f"$.bodies[{i}]")
     names = {body.name for body in scene.bodies}
@@ -88,34 +96,40 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
                      f"{where}.{field}", "Let these two not touch, or give the cloth no Sharp Edges")
 
 
-def _check_reach(job: Job) -> None:
-    """How near surfaces push each other, and how far a body stands out of its own, has to fit the bodies."""
-    scene = job.scene
-    assert scene.contact is not None
-    sizes = [size_of(job, body) for body in scene.bodies]
-    for i, (body, size) in enumerate(zip(scene.bodies, sizes)):
-        out = body.thickness or 0.0
+def _check_thickness(job: Job) -> None:
+    """How far a body stands out of its faces for others has to fit its size."""
+    for i, body in enumerate(job.scene.bodies):
+        out, vertices = body.thickness or 0.0, _points(job, body)
+        size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
         if out > size > 0.0:
             raise refuse(f'"{body.name}" has a Thickness of {out:.4g} m, more than its size of {size:.4g} m',
                          f"$.bodies[{i}].thickness", "Lower it: others are kept so far from its surface")
-        sheet = 0.0 if body.cloth is None else body.cloth.thickness
-        if sheet > FARTHEST_PUSH * size > 0.0:
-            raise refuse(f'"{body.name}" is {size:.4g} m large, and as cloth {sheet:.4g} m thick',
-                         f"$.bodies[{i}].cloth.thickness",
-                         f"Lower its Thickness to {FARTHEST_PUSH * size:.2g} m at most")
-    distance = float(scene.contact.law.params.get("distance") or 0.0)
-    least = min(range(len(sizes)), key=sizes.__getitem__)
-    if distance > FARTHEST_PUSH * sizes[least] > 0.0:
-        raise refuse(f'the Contact Distance of {distance:.4g} m does not fit "{scene.bodies[least].name}", which is '
-                     f"{sizes[least]:.4g} m large", "$.contact.law.params.distance",
-                     f"Lower it to {FARTHEST_PUSH * sizes[least]:.2g} m at most, or to 0 for what suits the bodies")
 
 
-def size_of(job: Job, body: schema.Body) -> float:
-    """The longest side of the box around a body at the start [m]; 0 where an array says that it has no points."""
+def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where: str) -> None:
+    """Surfaces are compared in pairs of faces that are within this distance [m]: so few that memory holds them."""
+    vertices = _points(job, body)
+    if distance <= 0.0 or not len(vertices):
+        return
+    size = float(np.ptp(vertices, axis=0).max())
+    most, why = FARTHEST_PUSH * size, f'a quarter of the size of "{body.name}", {size:.4g} m'
+    if body.surface is not None:
+        triangles = np.asarray(job.array(body.surface.triangles))
+        corners = vertices[triangles]
+        edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+        few = edge * max(1.0, math.sqrt(MOST_NEAR / len(triangles)) - 1.0)
+        if few < most:
+            most, why = few, f'what the {len(triangles):,} faces of "{body.name}" allow, {few:.4g} m'
+    if distance > most > 0.0:
+        raise refuse(f"{what} of {distance:.4g} m is more than {why}", where,
+                     f"Lower it to {0.99 * most:.3g} m or less")
+
+
+def _points(job: Job, body: schema.Body) -> NDArray[np.float64]:
+    """Points of a body at the start [m], (n, 3), none where an array does not hold such."""
     path = body.surface.vertices if body.surface is not None else body.tets.nodes if body.tets is not None else None
     points = np.zeros((0, 3)) if path is None else np.asarray(job.array(path), float)
-    return float(np.ptp(points, axis=0).max()) if points.ndim == 2 and points.shape[0] else 0.0
+    return points if points.ndim == 2 else np.zeros((0, 3))
 
 
 def _check_law(scene: schema.Scene) -> None:
