@@ -1,4 +1,4 @@
-"""Kernels: pairs of triangles that are a quad cut in two, and how edges bend beside them, whichever way they are cut."""
+"""Kernels: triangles that are halves of a quad, and what bends beside edges, whichever way a quad is cut in two."""
 
 from __future__ import annotations
 
