@@ -23,6 +23,7 @@ class Momentum(Enum):
 
     PROJECTED = "projected"  #: straight on from where the last step was solved, projected onto what joints allow
     REFLECTED = "reflected"  #: the same, reflected where the step starts and projected midway through it
+    CENTRED = "centred"  #: reflected too, in stages that are linearised midway, where all of the weight acts
     PRINTED = "printed"  #: M_r u − h Jᵀ (M J̇u + quadratic velocities), as the dissertation has it
     STRAIGHT = "straight"  #: straight on from a solved stage's base, projected: rates kept over a wide turn gain energy
 

@@ -19,7 +19,7 @@ from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..parts.joints.jointed import AHEAD, ConstraintAnswer, LinearizationPoint, PosedTree, Unsettled
 from ..state import Index, Mask, State, Vec
-from .joints import CONTACTS, EFFORT
+from .joints import CONTACTS, EFFORT, REFLECTING
 
 #: how far loops are moved to find whether they can [rad, m], and the share of it that those which cannot go back
 NUDGE, TURNS_BACK = 0.01, 0.2
@@ -130,11 +130,30 @@ class MechanismConstraints:
 
         Raises StepFailed where there are none.
         """
+        return replace(state, u=self._nearest(state, respond)[0])
+
+    def reflected(self, state: State, respond: Respond, h: float) -> State:
+        """The end of a leapfrog step of h seconds with the nearest rates that loops and drives allow; efforts are those
+        of the whole step, half of what reflects momentum at its start and end in them. respond: M_r⁻¹.
+
+        Raises StepFailed where there are no such rates.
+        """
+        u, impulses = self._nearest(state, respond)
+        memory = dict(state.memory)
+        if self.drives is not None:
+            effort = np.zeros(self.tree.rates)
+            driven = self.drives.rows(state.time, state.time, state.memory.get(CENTRES, self.tree.fresh), False)[0]
+            effort[driven.rate] = impulses[len(impulses) - len(driven):] / h
+            memory |= {EFFORT: memory.get(EFFORT, 0.0) + memory.get(REFLECTING, 0.0) + effort, REFLECTING: effort}
+        return replace(state, u=u, memory=memory)
+
+    def _nearest(self, state: State, respond: Respond) -> tuple[Vec, Vec]:
+        """The nearest rates that loops and drives allow, and their impulses. Raises StepFailed where there are none."""
         if self.loops is None and self.drives is None:
-            return state
+            return state.u, np.zeros(0)
         _, G, target = self._place(state.q, state, state.time)
         try:
-            return replace(state, u=Bilateral(G, respond, np.zeros(len(G))).solve(state.u, target)[0])
+            return Bilateral(G, respond, np.zeros(len(G))).solve(state.u, target)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
 

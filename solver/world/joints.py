@@ -20,8 +20,9 @@ from ..nonlinear.limits import StopRule
 from ..parts.interface import BORNE
 from ..parts.joints.flown import FLOWN, stepped
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
-from ..parts.joints.leap_step import LeapStep
+from ..parts.joints.leap_step import CentredStep, LeapStep
 from ..parts.joints.leapfrog import led
+from ..parts.joints.leaps import Leaps
 from ..parts.joints.tree_step import TreeStep
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
@@ -30,6 +31,7 @@ from .mechanisms import MechanismInWorld, OwnFrames
 
 PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
 EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
+REFLECTING = "mechanism.reflecting"  #: memory of what they do to reflect momentum where a step ends, half of it, (m,)
 CONTACTS, BEARINGS = "contacts", "bearings"  #: frictions whose passes may run out
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
@@ -81,7 +83,12 @@ class Joints(Part, System[PosedTree]):
     @cached_property
     def _leap(self) -> LeapStep:
         """The same by leapfrog."""
-        return LeapStep(self.condensation)
+        return (CentredStep if self._centres else LeapStep)(self.condensation)
+
+    @cached_property
+    def _leaps(self) -> Leaps:
+        """What leapfrog steps do beside posing stages."""
+        return Leaps(self.condensation)
 
     @cached_property
     def _momentum(self) -> Momentum:
@@ -90,6 +97,12 @@ class Joints(Part, System[PosedTree]):
         # inertia that laws give to rates is no body's
         reflects = self.reflects and not self.condensation.on_rates.laws
         return Momentum.PROJECTED if asked is Momentum.REFLECTED and not reflects else asked
+
+    @cached_property
+    def _centres(self) -> bool:
+        """Whether forces other than weight act, in steps whose momentum is reflected."""
+        jointed = self.condensation
+        return self._momentum is Momentum.REFLECTED and not jointed.rubs and not jointed.only_weight({})
 
     @cached_property
     def _in_one_kernel(self) -> bool:
@@ -216,8 +229,10 @@ class Joints(Part, System[PosedTree]):
 
     def attempt(self, state: State, h: float) -> State:
         """The integrator's step with what must hold exactly held, in one kernel where nothing but forces acts."""
-        if not self._in_one_kernel or BORNE in state.memory:
+        if BORNE in state.memory or not (self._centres or self._in_one_kernel):
             return self.finish(self.integrated(self, state, h))
+        if not self._in_one_kernel:
+            return self.finish(self._leaps.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
             after, calm = self._leap.solve(state, h)
             if not calm:
@@ -232,7 +247,7 @@ class Joints(Part, System[PosedTree]):
         if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
             return
         try:
-            taken, brought = self.condensation.braked(self.linearise(state), h, self._momentum)
+            taken, brought = self._leaps.braked(self.linearise(state), h, self._momentum)
         except StepFailed:
             return  # the step itself says why
         self._taken, self._brought = self._taken + taken, self._brought + h * brought
@@ -261,8 +276,8 @@ class Joints(Part, System[PosedTree]):
                 memory[FLOWN] = posed.flown()
             after = replace(closed, memory=memory)
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
-        if posed is not None and posed.stage.momentum is Momentum.REFLECTED:
-            after = self.condensation.leapt(posed, solved, after)
+        if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
+            after = self._leaps.finish(posed, solved, after)
         return after
 
     def count_impact(self, start: State) -> None:

@@ -21,10 +21,11 @@ def grid(cells_x, cells_y, size_x, size_y, alternate=True):
     return rest, np.array(triangles, np.int32)
 
 
-def sheet_of(rest, triangles, material=None):
+def sheet_of(rest, triangles, material=None, slides=False):
     """A sheet whose material space is the plane z = 0 where none is given."""
     flat = rest[:, :2][triangles] if material is None else material
-    return Sheet(np.ascontiguousarray(rest, dtype=float), np.asarray(triangles, np.int32), np.asarray(flat, float))
+    return Sheet(np.ascontiguousarray(rest, dtype=float), np.asarray(triangles, np.int32), np.asarray(flat, float),
+                 slides)
 
 
 def lattice(cells, length, width, before=1):

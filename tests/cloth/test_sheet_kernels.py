@@ -25,10 +25,10 @@ def test_areas_and_gradients_of_shape_functions():
 
 def test_quadratic_bending_is_its_formula():
     sheet, x = crumpled()
-    law, hinges = QuadraticBending(sheet, {"bending_stiffness": 3e-3}), sheet.hinges
+    law, hinges = QuadraticBending(sheet, {"bending_stiffness": 3e-3}), sheet.bends
     at_a, at_b, other_a, other_b = hinges.cotangents.T
     c = np.column_stack([at_b + other_b, at_a + other_a, -at_a - at_b, -other_a - other_b])
-    k = 3e-3 / hinges.areas.sum(axis=1)
+    k = 3e-3 * hinges.share / hinges.areas.sum(axis=1)
     curvature = np.einsum("ha,hai->hi", c, x[hinges.nodes])
     forces, blocks = np.full((len(k), 4, 3), np.nan), np.full((len(k), 6, 9), np.nan)
     law.fill(x, True, forces, blocks)

@@ -184,7 +184,7 @@ def test_stiffness_goes_through_the_same_map():
     sheet, h = wild(), 0.01
     bend = 3e-4
     made = Assembler([fabric(bend)], np.zeros(3)).assemble(sheet, h)
-    cloth = sheet_of(sheet.x, sheet.faces, sheet.material[sheet.faces])
+    cloth = sheet_of(sheet.x, sheet.faces, sheet.material[sheet.faces], slides=True)
     laws = CorotatedMembrane(cloth, STRETCH), QuadraticBending(cloth, {"bending_stiffness": bend})
     first, dense = made.unknowns.first, np.zeros((made.unknowns.count,) * 2)
 
@@ -239,7 +239,7 @@ def test_a_fold_resists_no_cloth_that_slides_through_it():
 
     def stored(time):
         moved, there = sheet.x + time * sheet.v, sheet.material + time * sheet.slide
-        cloth = sheet_of(moved, faces, there[faces])
+        cloth = sheet_of(moved, faces, there[faces], slides=True)
         return bends.bending(cloth).measure(moved, np.zeros((len(cloth.hinges.nodes), 4, 3)))
 
     assert stored(0.01) == pytest.approx(stored(0.0), rel=1e-12)

@@ -21,12 +21,12 @@ class HingeBending:
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
         """params: bending_stiffness, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
-        hinges = sheet.hinges
-        self.nodes: Index = hinges.nodes
-        self._stiffness = params["bending_stiffness"] * hinges.length**2 / hinges.areas.sum(axis=1)
+        bends = sheet.bends
+        self.nodes: Index = bends.nodes
+        self._stiffness = params["bending_stiffness"] * bends.share * bends.length**2 / bends.areas.sum(axis=1)
         self._rest = np.empty(len(self.nodes))
         #: |(b − a) × (c − a)|² of either face at rest [m⁴]: what is folded smaller than a share of it pulls no harder
-        self._squares = (2.0 * hinges.areas) ** 2
+        self._squares = (2.0 * bends.areas) ** 2
         self.energies = np.zeros(len(self.nodes))
         angles(sheet.rest, self.nodes, self._rest)
 

@@ -20,10 +20,11 @@ class QuadraticBending:
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None:
         """params: bending_stiffness, k, what a sheet of a metre's width resists a curvature of 1/m with [N m]."""
-        hinges = sheet.hinges
-        self.nodes: Index = hinges.nodes
+        bends = sheet.bends
+        self.nodes: Index = bends.nodes
         self._weights, self._stiffness = np.empty((len(self.nodes), 4)), np.empty(len(self.nodes))
-        weigh(hinges.cotangents, hinges.areas, params["bending_stiffness"], self._weights, self._stiffness)
+        weigh(bends.cotangents, bends.areas, params["bending_stiffness"], self._weights, self._stiffness)
+        self._stiffness *= bends.share
         self.energies = np.zeros(len(self.nodes))
 
     def measure(self, x: Vec, forces: Vec) -> float:

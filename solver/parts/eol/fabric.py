@@ -89,7 +89,7 @@ class Piece:
         """own: which of all faces are its."""
         self.fabric, self.own = fabric, own
         self.faces: Index = np.ascontiguousarray(sheet.faces[own])  #: (m, 3)
-        self.cloth = Sheet(sheet.x, self.faces, sheet.material[self.faces])
+        self.cloth = Sheet(sheet.x, self.faces, sheet.material[self.faces], slides=True)
         self._membrane = fabric.membrane(self.cloth)
         self.elements = ClothElements([self._membrane, fabric.bending(self.cloth)])
 

@@ -20,7 +20,7 @@ from ...state import Index, State, Vec
 from ..interface import BORNE
 from ..stage import Momentum, Stage
 from .flown import FLOWN, flown_since
-from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, impulse_of, in_world, started, turned_round
+from .leapfrog import CARRIED, CHANGE, ahead_of, impulse_of, in_world, started
 from .on_rates import OnRates
 from .point_forces import add_point_forces
 
@@ -92,6 +92,9 @@ class Constraints(Protocol):
     def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
         """The start with the nearest rates that loops and drives allow, as if struck at once. respond: M_r⁻¹."""
 
+    def reflected(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
+        """The same at the end of a leapfrog step of h seconds, with what it takes to reflect momentum there."""
+
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
 
@@ -127,6 +130,7 @@ class PosedTree:
         self.owner, self.lin, self.stage = owner, lin, stage
         self.right, self.flesh = right, flesh  #: b, (m,), in which what soft bodies add stands already
         self.held: ConstraintAnswer | None = None  #: of the last `solve`
+        self.leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
@@ -215,6 +219,7 @@ class Jointed:
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
         self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
         self.wrench: Vec = np.zeros((n, 6))  #: w
+        self.brought: Vec = np.zeros((n, 6))  #: momentum of bodies midway through a centred step, in their frames there
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._foreseen = tree.blank(), tree.blank()
@@ -265,6 +270,11 @@ class Jointed:
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
         """The right side of bodies alone: what they keep of their momentum, and their weight."""
         tree, at = self.tree, lin.posture
+        if stage.momentum is Momentum.CENTRED:
+            np.copyto(self.wrench, self.brought)
+            weight = np.swapaxes(at.E[:, :3, :3], 1, 2) @ self.gravity
+            self.wrench[:, 3:] += share * tree.inertia[:, 5, 5, None] * weight
+            return
         if stage.momentum is Momentum.REFLECTED:
             half = 0.5 * stage.h
             free_flight(at.E, self._world, self._turned, tree.inertia, self.gravity, half, half, self.wrench)
@@ -285,44 +295,6 @@ class Jointed:
             return
         earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
         free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
-
-    def leapt(self, posed: PosedTree, u: Vec, after: State) -> State:
-        """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
-
-        Where nothing but weight acts the rates become those of the end itself, else they are those of midway.
-        """
-        tree, half = self.tree, 0.5 * posed.stage.h
-        left = in_world(posed.lin.posture.E, tree.spread(posed.lin.posture, u))
-        at = tree.posture(after.q, after.u, after.memory, self._earlier)
-        free_flight(at.E, self._world, left, tree.inertia, self.gravity, half, half, self.wrench)
-        respond = self.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
-        rates: Vec = respond(tree.gather(at, self.wrench, None, self._gathered))
-        carried, change = turned_round(at.E, tree.spread(at, rates), self.wrench, self.light)
-        memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - after.u) / half])}
-        if self.constraints is not None:
-            memory[CHANGE] = change
-        held = posed.held
-        free = self.only_weight(after.memory) and (held is None or (held.on_bodies is None and not held.memory))
-        return replace(after, u=rates if free else after.u, memory=memory)
-
-    def braked(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
-        """What a linearised step of h seconds takes of the bodies' energy of motion by projecting what they bring onto
-        what joints allow, and that energy [J]."""
-        tree, flown, fallen = self.tree, flown_since(lin.memory, h), 0.0
-        if momentum is Momentum.REFLECTED:
-            # what joints took of half a step's weight where it starts goes with the other half's
-            flown = fallen = 0.5 * h
-            bring, E = lin.memory.get(CARRIED), self._world
-            bring = started(lin.posture, np.zeros(3)) if bring is None else bring
-            q = lin.q + flown * ahead_of(lin.v, lin.memory, h)
-            lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._between))
-        else:
-            earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._earlier)
-            bring, E = earlier.twist, earlier.E
-        free_flight(lin.posture.E, E, bring, tree.inertia, self.gravity, flown, fallen, self.wrench)
-        right = tree.gather(lin.posture, self.wrench, None, self._gathered)
-        motion = 0.5 * float(np.einsum("na,nab,nb->", self.wrench, self.light, self.wrench))
-        return motion - 0.5 * float(right @ self.by_inertia(lin, 0.0)(right)), motion
 
     @property
     def joint_forces(self) -> list[JointForces]:

@@ -18,6 +18,7 @@ from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, ahead_of, started
+from .leaps import GAIN, SHARE
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
 BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
@@ -64,20 +65,76 @@ def solve_midway(  # type: ignore[no-untyped-def]
     return move_on(dof, chart, q, h, next_u, next_q)
 
 
+@kernel(f"i8({TREE}, {BODIES}, i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8[:,:,::1], i4[::1], i4[::1], f8[::1],"
+        " f8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1],"
+        " f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
+        " f8[:,:,::1])")
+def solve_in_stages(  # type: ignore[no-untyped-def]
+    parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
+    body, point, law, slot, between, bodies, chart, pull, effort, blocks, below, reduced, G, L, loads,
+    wrench, world, moved, carried, brought, laws, h, centres, q, u, back, next_q, rates,
+):
+    """As `Leaps.step`: rates (2, m, 1) of both stages of a step of h seconds and where they lead from q, next_q (m,).
+
+    u: rates midway, about, (m,). brought (n, 6) is written. laws: of joints in each stage, (2, m, 8). The others and
+    what is returned are those of `solve_midway`.
+    """
+    n, m = parent.shape[0], u.shape[0]
+    pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
+    free_flight(E, world, carried, inertia, gravity, 0.5 * h, 0.0, brought)
+    share = SHARE * h
+    for stage in range(2):
+        for i in range(n):
+            for a in range(6):
+                wrench[i, a] = brought[i, a]
+            for a in range(3):
+                wrench[i, 3 + a] += share * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
+                                                               + E[i, 2, a] * gravity[2])
+        begin_blocks(inertia, body.shape[0], blocks, below)
+        if body.shape[0]:
+            spread_one(parent, dof, X, S, back, moved)
+            springs(E, twist, moved, body, point, law, slot, share, share * share, 0.0, wrench, blocks, below, between)
+        if bodies.shape[0]:
+            for k in range(m):
+                next_q[k] = q[k] - back[k]
+                if stage == 1:
+                    next_q[k] += (1.0 - SHARE) * h * rates[0, k, 0]
+            joint_forces(bodies, dof, chart, next_q, u, centres, laws[stage], subspace, back, share, share * share, 0.0,
+                         pull, reduced, effort)
+        failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, rates[stage])
+        if failed >= 0:
+            return failed
+        if stage == 0:
+            for k in range(m):
+                back[k] += (1.0 - SHARE) * h * rates[0, k, 0]
+            for i in range(n):
+                for a in range(6):
+                    momentum = 0.0
+                    for b in range(6):
+                        momentum += inertia[i, a, b] * loads[i, 0, b]
+                    brought[i, a] += GAIN * (momentum - brought[i, a])
+    for i in range(n):
+        to_world(E, i, loads[i, 0], carried)
+    for k in range(m):
+        rates[0, k, 0] = (1.0 - SHARE) * rates[0, k, 0] + SHARE * rates[1, k, 0]
+    return move_on(dof, chart, q, h, rates[0], next_q)
+
+
 @kernel(f"i8({TREE}, {BODIES}, f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
-        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8[::1], f8[:,:,::1])")
+        " f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8, f8, f8[::1], f8[:,:,::1])")
 def turn_round(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
-    blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, u, rates,
+    blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, fallen, u, rates,
 ):
     """RATES (2, m, 1) where a step ends, `half` of its seconds after it was solved at u; places are filled there.
+    fallen: of weight that acts on the way [s].
 
     carried: what bodies left with, written anew with what flies on. below, reduced, still: zero. Returns the body whose
     pivot is not positive, −1 where there is none.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
-    free_flight(E, world, carried, inertia, gravity, half, half, wrench)
+    free_flight(E, world, carried, inertia, gravity, half, fallen, wrench)
     begin_blocks(inertia, 0, blocks, below)
     failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, still, wrench, loads, rates[0])
     if failed >= 0:
@@ -142,18 +199,56 @@ class LeapStep:
         return State(time, next_q, next_u[:, 0], memory), said == CALM
 
     def finish(self, after: State, h: float) -> State:
-        """The same with rates of its own time where nothing but weight acts, and with what flies on from it."""
+        """The same with rates of its own time, and with what flies on from it."""
         jointed, half = self._jointed, 0.5 * h
         tree, u, rates = jointed.tree, after.u, np.empty((2, len(after.u), 1))
         self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
-        failed = turn_round(*self._tree, *self._end, self._carried, half, u, rates)
+        failed = turn_round(*self._tree, *self._end, self._carried, half, self._fallen(half), u, rates)
         if failed >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[failed])
         told = rates[:, :, 0]
         memory = {**after.memory, CARRIED: self._carried, RATES: told}
-        return State(after.time, after.q, told[0] if jointed.only_weight(memory) else u, memory)
+        return State(after.time, after.q, told[0], memory)
+
+    def _fallen(self, half: float) -> float:
+        """Of weight that acts after a step is solved [s]: half of it, where that is so before as well."""
+        return half
 
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
         tree = self._jointed.tree
         for batch in tree.batches:
             batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
+
+
+class CentredStep(LeapStep):
+    """The same where springs, dampers or motors act: see `Leaps.step`."""
+
+    def __init__(self, jointed: Jointed) -> None:
+        super().__init__(jointed)
+        n, m = jointed.tree.count, jointed.tree.rates
+        self._brought, self._laws = np.zeros((n, 6)), np.zeros((2, m, 8))
+
+    def solve(self, state: State, h: float) -> tuple[State, bool]:
+        jointed, q, time, memory = self._jointed, state.q, state.time, state.memory
+        tree, joints = jointed.tree, jointed.on_rates.joints
+        centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
+        if carried is None:
+            carried = started(tree.posture(q, state.u, centres, self._at), np.zeros(3))
+        self._carried = carried.copy()
+        u = ahead_of(state.u, memory, h)
+        back = -0.5 * h * u
+        self._fill(q - back, u, centres)
+        for stage, end in enumerate((time + SHARE * h, time + h)):
+            if joints.motors:
+                joints.at(end, end - 0.5 * SHARE * h)
+            self._laws[stage] = joints.law
+        next_q, rates = np.empty(len(q)), np.empty((2, len(q), 1))
+        said = solve_in_stages(*self._tree, *self._middle[:7], *self._middle[8:], self._carried, self._brought,
+                               self._laws, h, centres, q, u, back, next_q, rates)
+        if said >= 0:
+            raise StepFailed(UNRESISTED, tree.bodies[said])
+        return State(time + h, next_q, rates[0, :, 0].copy(), memory), said == CALM
+
+    def _fallen(self, half: float) -> float:
+        """All of it acted midway."""
+        return 0.0

@@ -1,0 +1,163 @@
+"""Kernels: triangles that are halves of a quad, and what bends beside edges, whichever way a quad is cut in two."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+LONGER = 1.05  #: by how much the edge that cuts a quad is longer than the others of both triangles, at least
+SQUARE = 0.35  #: cosine of the corners off it, at most: what leans further is two triangles
+APART = 1.0e-6  #: share by which that edge may be longer in one triangle than in the other, on a seam of a UV map
+
+
+@inlined
+def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
+    """Which side of triangle t the edge from a to b is: k where its corners are k and k + 1."""
+    for k in range(3):
+        one, two = triangles[t, k], triangles[t, (k + 1) % 3]
+        if (one == a and two == b) or (one == b and two == a):
+            return k
+    return -1
+
+
+@inlined
+def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
+    for k in range(2):
+        if triangles[t, k] == node:
+            return k
+    return 2
+
+
+@inlined
+def length_of(material, t, k):  # type: ignore[no-untyped-def]
+    """Of a side of triangle t [m]."""
+    u0, u1 = material[t, (k + 1) % 3, 0] - material[t, k, 0], material[t, (k + 1) % 3, 1] - material[t, k, 1]
+    return math.sqrt(u0 * u0 + u1 * u1)
+
+
+@inlined
+def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-untyped-def]
+    """Where a corner of triangle u lies in the material space of t, u laid flat beside side k of it, into place (2,).
+    Each triangle may have a material space of its own."""
+    p, q = corner_of(triangles, u, triangles[t, k]), corner_of(triangles, u, triangles[t, (k + 1) % 3])
+    u0, u1 = material[u, q, 0] - material[u, p, 0], material[u, q, 1] - material[u, p, 1]
+    v0, v1 = material[u, corner, 0] - material[u, p, 0], material[u, corner, 1] - material[u, p, 1]
+    square = u0 * u0 + u1 * u1
+    along, beside = (u0 * v0 + u1 * v1) / square, abs(u0 * v1 - u1 * v0) / square
+    t0 = material[t, (k + 1) % 3, 0] - material[t, k, 0]
+    t1 = material[t, (k + 1) % 3, 1] - material[t, k, 1]
+    w0, w1 = material[t, (k + 2) % 3, 0] - material[t, k, 0], material[t, (k + 2) % 3, 1] - material[t, k, 1]
+    if t0 * w1 - t1 * w0 > 0.0:  # its own corner is on the left
+        beside = -beside
+    place[0] = material[t, k, 0] + along * t0 - beside * t1
+    place[1] = material[t, k, 1] + along * t1 + beside * t0
+
+
+@inlined
+def cosine(material, t, at):  # type: ignore[no-untyped-def]
+    """Of the angle of triangle t at a corner."""
+    one, two = (at + 1) % 3, (at + 2) % 3
+    u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
+    v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
+    return (u0 * v0 + u1 * v1) / math.sqrt((u0 * u0 + u1 * u1) * (v0 * v0 + v1 * v1))
+
+
+@kernel("void(i4[:,::1], f8[:,:,::1], i4[:,::1], i4[:,::1], i4[::1], i4[::1])")
+def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: ignore[no-untyped-def]
+    """Write the other half of the quad that each triangle is of, −1 where it is of none, (e,), and the side that cuts
+    it, (e,). nodes, sides: as `Hinges` has them."""
+    for t in range(triangles.shape[0]):
+        mates[t], longest[t] = -1, -1
+        first, second = 0.0, 0.0
+        for k in range(3):
+            length = length_of(material, t, k)
+            if length > first:
+                first, second, longest[t] = length, first, k
+            elif length > second:
+                second = length
+        if first < LONGER * second:
+            longest[t] = -1
+    for h in range(nodes.shape[0]):
+        a, b, s, t = nodes[h, 0], nodes[h, 1], sides[h, 0], sides[h, 1]
+        i, j = side_of(triangles, s, a, b), side_of(triangles, t, a, b)
+        if longest[s] != i or longest[t] != j:
+            continue
+        one, other = length_of(material, s, i), length_of(material, t, j)
+        leans = max(abs(cosine(material, s, (i + 2) % 3)), abs(cosine(material, t, (j + 2) % 3)))
+        if abs(one - other) <= APART * one and leans <= SQUARE:
+            mates[s], mates[t] = t, s
+
+
+@inlined
+def corners_across(triangles, material, longest, mates, t, a, b, found, places):  # type: ignore[no-untyped-def]
+    """Corners that bend about the edge from a to b on the side of triangle t: how many; of a quad that across from a,
+    then that across from b. Numbers into found (2,), places of a, b and the corner in material space into places
+    (2, 3, 2)."""
+    i, j = corner_of(triangles, t, a), corner_of(triangles, t, b)
+    own = 3 - i - j
+    count, mine, u, theirs = 1, 0, t, own
+    if mates[t] >= 0:
+        u, count = mates[t], 2
+        theirs = (longest[u] + 2) % 3
+        cut = longest[t]
+        # the cut goes from this triangle's own corner to a or to b; its other end is across from that
+        mine = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
+    for k in range(count):
+        found[k] = triangles[t, own] if k == mine else triangles[u, theirs]
+        for axis in range(2):
+            places[k, 0, axis] = material[t, i, axis]
+            places[k, 1, axis] = material[t, j, axis]
+            places[k, 2, axis] = material[t, own, axis]
+        if k != mine:
+            unfolded(triangles, material, t, longest[t], u, theirs, places[k, 2])
+    return count
+
+
+@inlined
+def cotangents_and_area(place, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
+    """Of a triangle (3, 2) at its corners a and b, for a bend."""
+    u0, u1 = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
+    v0, v1 = place[2, 0] - place[0, 0], place[2, 1] - place[0, 1]
+    twice = abs(u0 * v1 - u1 * v0)
+    areas[h, side] = 0.5 * twice
+    cotangents[h, first] = (u0 * v0 + u1 * v1) / twice
+    cotangents[h, first + 1] = (u0 * (u0 - v0) + u1 * (u1 - v1)) / twice
+
+
+@kernel("i8(i4[:,::1], f8[:,:,::1], i4[:,::1], i4[:,::1], f8[::1], f8[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1],"
+        " f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
+def find_bends(  # type: ignore[no-untyped-def]
+    triangles, material, nodes, sides, length, areas, cotangents, longest, mates, out_nodes, out_length, out_areas,
+    out_cotangents, share,
+):
+    """Write as `Bends` has them, from hinges and pairs of triangles; how many there are. There is room for two a hinge.
+    """
+    count = 0
+    one, other = np.empty(2, np.int64), np.empty(2, np.int64)
+    of_one, of_other = np.empty((2, 3, 2)), np.empty((2, 3, 2))
+    for h in range(nodes.shape[0]):
+        a, b, s, t = nodes[h, 0], nodes[h, 1], sides[h, 0], sides[h, 1]
+        if mates[s] == t or (mates[s] < 0 and mates[t] < 0):
+            for k in range(4):
+                out_nodes[count, k], out_cotangents[count, k] = nodes[h, k], cotangents[h, k]
+            out_areas[count, 0], out_areas[count, 1] = areas[h, 0], areas[h, 1]
+            out_length[count], share[count] = length[h], 1.0
+            if mates[s] == t:
+                # of a quad that is twisted its sides know nothing, and its cut, ½ k |e|²/A θ², too much
+                ratio = (areas[h, 0] + areas[h, 1]) / (length[h] * length[h])
+                share[count] = min(1.0, 2.0 * ratio * ratio)
+            count += 1
+            continue
+        first = corners_across(triangles, material, longest, mates, s, a, b, one, of_one)
+        second = corners_across(triangles, material, longest, mates, t, a, b, other, of_other)
+        for k in range(2):
+            c, d = min(k, first - 1), min(k, second - 1)
+            out_nodes[count, 0], out_nodes[count, 1], out_nodes[count, 2], out_nodes[count, 3] = a, b, one[c], other[d]
+            out_length[count], share[count] = length[h], 0.5
+            cotangents_and_area(of_one[c], 0, count, 0, out_cotangents, out_areas)
+            cotangents_and_area(of_other[d], 2, count, 1, out_cotangents, out_areas)
+            count += 1
+    return count
