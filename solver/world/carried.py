@@ -117,8 +117,15 @@ class FleshOnBones(Ride, System[Together]):
 
     def attempt(self, state: State, h: float) -> State:
         """Both states as the integrator leaves them, joints not yet closed."""
-        with self.soft.bearing(state.memory.get(BORNE)):
-            return self.jointed.integrated(self, state, h, self.soft.integrator)
+        if self.soft.losses is None:
+            with self.soft.bearing(state.memory.get(BORNE)):
+                return self.jointed.integrated(self, state, h, self.soft.integrator)
+        soft, joints = self.parted(state)
+        start, borne = self.soft.faded(soft, h)
+        with self.soft.bearing(borne):
+            after = self.jointed.integrated(self, self.merged([start, joints]), h, self.soft.integrator)
+        flesh, bones = self.parted(after)
+        return self.merged([self.soft.outlasting(flesh, soft, h), bones])
 
     def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
         """Both with what must hold exactly held.

@@ -79,6 +79,12 @@ class SoftBodies:
         finally:
             self._weight[:] = self._own_weight
 
+    @property
+    def borne(self) -> Vec:
+        """What acts on the nodes besides all else now, (n, 3) [N]."""
+        borne: Vec = self._weight - self._own_weight
+        return borne
+
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""
         return any(body.name == name for body in self.bodies_in_world)
