@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from .. import catalogue
-from ..assembly.damping import DampingLaw
+from ..assembly.damping import DampingLaw, ShortStepDamping
 from ..assembly.pattern import node_graph
 from ..coordinates.free_nodes import FreeNodes
+from ..forces.green import Green
 from ..integrators.interface import Integrator
 from ..integrators.oscillator import left
 from ..job.folder import Job, parameters
@@ -35,24 +36,25 @@ CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
 SEEN = 0.5, 12.0  #: [Hz] of wobbles that an artist sees; slower ones have half-lives in swings
 #: of what is asked: by so much less of it is taken from the slowest wobble where steps take more from faster ones
 SPREAD = 0.1
+FASTEST = 0.5  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
 SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
 
 
 def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, coordinates: FreeNodes,
               nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
-              ) -> tuple[list[WobbleLoss], list[str], float | None]:
-    """What each part of a body loses for its half-life, sentences for the log, and the frequency of its slowest wobble
-    where it hangs [Hz], where that was asked for and there is one.
+              ) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+    """What each part of a body loses for its half-life, its damping law with what short steps have besides, sentences
+    for the log, and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
     own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. nodes: the
     body's. linear: makes a fresh one.
     """
     half_life = one.body.wobble_half_life
     if not half_life:
-        return [], [], None
+        return [], own, [], None
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
-        return [], ["Wobble Half-Life: nothing of it wobbles"], None
+        return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
     seen = wobbles.omegas >= 2.0 * math.pi * SEEN[0]
     first = int(np.argmax(seen)) if seen.any() else len(seen) - 1
     # what is too fast to be seen may rock on the ground as slowly as can be
@@ -67,10 +69,13 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
     if isinstance(half_life, str):
         samples = np.asarray(job.array(half_life), dtype=float)
         curve = over_time(job, _table(rate, samples)[:, None])
+        rates = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+        asked = over_time(job, rates[:, None])
         least = float(samples[samples > 0.0].min(initial=math.inf))
         begins = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
+        law = _calmer(rest, made, own, lambda time: max(float(asked.at(time)[0]), 0.0), numerical.h)
         parts = _parts(made, coordinates, mass, lambda time: max(float(curve.at(time)[0]), 0.0), wobbles)
-        return parts, [f"{begins}: {numerical.alone(hertz)}"], hertz
+        return parts, law, [f"{begins}: {numerical.alone(hertz)}"], hertz
     found = rate(half_life)
     slow = ""
     if not seen[0]:
@@ -78,7 +83,18 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
         slow = (f"; {np.count_nonzero(~seen)} of its wobbles are slower than {SEEN[0]:g} Hz and lose as much a swing, "
                 f"the slowest half in {swings:.2g} s")
     note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{numerical.sentence(half_life, found)}"
-    return _parts(made, coordinates, mass, lambda time: found, wobbles) if found else [], [note], hertz
+    law = _calmer(rest, made, own, lambda time: math.log(2.0) / half_life, numerical.h)
+    return _parts(made, coordinates, mass, lambda time: found, wobbles) if found else [], law, [note], hertz
+
+
+def _calmer(rest: Vec, made: Matter, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
+    """The law of a material that is calmer in steps shorter than h [s]: what is seen at its fastest loses as much more
+    as `FASTEST` of what is asked, a rate [1/s] at a time [s]; cloth has its own."""
+    if len(made.modulus) != len(made.elements.tets):
+        return own
+    added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
+    share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
+    return ShortStepDamping(own, added, lambda time: share * asked(time), h)
 
 
 def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,

@@ -102,10 +102,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     damped: list[list[str]] = []
     losses: list[WobbleLoss] = []
     for k, (one, made) in enumerate(zip(prepared, matter)):
-        law: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
+        own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
             rest, made.elements, made.modulus, parameters("damping", one.body.damping))
-        lost, said, hertz = losses_of(job, one, made, law, rest, mass, coordinates, bodies[k].nodes, integrator,
-                                      type(linear))
+        lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
+                                           type(linear))
         bodies[k] = replace(bodies[k], hertz=hertz)
         laws.append(law)
         damped.append(said)

@@ -274,6 +274,8 @@ class Nodes(SoftBodies, Part):
         """The state that a step of h seconds starts from, less what half-lives take of its motion; and what acts on
         nodes through it besides forces, (n, 3) [N]."""
         borne = state.memory.get(BORNE)
+        if self._damping is not None:
+            self._damping.begin(h)
         if self.losses is None:
             return state, borne
         start, pushes = self.losses.taken(self, state, h, self.integrator.remembered_rates)

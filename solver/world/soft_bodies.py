@@ -66,7 +66,7 @@ class SoftBodies:
         self._own_weight = self.mass[:, None] * self.gravity
         self._weight = self._own_weight.copy()  #: with what is borne, written where it stands: who sees this feels that
         damping = Damping(self.damping_laws, self._elements, self.mass)
-        self._damping = None if damping.is_off and not laws else damping
+        self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
 
     @contextmanager

@@ -40,6 +40,24 @@ def test_what_flies_loses_no_momentum_at_all(tmp_path):
     assert np.abs(still.u - rigid.ravel()).max() <= 1e-12
 
 
+def test_only_steps_that_are_cut_short_have_a_stiffness_damping(tmp_path):
+    """What is bent finely goes on in a whole step as without a half-life, and is calmed in a sixteenth of one."""
+    job = box_job(tmp_path / "job", cells=(6, 2, 2), motion=False, method={"kind": "vanilla"}, step=H,
+                  integrator={"kind": "sdirk2"}, gravity=[0, 0, 0])
+    change(job, "bodies.0.pin", {})
+    change(job, "bodies.0.wobble_half_life", 0.2)
+    world = nodes_of(load(job))
+    state = world.initial_state()
+    world.faded(state, H)
+    assert world._damped(state, 0.0) is None
+    world.faded(state, H / 16)
+    v = np.cos(100.0 * world.rest)
+    force = world._damped(state, 0.0).force(v)
+    assert np.vdot(force, v) < 0.0 and np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).max()
+    spinning = world._damped(state, 0.0).force(np.cross([1.0, 2.0, 3.0], world.rest))
+    assert np.abs(spinning).max() <= 1e-9 * np.abs(force).max()
+
+
 def test_what_is_carried_is_not_left_behind(tmp_path):
     """A body whose pins turn and move turns and moves with them; where they part from each other it follows between."""
     world = carried(tmp_path / "turning", np.cross([0.0, 1.0, 3.0], ends()) + [2.0, 0.0, 0.0])
