@@ -48,7 +48,7 @@ GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an 
 NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
-HALF_LIFE = 0.75  #: of its slowest wobble [s]
+HALF_LIFE = 0.75  #: of what wobbles [s]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -152,6 +152,8 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Fill in what nobody has set of new cloth."""
     settings, said = obj.conjac, obj.conjac.contact
     _choose(settings.solver, CLOTH_SOLVER)
+    if not settings.is_property_set("wobble_half_life"):
+        settings.wobble_half_life = HALF_LIFE
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):

@@ -36,7 +36,8 @@ CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
 SEEN = 0.5, 12.0  #: [Hz] of wobbles that an artist sees; slower ones have half-lives in swings
 #: of what is asked: by so much less of it is taken from the slowest wobble where steps take more from faster ones
 SPREAD = 0.1
-FASTEST = 0.5  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
+FASTEST = 0.6  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
+BOUNCES = 1.5  #: [Hz] of what lies on cloth
 SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
 
 
@@ -52,6 +53,8 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
     half_life = one.body.wobble_half_life
     if not half_life:
         return [], own, [], None
+    if one.body.cloth is not None:
+        return _of_cloth(job, one, made, own, mass, coordinates, integrator)
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
@@ -61,37 +64,66 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
 
-    def rate(seconds: float) -> float:
-        """ρ [1/s] of a half-life, 0 never."""
-        return numerical.rate(seconds) if seconds > 0.0 else 0.0
-
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
+    samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
+    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
+    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    law = _calmer(rest, made, own, _at_times(job, asked, half_life), numerical.h)
+    parts = _parts(made, coordinates, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
     if isinstance(half_life, str):
-        samples = np.asarray(job.array(half_life), dtype=float)
-        curve = over_time(job, _table(rate, samples)[:, None])
-        rates = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
-        asked = over_time(job, rates[:, None])
         least = float(samples[samples > 0.0].min(initial=math.inf))
         begins = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
-        law = _calmer(rest, made, own, lambda time: max(float(asked.at(time)[0]), 0.0), numerical.h)
-        parts = _parts(made, coordinates, mass, lambda time: max(float(curve.at(time)[0]), 0.0), wobbles)
         return parts, law, [f"{begins}: {numerical.alone(hertz)}"], hertz
-    found = rate(half_life)
     slow = ""
     if not seen[0]:
         swings = half_life * SEEN[0] / hertz
         slow = (f"; {np.count_nonzero(~seen)} of its wobbles are slower than {SEEN[0]:g} Hz and lose as much a swing, "
                 f"the slowest half in {swings:.2g} s")
-    note = f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{numerical.sentence(half_life, found)}"
-    law = _calmer(rest, made, own, lambda time: math.log(2.0) / half_life, numerical.h)
-    return _parts(made, coordinates, mass, lambda time: found, wobbles) if found else [], law, [note], hertz
+    ends = numerical.sentence(half_life, float(fades[0]))
+    return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
+
+
+def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
+              integrator: Integrator) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+    """The same of cloth: it swings as a rod of its length does that hangs from one end, and what lies on it bounces as
+    its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as long to lose its half."""
+    from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
+    from ..forces.cloth.threads import Threads
+
+    half_life, elements = one.body.wobble_half_life, made.elements
+    assert isinstance(elements, ClothElements)
+    length = float(np.ptp(one.volume.nodes, axis=0).max())
+    weight = float(np.linalg.norm(job.scene.gravity))
+    hertz = max(math.sqrt(1.5 * weight / length) / (2.0 * math.pi), SEEN[0])
+    numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
+    if isinstance(half_life, str):
+        samples = np.asarray(job.array(half_life), dtype=float)
+    else:
+        samples = np.full(1, half_life)
+    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
+    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
+    rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
+    law = Threads(elements, own.share or 0.0, own.drag, strength)
+    parts = _parts(made, coordinates, mass, rate, None) if fades.any() else []
+    least = float(samples[samples > 0.0].min(initial=math.inf))
+    note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"
+            f"{numerical.sentence(least, float(fades.max(initial=0.0)))}")
+    return parts, law, [note] if least < math.inf else [], None
+
+
+def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:
+    """What there is of them at a time [s]: the one that there is, or a curve through those over time."""
+    if not isinstance(said, str):
+        only = float(values[0])
+        return lambda time: only
+    curve = over_time(job, values[:, None])
+    return lambda time: max(float(curve.at(time)[0]), 0.0)
 
 
 def _calmer(rest: Vec, made: Matter, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
     """The law of a material that is calmer in steps shorter than h [s]: what is seen at its fastest loses as much more
-    as `FASTEST` of what is asked, a rate [1/s] at a time [s]; cloth has its own."""
-    if len(made.modulus) != len(made.elements.tets):
-        return own
+    as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
     added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
     return ShortStepDamping(own, added, lambda time: share * asked(time), h)
@@ -111,8 +143,8 @@ def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, 
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 
 
-def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float], wobbles: Wobbles
-           ) -> list[WobbleLoss]:
+def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
+           wobbles: Wobbles | None) -> list[WobbleLoss]:
     """Of each part that hangs together."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
@@ -121,7 +153,8 @@ def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[floa
         nodes, pins = part[is_free], part[~is_free]
         if len(nodes):
             carried = PinMotion(graph, pins, nodes) if len(pins) else None
-            found.append(WobbleLoss(nodes, pins, mass[nodes], rate, _slow(wobbles, mass, nodes), carried))
+            slow = None if wobbles is None else _slow(wobbles, mass, nodes)
+            found.append(WobbleLoss(nodes, pins, mass[nodes], rate, slow, carried))
     return found
 
 
