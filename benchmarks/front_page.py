@@ -26,10 +26,13 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("What a new soft body keeps of the wobble that one sees, worst scene", "lively", "visible_default"),
+    Line("What a new soft body keeps of the wobble that its half-life leaves, worst shape", "half_life_band",
+         "visible_new_body"),
+    Line("What it keeps with *Wobble Half-Life* off, worst scene", "lively", "visible_default"),
     Line("Its price over the cheapest setting of each scene", "lively", "default_over_cheapest", "times"),
     Line("What ConJac keeps of what its nodes can tell", "lively", "conjac_over_exact"),
-    Line("*Wobble Half-Life*, off by at most", "half_life", "half_life_error"),
+    Line("*Wobble Half-Life*, off by at most, slowest wobble", "half_life", "half_life_error"),
+    Line("The same of all wobbles of 0.5 to 12 Hz, at 1/24 to 1/192 s", "half_life_band", "half_life_band"),
     Line("Longest edge of what is dropped, over solved stages", "impacts", "drop_stretch", "times"),
     Line("A dropped body at rest, sunk by a share of its height", "impacts", "drop_sink"),
     Line("Drop that a hinge loses in 4 s", "swing", "hinge_loss"),

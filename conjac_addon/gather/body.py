@@ -47,11 +47,11 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     else:
         body |= {"mesher": of("mesher"), "material": of("material"), "carry": of("carry"),
                  "density": properties.si(settings, catalogue.DENSITY.key, scene), **fibers.fiber_settings(obj, of)}
-        half_life = properties.si(settings, HALF_LIFE, scene)
-        if half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
-            body[HALF_LIFE] = half_life
         if settings.spot != "none":
             body["spot"] = of("spot")
+    half_life = properties.si(settings, HALF_LIFE, scene)
+    if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
+        body[HALF_LIFE] = half_life
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}

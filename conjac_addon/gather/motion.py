@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver import catalogue
+from .. import members
 from . import animated, fibers
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
@@ -34,7 +35,8 @@ class Motion:
         self._to_object: list[NDArray[np.float64]] = []
         self._is_activated = fibers.is_activated(evaluation.object)
         self._activation: list[float] = []
-        self._calms = animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
+        self._calms = (animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
+                       and not members.is_sharp(evaluation.object))
         self._half_lives: list[float] = []
 
     def begin(self) -> None:

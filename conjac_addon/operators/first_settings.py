@@ -49,7 +49,7 @@ NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
-HALF_LIFE = 0.75  #: of its slowest wobble [s]
+HALF_LIFE = 0.75  #: of what wobbles [s]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -153,6 +153,8 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Fill in what nobody has set of new cloth."""
     settings, said = obj.conjac, obj.conjac.contact
     _choose(settings.solver, CLOTH_SOLVER)
+    if not settings.is_property_set("wobble_half_life"):
+        settings.wobble_half_life = HALF_LIFE
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):

@@ -21,6 +21,10 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "thickness")
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
     sections.draw_simulate_after(layout, obj)
+    half_life = catalogue.WOBBLE_HALF_LIFE
+    setting(layout, settings, half_life.key)
+    if getattr(settings, half_life.key) and members.is_sharp(obj):
+        hint(layout, f"{half_life.label} does not count with Sharp Edges")
     setting(layout, settings, "damping")
     sections.draw_params(layout, settings, "damping")
     if sections.chosen(settings, "damping").unclothed:

@@ -12,6 +12,7 @@ from ..state import Index, Vec
 from .elements import Elements
 from .kernels import multiply, multiply_one
 
+WHOLE = 1.0e-6  #: of a step: one that is no shorter than that is whole
 #: nodes of elements besides tets, (s, 4), and their blocks of D [N s/m], (s, 6, 9)
 Between = tuple[Index, Vec]
 
@@ -32,26 +33,35 @@ class DampingLaw(Protocol):
         are scratch."""
 
 
-class SummedDamping:
-    """D of a law and α(t) times that of another one; the drag is the first one's."""
+class ShortStepDamping:
+    """D of a law, and in steps that were cut short α(t) (1 − h/h₀) times that of another one.
 
-    share = None  #: of K, which only `fill` knows
+    Steps are cut short where something is hit, and a short one leaves fine ripples that a whole one takes: without
+    something in its place they go on, and cut the next step short, too.
+    """
 
-    def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float]) -> None:
-        """added: with a stiffness damping of 1 s and no drag. strength: α [s] at a time [s]."""
-        self._own, self._added, self._strength, self.drag = own, added, strength, own.drag
+    def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float], whole: float) -> None:
+        """added: with a stiffness damping of 1 s and no drag. strength: α [s] at a time [s]. whole: h₀ [s]."""
+        self.own, self.drag, self.share = own, own.drag, None
+        self._added, self._strength, self._whole = added, strength, whole
+        self._missing = 0.0  #: 1 − h/h₀
         self._blocks: Vec | None = None  #: of the first
+
+    def within(self, h: float) -> DampingLaw:
+        """What there is in a step of h seconds."""
+        self._missing = 1.0 - h / self._whole
+        return self if self._missing > WHOLE else self.own
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
         scratch."""
         self._added.fill(x, time, forces, blocks)
-        blocks *= self._strength(time)
-        if self._own.share == 0.0:
+        blocks *= self._missing * self._strength(time)
+        if self.own.share == 0.0:
             return
         if self._blocks is None:
             self._blocks = np.zeros_like(blocks)
-        self._own.fill(x, time, forces, self._blocks)
+        self.own.fill(x, time, forces, self._blocks)
         blocks += self._blocks
 
 
@@ -114,15 +124,25 @@ class Damping:
 
     def __init__(self, laws: Sequence[DampingLaw], elements: Elements, mass: Vec) -> None:
         """laws: one a body; none where no material is damped. mass: (n,) [kg]."""
-        self._laws, self._elements = laws, elements
+        self._of_steps, self._elements = laws, elements
         self._every: Index = np.arange(len(elements.tets), dtype=np.int32)
         self._drag = np.zeros(len(mass))
         for law, where in zip(laws, elements.slices):
             nodes = np.unique(elements.tets[where])
             self._drag[nodes] = law.drag * mass[nodes]
+        self._blocks: Vec | None = None
+        self.may_change = any(isinstance(law, ShortStepDamping) for law in laws)  #: from step to step
+        self._use([law.own if isinstance(law, ShortStepDamping) else law for law in laws])
+
+    def begin(self, h: float) -> None:
+        """Damp from now on as a step of h seconds does."""
+        if self.may_change:
+            self._use([law.within(h) if isinstance(law, ShortStepDamping) else law for law in self._of_steps])
+
+    def _use(self, laws: Sequence[DampingLaw]) -> None:
+        self._laws = laws
         shares = {law.share for law in laws} or {0.0}
         self._share = shares.pop() if len(shares) == 1 else None
-        self._blocks: Vec | None = None
         self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
     def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:

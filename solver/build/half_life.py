@@ -1,7 +1,8 @@
-"""Wobble Half-Life: what a body's material has to lose so that its slowest wobble loses half of its height in time.
+"""Wobble Half-Life: what a body has to lose so that all of its wobbles that can be seen lose half of their height in
+time.
 
-What wobbles slower than once a second is not the stiff thing that seconds are meant for: 0.75 s would let a hanging
-rope of 0.2 Hz creep back as leather does. Its half-life counts its swings, as many as seconds are asked for.
+What wobbles slower than once in two seconds is not the stiff thing that seconds are meant for: 0.75 s would let a
+hanging rope of 0.2 Hz creep back as leather does. Such a wobble loses in each swing what one of 0.5 Hz does.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from .. import catalogue
-from ..assembly.damping import DampingLaw, SummedDamping
+from ..assembly.damping import DampingLaw, ShortStepDamping
+from ..assembly.pattern import node_graph
+from ..coordinates.free_nodes import FreeNodes
 from ..forces.green import Green
 from ..integrators.interface import Integrator
 from ..integrators.oscillator import left
@@ -21,56 +25,148 @@ from ..job.folder import Job, parameters
 from ..job.schema import step_size
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
+from ..world.wobble_loss import PinMotion, SlowModes, WobbleLoss
 from .fields import Prepared
 from .inputs import over_time
 from .matter import Matter
-from .wobble import slowest
+from .wobble import Wobbles, hung, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
-CRITICAL = 2.0  #: d / ω of what comes back without a swing
-SWING = 1.0  #: [Hz] of what is slower a half-life is meant in swings
+CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
+SEEN = 0.5, 12.0  #: [Hz] of wobbles that an artist sees; slower ones have half-lives in swings
+#: of what is asked: by so much less of it is taken from the slowest wobble where steps take more from faster ones
+SPREAD = 0.1
+FASTEST = 0.6  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
+BOUNCES = 1.5  #: [Hz] of what lies on cloth
 SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
 
 
-def law_of(job: Job, one: Prepared, made: Matter, rest: Vec, mass: Vec, free: Index, dynamic: Index,
-           integrator: Integrator, linear: LinearSolver) -> tuple[DampingLaw, list[str], float | None]:
-    """The body's damping law with what its half-life asks besides, sentences for the log, and the frequency of its
-    slowest wobble [Hz] where that was asked for and there is one.
+def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, coordinates: FreeNodes,
+              nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
+              ) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+    """What each part of a body loses for its half-life, its damping law with what short steps have besides, sentences
+    for the log, and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
-    What is added is Green damping: it brakes nothing that falls or turns. rest, mass: of all nodes, (n, 3) [m] and
-    (n,) [kg]. free, dynamic: the body's nodes that are not prescribed, and those that are dynamic. linear: a fresh one.
+    own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. nodes: the
+    body's. linear: makes a fresh one.
     """
-    elastic, modulus = made.elements, made.modulus
-    own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
-        rest, elastic, modulus, parameters("damping", one.body.damping))
     half_life = one.body.wobble_half_life
     if not half_life:
-        return own, [], None
-    added = Green(rest, elastic, modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
-    wobble = slowest(elastic, (own, added), rest, mass, free, followed(job, one, dynamic), linear)
-    if wobble is None:
-        return own, ["Wobble Half-Life: nothing of it wobbles"], None
-    hertz = wobble.omega / (2.0 * math.pi)
-    slower = max(1.0, SWING / hertz)
-    has, share = wobble.lost[0] + own.drag, wobble.lost[1]
-    numerical = _Numerical(job, one, integrator, wobble.omega)
+        return [], own, [], None
+    if one.body.cloth is not None:
+        return _of_cloth(job, one, made, own, mass, coordinates, integrator)
+    wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
+    if wobbles is None:
+        return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
+    seen = wobbles.omegas >= 2.0 * math.pi * SEEN[0]
+    first = int(np.argmax(seen)) if seen.any() else len(seen) - 1
+    # what is too fast to be seen may rock on the ground as slowly as can be
+    omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
+    numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
 
-    def strength(seconds: float) -> float:
-        """α [s] of a half-life, 0 never."""
-        return max(0.0, (numerical.rate(slower * seconds) - has) / share) if seconds > 0.0 else 0.0
+    hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
+    samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
+    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
+    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    law = _calmer(rest, made, own, _at_times(job, asked, half_life), numerical.h)
+    parts = _parts(made, coordinates, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
+    if isinstance(half_life, str):
+        least = float(samples[samples > 0.0].min(initial=math.inf))
+        begins = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
+        return parts, law, [f"{begins}: {numerical.alone(hertz)}"], hertz
+    slow = ""
+    if not seen[0]:
+        swings = half_life * SEEN[0] / hertz
+        slow = (f"; {np.count_nonzero(~seen)} of its wobbles are slower than {SEEN[0]:g} Hz and lose as much a swing, "
+                f"the slowest half in {swings:.2g} s")
+    ends = numerical.sentence(half_life, float(fades[0]))
+    return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
 
+
+def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
+              integrator: Integrator) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+    """The same of cloth: it swings as a rod of its length does that hangs from one end, and what lies on it bounces as
+    its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as long to lose its half."""
+    from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
+    from ..forces.cloth.threads import Threads
+
+    half_life, elements = one.body.wobble_half_life, made.elements
+    assert isinstance(elements, ClothElements)
+    length = float(np.ptp(one.volume.nodes, axis=0).max())
+    weight = float(np.linalg.norm(job.scene.gravity))
+    hertz = max(math.sqrt(1.5 * weight / length) / (2.0 * math.pi), SEEN[0])
+    numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
     if isinstance(half_life, str):
         samples = np.asarray(job.array(half_life), dtype=float)
-        curve = over_time(job, _table(strength, samples)[:, None])
-        least = float(samples[samples > 0.0].min(initial=math.inf))
-        said = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
-        return SummedDamping(own, added, lambda time: max(float(curve.at(time)[0]), 0.0)), [
-            f"{said}: {numerical.alone_said}"], hertz
-    alpha = strength(half_life)
-    swings = f"; of what is slower than 1 Hz they are swings, here {slower * half_life:.2g} s" if slower > 1.0 else ""
-    note = (f"Wobble Half-Life {half_life:.3g} s: {numerical.alone_said}{swings}"
-            f"{numerical.sentence(slower * half_life, has, alpha)}")
-    return SummedDamping(own, added, lambda time: alpha) if alpha else own, [note], hertz
+    else:
+        samples = np.full(1, half_life)
+    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
+    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
+    rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
+    law = Threads(elements, own.share or 0.0, own.drag, strength)
+    parts = _parts(made, coordinates, mass, rate, None) if fades.any() else []
+    least = float(samples[samples > 0.0].min(initial=math.inf))
+    note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"
+            f"{numerical.sentence(least, float(fades.max(initial=0.0)))}")
+    return parts, law, [note] if least < math.inf else [], None
+
+
+def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:
+    """What there is of them at a time [s]: the one that there is, or a curve through those over time."""
+    if not isinstance(said, str):
+        only = float(values[0])
+        return lambda time: only
+    curve = over_time(job, values[:, None])
+    return lambda time: max(float(curve.at(time)[0]), 0.0)
+
+
+def _calmer(rest: Vec, made: Matter, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
+    """The law of a material that is calmer in steps shorter than h [s]: what is seen at its fastest loses as much more
+    as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
+    added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
+    share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
+    return ShortStepDamping(own, added, lambda time: share * asked(time), h)
+
+
+def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
+             linear: Callable[[], LinearSolver]) -> Wobbles | None:
+    """Where the body hangs from its pins and bones, if it does; pins that give way hold it too."""
+    still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
+    free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
+    if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
+        free, still = np.arange(nodes.start, nodes.stop, dtype=np.int32), still[:0]
+    carried = [part for part in made.parts if np.isin(part, still).any()]
+    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
+    x = hung(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
+    dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
+    return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
+
+
+def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
+           wobbles: Wobbles | None) -> list[WobbleLoss]:
+    """Of each part that hangs together."""
+    graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
+    found = []
+    for part in made.parts:
+        is_free = coordinates.is_free[part]
+        nodes, pins = part[is_free], part[~is_free]
+        if len(nodes):
+            carried = PinMotion(graph, pins, nodes) if len(pins) else None
+            slow = None if wobbles is None else _slow(wobbles, mass, nodes)
+            found.append(WobbleLoss(nodes, pins, mass[nodes], rate, slow, carried))
+    return found
+
+
+def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
+    """Those of these nodes that are slower than what is seen as a wobble."""
+    shares = wobbles.omegas / (2.0 * math.pi * SEEN[0])
+    fields = wobbles.fields[:, nodes]
+    norms = np.sqrt(np.einsum("mki,k,mki->m", fields, mass[nodes], fields))
+    slow = (shares < 1.0) & (norms > math.sqrt(0.5))
+    if not slow.any():
+        return None
+    return SlowModes(wobbles.x[nodes], fields[slow] / norms[slow, None, None], shares[slow])
 
 
 def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:
@@ -109,37 +205,50 @@ def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
 class _Numerical:
     """What the integrator makes of a wobble at the job's step."""
 
-    def __init__(self, job: Job, one: Prepared, integrator: Integrator, omega: float) -> None:
+    def __init__(self, job: Job, one: Prepared, integrator: Integrator, omega: float, own: float) -> None:
+        """omega, own: ω and d of the slowest wobble that is seen, with what its material loses [rad/s], [1/s]."""
         scene = job.scene
         self.h = step_size(scene.time.fps, scene.time.step)[1]
         self._beta = parameters("method", scene.method_of(one.body))["beta"]
-        self._integrator, self._omega = integrator, omega
-        self.alone = self.with_rate(0.0)  #: seconds in which it halves the wobble by itself
-        label = catalogue.find("integrator", scene.integrator.kind).label
-        self.alone_said = (f"its slowest wobble has {_frequency(omega)}, which {label} at 1/"
-                           f"{1.0 / self.h:.4g} s alone halves in {_seconds(self.alone)}")
+        self._integrator, self._omega, self._own = integrator, omega, own
+        self._label = catalogue.find("integrator", scene.integrator.kind).label
 
-    def with_rate(self, rate: float) -> float:
-        """Seconds in which a wobble is halved that loses by itself at a rate d [1/s]."""
-        kept = left(self._integrator, self._omega * self.h, self._beta, rate * self.h)
-        return math.inf if kept >= 1.0 - 1.0e-12 else self.h * math.log(0.5) / math.log(kept)
+    def loses(self, omega: float, own: float, rho: float) -> float:
+        """How fast a wobble fades [1/s], at its material's d = `own` and ρ between steps."""
+        kept = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
+        return max(-math.log(kept) / self.h, 0.0)
+
+    def alone(self, hertz: float) -> str:
+        """What the integrator does by itself to the slowest wobble [Hz]."""
+        omega = 2.0 * math.pi * hertz
+        return (f"its slowest wobble has {_frequency(omega)}, which {self._label} at 1/{1.0 / self.h:.4g} s alone "
+                f"halves in {_seconds(_half_life(self.loses(omega, 0.0, 0.0)))}")
 
     def rate(self, half_life: float) -> float:
-        """d ≥ 0 [1/s] with which a wobble is halved in time, no more than brings it back without a swing."""
-        if self.alone <= half_life:
+        """ρ ≥ 0 [1/s] with which wobbles are halved in time, no more than brings the slowest back without a swing."""
+        asked, omega, own = math.log(2.0) / half_life, self._omega, self._own
+        fastest = max(omega, 2.0 * math.pi * SEEN[1])
+        apart = self.loses(fastest, own, 0.0) - self.loses(omega, own, 0.0)
+        asked -= min(max(0.5 * apart, 0.0), SPREAD * asked)
+        most = CRITICAL * omega
+        if self.loses(omega, own, 0.0) >= asked:
             return 0.0
-        most = CRITICAL * self._omega
-        if self.with_rate(most) >= half_life:
+        if self.loses(omega, own, most) <= asked:
             return most
-        return float(brentq(lambda rate: 1.0 / self.with_rate(rate) - 1.0 / half_life, 0.0, most, rtol=1e-4))
+        return float(brentq(lambda rho: self.loses(omega, own, rho) - asked, 0.0, most, rtol=1e-4))
 
-    def sentence(self, half_life: float, has: float, alpha: float) -> str:
-        """What the log says of a material that makes a wobble lose at the rate `has` [1/s] and of what is added."""
-        by_itself = self.with_rate(has)
+    def sentence(self, half_life: float, rho: float) -> str:
+        """What the log says of a rate ρ [1/s] that is added."""
+        by_itself = _half_life(self.loses(self._omega, self._own, 0.0))
         if by_itself < 0.95 * half_life:
-            with_material = f", and with the damping of its material in {_seconds(by_itself)}" if has else ""
+            with_material = f", and with the damping of its material in {_seconds(by_itself)}" if self._own else ""
             return (f"{with_material}: sooner than was asked, so nothing damps it besides; take smaller steps or a "
                     "livelier integrator")
-        if self.rate(half_life) >= CRITICAL * self._omega:
+        if rho >= CRITICAL * self._omega:
             return "; it comes back without a swing, and no damping brings it back sooner"
-        return f"; a stiffness damping of {alpha:.3g} s does the rest"
+        return f"; a damping of {2.0 * rho:.3g} 1/s of motion relative to what carries it does the rest"
+
+
+def _half_life(rate: float) -> float:
+    """Seconds of a rate [1/s]."""
+    return math.log(2.0) / rate if rate > 1.0e-12 else math.inf

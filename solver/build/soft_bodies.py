@@ -27,11 +27,12 @@ from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.nodes import Nodes
+from ..world.wobble_loss import WobbleLoss, WobbleLosses
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
 from .ground import on_ground, sunk
-from .half_life import law_of
+from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pressures import pressures
@@ -100,15 +101,16 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     laws: list[DampingLaw] = []
     damped: list[list[str]] = []
-    for k, (one, made, start, stop) in enumerate(zip(prepared, matter, first[:-1], first[1:])):
-        free = coordinates.free[(coordinates.free >= start) & (coordinates.free < stop)]
-        if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
-            free = np.arange(start, stop, dtype=np.int32)
-        law, said, hertz = law_of(job, one, made, rest, mass, free, one.fields.dynamic + np.int32(start), integrator,
-                                  type(linear)())
+    losses: list[WobbleLoss] = []
+    for k, (one, made) in enumerate(zip(prepared, matter)):
+        own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
+            rest, made.elements, made.modulus, parameters("damping", one.body.damping))
+        lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
+                                           type(linear))
         bodies[k] = replace(bodies[k], hertz=hertz)
         laws.append(law)
         damped.append(said)
+        losses += lost
 
     contacts: list[ContactLaw] = []
     said_of_contact: list[str] = []
@@ -132,7 +134,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
-                 joins_apart=joins)
+                 joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None)
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,

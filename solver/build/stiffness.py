@@ -12,7 +12,7 @@ from ..job.folder import Job, blame
 from ..linear.choose import choose
 from .fields import Prepared, modulus_of
 from .half_life import followed
-from .wobble import slowest
+from .wobble import hung, slowest
 
 NEAR = 0.005  #: of the frequency that is asked for
 TRIES = 8  #: fibers are not made stiffer, so that it grows by less than the root of Young's modulus
@@ -54,8 +54,11 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     alone = followed(job, prepared, fields.dynamic)
     # what is quasistatic is asked how it would wobble
     alone = None if alone is None or not len(alone) else alone
-    wobble = slowest(made.elements, (), rest, made.mass, free, alone,
-                     choose(job.scene.linear_solver, [prepared.count]))
-    if wobble is None:
+    carried = [part for part in made.parts if np.isin(part, held).any()]
+    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else held[:0]
+    choice, count, gravity = job.scene.linear_solver, [prepared.count], np.array(job.scene.gravity)
+    x = hung(made.elements, rest, made.mass, hanging, gravity, choose(choice, count))
+    found = slowest(made.elements, (), x, made.mass, free, alone, choose(choice, count))
+    if found is None:
         raise BadInput("nothing of it wobbles: pins and bones hold all of it", "Unpaint part of the Pin group")
-    return wobble.omega / (2.0 * math.pi)
+    return float(found.omegas[0]) / (2.0 * math.pi)

@@ -1,64 +1,79 @@
-"""The slowest wobble of a body at rest, from its stiffness and mass and from what holds it."""
+"""The slowest wobbles of a body where it hangs, from its stiffness and mass and from what holds it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse.linalg as sla
 from scipy.sparse.csgraph import connected_components
 
 from ..assembly.damping import DampingLaw
+from ..assembly.elements import Elements
+from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern, node_graph
+from ..errors import StepFailed
 from ..forces.elastic import corner_products
 from ..forces.stencils import BodyElements
-from ..linear.interface import LinearSolver
-from ..state import Index, Vec
+from ..linear.interface import LinearSolver, NotPositiveDefinite
+from ..nonlinear.equilibrium import equilibrium
+from ..state import Index, Mask, Vec
 
 STILL = 1.0e-6  #: of the fastest one found, in ω²: what is slower moves and turns without being deformed
-RIGID, BESIDES = 6, 4  #: motions of a part that nothing holds; wobbles that are looked for besides
+RIGID, BESIDES = 6, 8  #: motions of a part that nothing holds; wobbles that are looked for besides
 DENSE = 150  #: unknowns: of so few all wobbles are found at once
+HUNG = 1.0e-5  #: of the weight: a smaller force is a balance
 SHIFT = 1.0e-4  #: of an even stretch's ω²: how far under zero the spectrum is looked at from
 
 
 @dataclass(frozen=True)
-class Wobble:
-    """q̈ + d q̇ + ω² q = 0."""
+class Wobbles:
+    """Some of a body, slowest first: each is q̈ + d q̇ + ω² q = 0."""
 
-    omega: float  #: ω [rad/s]
-    lost: tuple[float, ...]  #: the d that each of some laws gives it, without a drag [1/s]
+    x: Vec  #: positions that they are about, (n, 3) [m]
+    omegas: Vec  #: ω [rad/s], (m,)
+    fields: Vec  #: orthonormal in the product of the masses, (m, n, 3)
+    lost: tuple[Vec, ...]  #: the d that each of some laws gives them, without a drag, (m,) [1/s]
 
 
-def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], rest: Vec, mass: Vec, free: Index, dynamic: Index | None,
-            linear: LinearSolver) -> Wobble | None:
-    """The slowest one of a body, and what each law makes it lose; None where nothing wobbles.
+def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec, free: Index, dynamic: Index | None,
+            linear: LinearSolver) -> Wobbles | None:
+    """The slowest ones of a body, and what each law makes them lose; None where nothing wobbles.
 
-    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. free: the body's nodes that are not prescribed; what nothing
-    prescribes flies freely, over a ground too. dynamic: those of them that the others follow in balance, None where
-    each moves on its own. linear: a fresh one.
+    x, mass: of all nodes, (n, 3) [m], where it is in balance, and (n,) [kg]. free: the body's nodes that are not
+    prescribed; what nothing prescribes flies freely, over a ground too. dynamic: those of them that the others follow
+    in balance, None where each moves on its own. linear: a fresh one.
     """
     if not len(free):
         return None
     forces, blocks = np.zeros((*elastic.tets.shape, 3)), np.zeros((len(elastic.tets), 6, 9))
-    elastic.fill(rest, True, forces, blocks)
 
     def lost_by(field: Vec, blocks: Vec) -> float:
         corners = field[None, elastic.tets]
         return -float(np.vdot(corners, corner_products(blocks, corners)) / np.vdot(field, mass[:, None] * field))
 
     # −K and a little M: what nothing holds has motions without stiffness
-    stretch = np.zeros_like(rest)
-    stretch[free] = rest[free] - rest[free].mean(axis=0)
+    elastic.fill(x, True, forces, blocks)
+    stretch = np.zeros_like(x)
+    stretch[free] = x[free] - x[free].mean(axis=0)
     shift = SHIFT * lost_by(stretch, blocks)
     graph = node_graph(elastic.tets, len(mass))[free][:, free]
     pattern = Pattern(elastic.tets, free[linear.order(graph)], len(mass))
-    pattern.gather(blocks, np.zeros((len(mass), 3, 3)), -1.0, shift * mass)
     matrix, weight = pattern.matrix(), np.repeat(mass[pattern.order], 3)
     linear.analyse(matrix, 0)
-    linear.factor(matrix, rest[pattern.order])
+    # what a load stretches is stiffer across it, and what it presses softer: the true K where it has a balance
+    for project in (False, True):
+        elastic.fill(x, project, forces, blocks)
+        pattern.gather(blocks, np.zeros((len(mass), 3, 3)), -1.0, shift * mass)
+        try:
+            linear.factor(pattern.matrix(), x[pattern.order])
+            break
+        except NotPositiveDefinite:
+            if project:
+                raise
 
     if dynamic is not None:
         squares, modes = _of_dynamic(linear, weight, pattern.position[dynamic], shift)
@@ -67,13 +82,64 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], rest: Vec, mass: 
     deformed = np.flatnonzero(squares > STILL * squares.max(initial=0.0))
     if not len(deformed):
         return None
-    field = np.zeros_like(rest)
-    field[pattern.order] = modes[:, deformed[0]].reshape(-1, 3)
+    fields = np.zeros((len(deformed), *x.shape))
+    fields[:, pattern.order] = modes[:, deformed].T.reshape(len(deformed), -1, 3)
+    fields /= np.sqrt(np.einsum("mni,n,mni->m", fields, mass, fields))[:, None, None]
     lost = []
     for law in laws:
-        law.fill(rest, 0.0, forces, blocks)
-        lost.append(lost_by(field, blocks))
-    return Wobble(math.sqrt(squares[deformed[0]]), tuple(lost))
+        law.fill(x, 0.0, forces, blocks)
+        lost.append(np.array([lost_by(field, blocks) for field in fields]))
+    return Wobbles(x, np.sqrt(squares[deformed]), fields, tuple(lost))
+
+
+def hung(elastic: BodyElements, rest: Vec, mass: Vec, held: Index, gravity: Vec, linear: LinearSolver) -> Vec:
+    """Where a body hangs, (n, 3) [m]; its rest shape where it finds no balance.
+
+    rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. held: those that others of it hold up. gravity: (3,) [m/s²].
+    linear: a fresh one.
+    """
+    if not len(held) or not gravity.any():
+        return rest
+    try:
+        return equilibrium(_Alone(elastic, rest, mass, gravity), rest, 0.0, held, elastic.tets, linear, tolerance=HUNG)
+    except StepFailed:
+        return rest
+
+
+class _Alone:
+    """A body under its own weight, with nothing besides, as what a stage asks of forces and masses."""
+
+    def __init__(self, elastic: BodyElements, rest: Vec, mass: Vec, gravity: Vec) -> None:
+        self._elements, self.rest, self.mass = Elements([elastic], [], len(rest)), rest, mass
+        self._weight, self._none = mass[:, None] * gravity, np.zeros((len(rest), 3, 3))
+
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float | None]:
+        force = self._weight.copy()
+        return force, self._elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)))
+
+    def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
+        force = self._weight.copy()
+        self._elements.fill(x, time, project, force)
+        return Linearised(x, np.zeros_like(x), self.mass, force, self._elements.blocks, self._none)
+
+    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+        self._elements.fill_again(x, time, strained)
+        return Linearised(x, v, self.mass, self._weight.copy(), self._elements.blocks, self._none)
+
+    def filled(self) -> npt.NDArray[np.int64]:
+        return self._elements.filled.copy()
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        return 1.0
+
+    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
+        return np.ones(len(start))
+
+    def body_of(self, node: int) -> str | None:
+        return None
+
+    def clamped(self, x: Vec, time: float) -> Mask:
+        return self._elements.clamped(x, time)
 
 
 def _of_all(linear: LinearSolver, weight: Vec, count: int, shift: float) -> tuple[Vec, Vec]:

@@ -92,8 +92,8 @@ DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, 
                 field=True)
 
 WOBBLE_HALF_LIFE = Param("wobble_half_life", "Wobble Half-Life",
-                         "Time in which the slowest wobble loses half of its height, at any step, in swings where one "
-                         "takes longer than a second; finer ones die sooner. 0 never, as far as the material goes",
+                         "Time in which every wobble that can be seen loses half of its height, at any step, in swings "
+                         "where one takes longer than two seconds. 0 never, as far as the material goes",
                          0.0, "s", 0.0, 1.0e3, 0.0, 4.0)
 STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
                           "How fast wobbles die, the faster the finer they are: 0.001 calms ripples, 0.1 is dough",
@@ -190,6 +190,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
           "As lively as TR-BDF2 and safer in contact: no stage overshoots", adaptive=True, iterates=True, bounded=True,
           number=8),
+    Entry("integrator", "sdirk23", "integrators.sdirk:SDIRK23", "Three-Stage SDIRK",
+          "The most life that is safe in contact: what can be seen swings on at any step, for half as much again",
+          adaptive=True, iterates=True, bounded=True, number=26),
     Entry("integrator", "swinging", "integrators.swinging:Swinging", "Swinging Nodes",
           "Dynamic nodes swing on undamped for one factorization a step; what touches is moved by SDIRK2",
           iterates=True, bounded=True, unjointed=FOLLOWED, number=25),

@@ -24,6 +24,7 @@ class BDF2(Integrator):
     linearised = False
     equal_steps = True
     remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
+    remembered_rates: tuple[str, ...] = (RATES,)
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

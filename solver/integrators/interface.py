@@ -84,6 +84,7 @@ class Integrator(Protocol):
 
     order: int  #: of accuracy; a test measures it
     remembers: tuple[str, ...] = ()  #: keys of the memory by which it goes on from earlier steps
+    remembered_rates: tuple[str, ...] = ()  #: of those the keys of earlier rates, which fade as the last ones do
     momentum: Momentum = Momentum.PROJECTED  #: how jointed bodies bring theirs to its stages
     equal_steps: bool = False  #: whether a step as long as the last one is worth more than one of the best length
     #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel

@@ -109,17 +109,23 @@ class Oscillator:
         return State(stage.time, base + stage.b * stage.h * u, u, start.memory)
 
 
-def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0) -> Vec:
-    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger; drag_h: d h. [Ascher 11]"""
+def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0,
+                  fades: float = 1.0) -> Vec:
+    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger; drag_h: d h. [Ascher 11]
+
+    fades: what rates that a step begins with, and earlier ones, are multiplied by before it.
+    """
     system, h = Oscillator(omega_h, beta, drag_h), 1.0
+    rates = integrator.remembered_rates
     primed = State(0.0, np.ones(3), np.zeros(3))
     for _ in range(2):
         primed = integrator.step(system, primed, h)
     remembered = [key for key, value in primed.memory.items() if value.dtype == float and value.size == 3]
     columns = []
     for unit in np.eye(2 + len(remembered)):
-        memory = {key: np.full(primed.memory[key].shape, value) for key, value in zip(remembered, unit[2:])}
-        before = State(0.0, np.full(3, unit[0]), np.full(3, unit[1]), {**primed.memory, **memory})
+        memory = {key: np.full(primed.memory[key].shape, fades * value if key in rates else value)
+                  for key, value in zip(remembered, unit[2:])}
+        before = State(0.0, np.full(3, unit[0]), np.full(3, fades * unit[1]), {**primed.memory, **memory})
         after = integrator.step(system, before, h)
         columns.append([after.q[0], after.u[0], *(after.memory[key].flat[0] for key in remembered)])
     return np.array(columns).T
@@ -130,7 +136,7 @@ def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
     return -2.0 * math.log(left(integrator, omega_h, beta)) / omega_h
 
 
-def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0) -> float:
+def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0, fades: float = 1.0) -> float:
     """What a step leaves of a wobble, the largest |λ| of its update matrix."""
-    update = update_matrix(integrator, omega_h, beta, drag_h)
+    update = update_matrix(integrator, omega_h, beta, drag_h, fades)
     return max(float(np.abs(np.linalg.eigvals(update)).max()), 1e-300)

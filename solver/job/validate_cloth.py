@@ -18,7 +18,7 @@ SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 #: what a volume has and cloth has not, and what it is called
 OF_VOLUMES = {"tets": "tetrahedra", "fiber_material": "fibers", "cuts": "cuts",
-              "painted": "painted maps", "wobble_half_life": "Wobble Half-Life"}
+              "painted": "painted maps"}
 
 
 def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) -> None:
@@ -56,7 +56,8 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
     for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
-                             ("pin.until", "pins that let go", body.pin.until is not None)):
+                             ("pin.until", "pins that let go", body.pin.until is not None),
+                            ("wobble_half_life", "Wobble Half-Life", bool(body.wobble_half_life))):
         if has:
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")

@@ -22,7 +22,7 @@ from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import Coupled, Kept
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
-from ..parts.interface import BORNE, Balancing
+from ..parts.interface import Balancing
 from ..parts.joints.flown import flown_since, stepped
 from ..parts.joints.jointed import AHEAD
 from ..parts.nodes.full import Full
@@ -117,8 +117,12 @@ class FleshOnBones(Ride, System[Together]):
 
     def attempt(self, state: State, h: float) -> State:
         """Both states as the integrator leaves them, joints not yet closed."""
-        with self.soft.bearing(state.memory.get(BORNE)):
-            return self.jointed.integrated(self, state, h, self.soft.integrator)
+        soft, joints = self.parted(state)
+        start, borne = self.soft.faded(soft, h)
+        with self.soft.bearing(borne):
+            after = self.jointed.integrated(self, self.merged([start, joints]), h, self.soft.integrator)
+        flesh, bones = self.parted(after)
+        return self.merged([self.soft.outlasting(flesh, soft, h), bones])
 
     def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
         """Both with what must hold exactly held.

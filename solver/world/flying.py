@@ -53,9 +53,10 @@ class FlyingBones:
         """States of flesh and bones at the end of a step of h seconds, from those at its start and those it found.
 
         What flies is turned as a whole and its velocities gain a rigid rotation, so that it has the angular momentum
-        about its centre that it had before, less what mass damping takes. What touched something or was driven in the
-        step stays as it is.
+        about its centre that it had before, less what mass damping takes, and with what acts on it from outside. What
+        touched something or was driven in the step stays as it is.
         """
+        borne = self._soft.borne
         touched = self._look(before)
         starts = [self._seen(one, before[0]) for one in self._all]
         touched |= self._look(after)
@@ -67,8 +68,10 @@ class FlyingBones:
             x1, v1 = self._seen(one, soft)
             total = one.mass.sum()
             kept = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
-            turn = turned(one.mass, x0, x1, v1, kept * spin(one.mass, x0, v0), h)
-            drift = kept * (one.mass @ v0 / total + h * self._soft.gravity)
+            pushes = borne[one.flesh]
+            moment = np.cross(x0[: len(one.flesh)] - one.mass @ x0 / total, pushes).sum(axis=0)
+            turn = turned(one.mass, x0, x1, v1, kept * (spin(one.mass, x0, v0) + h * moment), h)
+            drift = kept * (one.mass @ v0 / total + h * (self._soft.gravity + pushes.sum(axis=0) / total))
             turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
             x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
             bones = self._with_root(bones, int(one.bones[0]), turn)

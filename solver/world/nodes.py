@@ -32,6 +32,7 @@ from .ground_friction import landed, remember, rubbed, under
 from .interface import Part
 from .roots import root_of
 from .soft_bodies import SoftBodies
+from .wobble_loss import WobbleLosses
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
@@ -52,6 +53,7 @@ class Nodes(SoftBodies, Part):
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     balanced: Sequence[BodyInWorld] = ()  #: who begins in balance, where others begin in their rest shape
+    losses: WobbleLosses | None = None  #: what a half-life takes of the motion between steps
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -264,8 +266,24 @@ class Nodes(SoftBodies, Part):
 
     def attempt(self, state: State, h: float) -> State:
         """What follows under the forces that its state says something else has on it."""
-        with self.bearing(state.memory.get(BORNE)):
-            return self._attempted(state, h)
+        start, borne = self.faded(state, h)
+        with self.bearing(borne):
+            return self.outlasting(self._attempted(start, h), state, h)
+
+    def faded(self, state: State, h: float) -> tuple[State, Vec | None]:
+        """The state that a step of h seconds starts from, less what half-lives take of its motion; and what acts on
+        nodes through it besides forces, (n, 3) [N]."""
+        borne = state.memory.get(BORNE)
+        if self._damping is not None:
+            self._damping.begin(h)
+        if self.losses is None:
+            return state, borne
+        start, pushes = self.losses.taken(self, state, h, self.integrator.remembered_rates)
+        return start, borne if pushes is None else pushes if borne is None else borne + pushes
+
+    def outlasting(self, after: State, before: State, h: float) -> State:
+        """The end of a step with what half-lives remember of it."""
+        return after if self.losses is None else self.losses.with_touched(self, after, before.memory, h)
 
     def _attempted(self, state: State, h: float) -> State:
         """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
@@ -336,7 +354,8 @@ class Nodes(SoftBodies, Part):
 
     def error(self, before: State, after: State, h: float) -> float:
         """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
-        wrong = np.linalg.norm(self.coordinates.spread(self.integrator.error(before, after, h), None), axis=1)
+        error = self.integrator.error(self.faded(before, h)[0], after, h)
+        wrong = np.linalg.norm(self.coordinates.spread(error, None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
 
     def liveliness(self, state: State) -> Vec | None:

@@ -66,7 +66,7 @@ class SoftBodies:
         self._own_weight = self.mass[:, None] * self.gravity
         self._weight = self._own_weight.copy()  #: with what is borne, written where it stands: who sees this feels that
         damping = Damping(self.damping_laws, self._elements, self.mass)
-        self._damping = None if damping.is_off and not laws else damping
+        self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
 
     @contextmanager
@@ -78,6 +78,12 @@ class SoftBodies:
             yield
         finally:
             self._weight[:] = self._own_weight
+
+    @property
+    def borne(self) -> Vec:
+        """What acts on the nodes besides all else now, (n, 3) [N]."""
+        borne: Vec = self._weight - self._own_weight
+        return borne
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""

@@ -36,7 +36,8 @@ def test_it_wobbles_as_asked(hung):
     assert bpy.ops.conjac.set_wobble(hertz=4.0) == {"FINISHED"}
     assert found(hung) == pytest.approx(4.0, rel=0.01)
     times = hung.conjac.youngs_modulus / stiffness
-    assert times == pytest.approx((4.0 / before) ** 2, rel=0.01)
+    # its weight, which makes a hanging bar stiffer across, stays as it is
+    assert 1.01 * (4.0 / before) ** 2 < times < 1.1 * (4.0 / before) ** 2
     assert hung.conjac.youngs_modulus_high / painted == pytest.approx(times, rel=0.01)
 
 

@@ -15,7 +15,7 @@ FROZEN = {
         "sdirk": 7, "sdirk2": 8, "generalized_alpha": 9, "midpoint": 10, "trapezoidal": 11, "siere": 12,
         "sbdf2ere": 13, "str_sbdf2ere": 14, "beere": 15, "bdf2ere": 16, "tr_bdf2ere": 17, "ere": 18,
         "quasistatic": 19, "bdf2ere_printed": 20, "sbdf2ere_printed": 21, "str_sbdf2ere_printed": 22,
-        "leapfrog": 23, "semi_implicit_printed": 24, "swinging": 25},
+        "leapfrog": 23, "semi_implicit_printed": 24, "swinging": 25, "sdirk23": 26},
     "stage_solver": {"newton_d": 0, "qlb": 1, "newton_l0": 2, "hybrid_l0": 3, "newton_l1": 4, "hybrid_l1": 5,
                      "newton_i": 6, "quick": 7, "newton_visible": 8},
     "material": {"stable_neo_hookean": 0, "neo_hookean_plain": 1, "mooney_rivlin": 2, "fixed_corotated": 3,

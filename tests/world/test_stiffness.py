@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from small_jobs import box_job, change
+from wobbles import Modes
 from worlds import nodes_of
 
 from benchmarks.half_life import Slowest
@@ -60,6 +61,18 @@ def test_it_wobbles_as_asked(tmp_path):
     assert swung(after, slowest) == pytest.approx(3.0, rel=0.02)
 
 
+def test_it_wobbles_as_asked_where_it_hangs(tmp_path):
+    """A bar that hangs down is stiffer across by its weight, as a string is."""
+    bar(tmp_path / "before", material=stiffer(0.1))
+    change(tmp_path / "before", "gravity", [9.81, 0.0, 0.0])
+    down = load(tmp_path / "before")
+    alone = asked(bar(tmp_path / "alone", material=stiffer(0.1)), 1.5)[0]
+    hung, _ = asked(down, 1.5)
+    assert hung > 1.5 * alone
+    world = nodes_of(down)
+    assert Modes(world, hangs=True).hertz[0] == pytest.approx(hung, rel=1e-3)
+
+
 def test_what_follows_one_node_wobbles_by_that(tmp_path):
     """As the log of a bake says it of the same body."""
     full, (before, times) = asked(bar(tmp_path / "full"), 3.0), asked(bar(tmp_path / "before", method="conjac"), 3.0)
@@ -76,7 +89,7 @@ def test_what_follows_nothing_is_asked_how_it_would_wobble(tmp_path):
 
 def test_bones_hold_it_as_pins_do(tmp_path):
     folder = tmp_path / "on a bone"
-    box_job(folder, cells=(8, 2, 2), end=9, motion=False, integrator={"kind": "sdirk2"},
+    box_job(folder, cells=(8, 2, 2), end=9, motion=False, gravity=[0, 0, 0], integrator={"kind": "sdirk2"},
             mechanisms=[{"name": "Arm", "bodies": [{"name": "Bone"}]}])
     change(folder, "bodies.0.method", {"kind": "vanilla"})
     change(folder, "bodies.0.pin", {})

@@ -10,7 +10,7 @@ from ...state import Index, Vec
 from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
 
-TAUT = 100.0  #: times as stiff is cloth past the limit of its stretch
+TAUT = 300.0  #: times as stiff is cloth past the limit of its stretch
 
 
 class CorotatedMembrane:
@@ -33,6 +33,13 @@ class CorotatedMembrane:
         self.nodes: Index = np.ascontiguousarray(sheet.triangles, dtype=np.int32)
         self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
         self.energies = np.zeros(len(self.nodes))  #: of the elements where `measure` was last asked [J], (e,)
+
+    def stretched(self, x: Vec) -> Vec:
+        """How far elements are stretched all in all, (‖F‖² − 2) / 2, (e,), at positions (n, 3) [m]: the sum of both
+        strains where these are small."""
+        F = np.einsum("eai,eaj->eij", x[self.nodes], self._gradients)
+        out: Vec = 0.5 * np.einsum("eij,eij->e", F, F) - 1.0
+        return out
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (e, 4, 3) [N]."""

@@ -23,7 +23,8 @@ class ClothElements:
                  for law in laws]
         self.tets: Index = np.concatenate(nodes).astype(np.int32)  #: nodes of the elements, (p, 4)
         ends = np.cumsum([0, *(len(one) for one in nodes)]).tolist()
-        self._slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        #: which of them are of which law
+        self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._blocks = np.zeros((0, 6, 9))
         self._forces = np.zeros((0, 4, 3))
 
@@ -36,7 +37,7 @@ class ClothElements:
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K, (p, 6, 9) [N/m], at x, (n, 3) [m]."""
-        for law, where in zip(self.laws, self._slices):
+        for law, where in zip(self.laws, self.slices):
             law.fill(x, project, forces[where], blocks[where])
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
@@ -50,7 +51,7 @@ class ClothElements:
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Energy [J] at positions (n, 3) [m]; writes forces (p, 4, 3) [N]."""
-        return sum(law.measure(x, forces[where]) for law, where in zip(self.laws, self._slices))
+        return sum(law.measure(x, forces[where]) for law, where in zip(self.laws, self.slices))
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
         """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as nodes have them, (1 + c, p, 4, 3)."""

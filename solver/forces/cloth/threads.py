@@ -1,0 +1,39 @@
+"""What threads of cloth lose while they are pulled taut: a share of the membrane's stiffness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...state import Vec
+from .corotated_membrane import CorotatedMembrane
+from .elements import ClothElements
+
+TAUT = 0.05  #: what cloth is stretched by where threads lose in full; what is slack folds as it would
+
+
+class Threads:
+    """D of the material of a cloth and α(t) times the membrane's K = ∂f/∂x, projected, negative semi-definite, where it
+    is stretched. What bends or is slack is not braked."""
+
+    share = None  #: of K, which only `fill` knows
+
+    def __init__(self, cloth: ClothElements, own_share: float, drag: float, strength: Callable[[float], float]) -> None:
+        """own_share, drag: of the material, on all of K [s] and on its mass [1/s]. strength: α [s] at a time [s]."""
+        self._cloth, self._own, self._strength, self.drag = cloth, own_share, strength, drag
+        membrane = cloth.laws[0]
+        assert isinstance(membrane, CorotatedMembrane)
+        self._membrane, self._threads = membrane, cloth.slices[0]
+
+    def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
+        """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
+        scratch."""
+        if self._own:
+            self._cloth.fill(x, True, forces, blocks)
+        else:
+            blocks[:] = 0.0
+            self._membrane.fill(x, True, forces[self._threads], blocks[self._threads])
+        shares = np.full(len(blocks), self._own)
+        shares[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / TAUT, 0.0, 1.0)
+        blocks *= shares[:, None, None]
