@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,6 +69,7 @@ class StageProblem:
     """
 
     is_violent = False  #: whether flying on would wreck elements that nothing touches
+    lies = False  #: whether nodes touch the ground as it begins, or would flying on
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, held: GivenDirections | None = None) -> None:
@@ -321,6 +322,19 @@ class StageProblem:
         """|Δv|²_M of a change of the unknowns, by which the merit bends along it without any force [J]."""
         change = direction.reshape(-1, 3)
         return float(np.vdot(change, self._inertia * change))
+
+    def work(self, direction: Vec) -> float:
+        """What a small change of the unknowns near the root does to the energy at the stage's end [J].
+
+        There forces are those that changed the momentum, so of ½ |v|²_M + W the part v̂ᵀ M Δv is left.
+        """
+        return float(np.vdot(self._kept, self._inertia * direction.reshape(-1, 3)))
+
+    @cached_property
+    def energy_at_stake(self) -> float:
+        """What inertia brings to the stage and what weight would add in it to a body at rest [J]."""
+        fallen = self.stage.a * self.stage.h * STANDARD_GRAVITY
+        return 0.5 * float(np.vdot(self._kept, self._inertia * self._kept) + self._inertia.sum() * fallen**2)
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""

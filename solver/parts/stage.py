@@ -98,6 +98,13 @@ class NodeStage(StageShape):
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
+    def net_impulse(self, lin: Linearised) -> Vec:
+        """What forces give beyond what momentum has changed by, a h (f + D v) − M (v − v̂), (n, 3) [N s]; 0 at a root.
+        """
+        force = lin.force if lin.damped is None else lin.force + lin.damped.force(lin.v)
+        out: Vec = self.a * self.h * force - self.inertia * lin.mass[:, None] * (lin.v - self.v_hat)
+        return out
+
     def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
         """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
         gained: Vec = (v - self.v_hat) / (self.a * self.h)

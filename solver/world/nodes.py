@@ -233,16 +233,24 @@ class Nodes(SoftBodies, Part):
             return remember(after, nodes, None)
         if GRIPPING in after.memory:  # it was part of the root
             return after
-        # friction asks how contacts give way, which is what positions do
-        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
-        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
-        ended = rubbed(self, self.root.posed_at_end(lin, nodes) or self._posed(lin, nodes), after)
+        ended = self._braked(nodes, after, damped)
         if not stage.inertia or not in_contact.meets(self, *(self.coordinates.place(one.q, stage.time)
                                                              for one in (after, ended))):
             return ended
         # friction to first order knows no barrier: what it would bring through something is solved under its impulses
         pushed = self.root.reach(solver, under(nodes, ended, self.mass), start, damped, held)
         return replace(pushed, memory=ended.memory)
+
+    def _braked(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
+        """The end of a stage that was solved without friction of the ground, with it. Raises StepFailed."""
+        # friction asks how contacts give way, which is what positions do
+        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=after.memory)
+        posed, rest = self.root.posed_at_end(lin, stage) or self._posed(lin, stage), None
+        if self.condensation.whole is not None:
+            left = stage.net_impulse(lin)[self.coordinates.free]
+            rest = posed.respond(left.reshape(-1, 1))[:, 0]
+        return rubbed(self, posed, after, rest)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
