@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,13 +15,12 @@ from ..assembly.linearised import Linearised
 from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
-from ..parts.stage import NodeStage
+from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
 from .given_directions import GivenDirections
 from .physics import Forces, Physics
 from .stage_matrix import StageMatrix
 
-STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
 SHORTEST = 1.0e-10  #: share of a step that a line search tries
@@ -322,19 +321,6 @@ class StageProblem:
         """|Δv|²_M of a change of the unknowns, by which the merit bends along it without any force [J]."""
         change = direction.reshape(-1, 3)
         return float(np.vdot(change, self._inertia * change))
-
-    def work(self, direction: Vec) -> float:
-        """What a small change of the unknowns near the root does to the energy at the stage's end [J].
-
-        There forces are those that changed the momentum, so of ½ |v|²_M + W the part v̂ᵀ M Δv is left.
-        """
-        return float(np.vdot(self._kept, self._inertia * direction.reshape(-1, 3)))
-
-    @cached_property
-    def energy_at_stake(self) -> float:
-        """What inertia brings to the stage and what weight would add in it to a body at rest [J]."""
-        fallen = self.stage.a * self.stage.h * STANDARD_GRAVITY
-        return 0.5 * float(np.vdot(self._kept, self._inertia * self._kept) + self._inertia.sum() * fallen**2)
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything that doubles can tell."""

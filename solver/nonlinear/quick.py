@@ -53,7 +53,8 @@ class Quick(StageSolver):
         if not aged:
             self._pairs.clear(len(guess))
         fresh, since, cut, astray = True, 0, False, False
-        last, usually, worked, goal = 0.0, 0.0, 0.0, WORK_LEFT * problem.energy_at_stake
+        stage, mass, order = problem.stage, problem.mass, problem.order
+        last, usually, worked, goal = 0.0, 0.0, 0.0, WORK_LEFT * stage.energy_at_stake(mass, order)
         for count in range(self.limits.iterations):
             if astray or since == (PATIENCE if factor is self._factor else ON_TURNED):
                 self._renew(problem, at)
@@ -81,7 +82,7 @@ class Quick(StageSolver):
             self._pairs.add(step, after.residual - at.residual)
             usual = problem.usual_strain(step) if violent else moved
             at, fresh, since = after, False, since + 1
-            work = abs(problem.work(step)) if problem.lies else 0.0
+            work = abs(stage.work(mass, order, step)) if problem.lies else 0.0
             if share == 1.0 and left(work, worked) <= goal and (
                     left(moved, last) <= self.limits.strain_left
                     or left(usual, usually) <= USUAL * self.limits.strain_left):

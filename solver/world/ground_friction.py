@@ -147,7 +147,7 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     stiffness = law.stiffness[nodes]
     pressing = share * stiffness * np.maximum(depth, 0.0)
     rubbing = SlidingNodes(nodes, normal, along(v - law.plane.velocity(stage.time), normal), pressing,
-                      share * ahead * stiffness, soft.mass[nodes], share * _force(soft, memory)[nodes])
+                      share * ahead * stiffness, soft.mass[nodes], share * friction_force(soft, memory)[nodes])
     impulses = np.zeros((len(soft.mass), 3))
     impulses[nodes] = law.friction.impulses(rubbing, posed.compliance(nodes))
     return Found(rubbing, impulses)
@@ -163,8 +163,8 @@ def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     return replace(after, memory=memory)
 
 
-def _force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
-    """What the memory has of friction, (n, 3) [N]."""
+def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
+    """What the memory has of the ground's friction on all nodes, (n, 3) [N]."""
     known = memory.get(FORCE)
     shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
