@@ -15,13 +15,12 @@ from ..assembly.linearised import Linearised
 from ..errors import TOO_TIGHT, StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
-from ..parts.stage import NodeStage
+from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
 from .given_directions import GivenDirections
 from .physics import Forces, Physics
 from .stage_matrix import StageMatrix
 
-STANDARD_GRAVITY = 9.81
 SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
 ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
 SHORTEST = 1.0e-10  #: share of a step that a line search tries
@@ -69,6 +68,7 @@ class StageProblem:
     """
 
     is_violent = False  #: whether flying on would wreck elements that nothing touches
+    lies = False  #: whether nodes touch the ground as it begins, or would flying on
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
                  damped: Damped | None = None, held: GivenDirections | None = None) -> None:

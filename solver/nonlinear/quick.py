@@ -17,6 +17,9 @@ PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or th
 ON_TURNED = 8  #: the same on that of the rest shape, turned
 CUT = 0.2  #: of an iteration on that: where less of it can be taken the body is too far from its rest shape
 MEMORY = 8
+#: of the energy at stake in a stage on the ground: what may be left there; friction and bounces would feel more, since
+#: what is left of velocities is no more than a small share of those, but may be as much as friction changes
+WORK_LEFT = 1.0e-4
 #: of an edge's length: an iteration that was cut and moves more has left the place that its factor knows
 FAR = 0.15
 USUAL = 0.3  #: of what may be left of the worst edge: the same of all edges of what is violent, root mean square
@@ -49,11 +52,14 @@ class Quick(StageSolver):
         aged = not violent and not self._factor.ready(problem, guess)
         if not aged:
             self._pairs.clear(len(guess))
-        last, usually, fresh, since, cut, astray = 0.0, 0.0, True, 0, False, False
+        fresh, since, cut, astray = True, 0, False, False
+        stage, mass, order = problem.stage, problem.mass, problem.order
+        last, usually, worked, goal = 0.0, 0.0, 0.0, WORK_LEFT * stage.energy_at_stake(mass, order)
         for count in range(self.limits.iterations):
             if astray or since == (PATIENCE if factor is self._factor else ON_TURNED):
                 self._renew(problem, at)
-                factor, last, usually, fresh, since, aged, astray = self._factor, 0.0, 0.0, True, 0, False, False
+                factor, fresh, since, aged, astray = self._factor, True, 0, False, False
+                last = usually = worked = 0.0
             direction = self._pairs.direction(at.residual, factor.solve)
             if not problem.moves(direction):
                 return at.unknowns  # what is left is rounding, which no search could lower
@@ -61,7 +67,8 @@ class Quick(StageSolver):
             if aged and strain > LARGEST_STEP:
                 # the body has left the place that the factor knows: there each of its steps gains little
                 self._renew(problem, at)
-                last, usually, fresh, since, aged = 0.0, 0.0, True, 0, False
+                last = usually = worked = 0.0
+                fresh, since, aged = True, 0, False
                 direction = self._pairs.direction(at.residual, factor.solve)
                 strain = problem.strain(direction)
             try:
@@ -75,8 +82,10 @@ class Quick(StageSolver):
             self._pairs.add(step, after.residual - at.residual)
             usual = problem.usual_strain(step) if violent else moved
             at, fresh, since = after, False, since + 1
-            if share == 1.0 and (left(moved, last) <= self.limits.strain_left
-                                 or left(usual, usually) <= USUAL * self.limits.strain_left):
+            work = abs(stage.work(mass, order, step)) if problem.lies else 0.0
+            if share == 1.0 and left(work, worked) <= goal and (
+                    left(moved, last) <= self.limits.strain_left
+                    or left(usual, usually) <= USUAL * self.limits.strain_left):
                 if not violent:
                     self._factor.spent(count + 1)
                 return at.unknowns
@@ -86,7 +95,7 @@ class Quick(StageSolver):
                 astray = share < 1.0 or moved > last > 0.0
                 cut |= astray
                 astray |= cut and moved > FAR
-            last, usually = moved, usual if share == 1.0 else 0.0
+            last, usually, worked = moved, usual if share == 1.0 else 0.0, work if share == 1.0 else 0.0
         raise self.limits.failure(problem, at)
 
     def _renew(self, problem: StageProblem, at: Evaluation) -> None:

@@ -7,11 +7,14 @@ from enum import Enum
 
 import numpy as np
 
+from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, Led, Mask, Vec
+
+STANDARD_GRAVITY = 9.81  #: [m/s²]
 
 
 class Momentum(Enum):
@@ -98,6 +101,32 @@ class NodeStage(StageShape):
         """M with the drag that D has at single nodes, (n,) [kg]."""
         inert = self.inertia * lin.mass
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
+
+    def net_impulse(self, lin: Linearised) -> Vec:
+        """What forces give beyond what momentum has changed by, a h (f + D v) − M (v − v̂), (n, 3) [N s]; 0 at a root.
+        """
+        return self.net_impulse_of(lin.mass, lin.force, lin.v, lin.damped)
+
+    def net_impulse_of(self, mass: Vec, force: Vec, v: Vec, damped: Damped | None) -> Vec:
+        """The same of masses (n,) [kg], forces (n, 3) [N] and velocities (n, 3) [m/s]."""
+        force = force if damped is None else force + damped.force(v)
+        out: Vec = self.a * self.h * force - self.inertia * mass[:, None] * (v - self.v_hat)
+        return out
+
+    def work(self, mass: Vec, nodes: Index, change: Vec) -> float:
+        """What a small change of the velocities of some nodes, (3 k,) [m/s], does to the energy at the stage's end, as
+        near its root as it is [J]. mass: of all nodes, (n,) [kg].
+
+        Forces there are those that changed the momentum, so of ½ |v|²_M + W the part v̂ᵀ M Δv is left.
+        """
+        weight = self.inertia * mass[nodes, None]
+        return float(np.vdot(self.v_hat[nodes], weight * change.reshape(-1, 3)))
+
+    def energy_at_stake(self, mass: Vec, nodes: Index) -> float:
+        """What inertia of some nodes brings to the stage and what weight would add in it to a body at rest [J]. mass:
+        of all nodes, (n,) [kg]."""
+        kept, weight = self.v_hat[nodes], self.inertia * mass[nodes, None]
+        return 0.5 * float(np.vdot(kept, weight * kept) + weight.sum() * (self.a * self.h * STANDARD_GRAVITY) ** 2)
 
     def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
         """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""

@@ -88,20 +88,22 @@ def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: Stat
     return _Gripped(soft, held, grip, anchors)
 
 
-def rubbed(soft: SoftBodies, posed: Touched, after: State) -> State:
+def rubbed(soft: SoftBodies, posed: Touched, after: State, rest: Vec | None = None) -> State:
     """The end of a stage that was solved without friction, posed there anew, and with it to first order.
 
-    Raises StepFailed.
+    rest: what one more iteration without friction would change of the rates, (m,) [m/s]: what is left where a stage
+    ends may be as large as friction, and is taken with it; None where nothing is. Raises StepFailed.
     """
     alone, stage = posed.solve(), posed.stage
     own = 3 * len(soft.coordinates.free)
     # contacts press as they do where the stage ended, wherever velocities alone would have brought what balances
     ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
-    found = friction_impulses(soft, posed, ended, after.u, after.memory)
+    rates = after.u if rest is None else after.u + rest
+    found = friction_impulses(soft, posed, ended, rates, after.memory)
     if found is None:
         return remember(after, stage, None)
     under = posed.under(found.impulses)
-    change = under.solve() - alone
+    change = under.solve() - alone + (rates - after.u)
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads that balance
     q = under.settle(q, u, soft.evaluate, SETTLE)
@@ -145,7 +147,7 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     stiffness = law.stiffness[nodes]
     pressing = share * stiffness * np.maximum(depth, 0.0)
     rubbing = SlidingNodes(nodes, normal, along(v - law.plane.velocity(stage.time), normal), pressing,
-                      share * ahead * stiffness, soft.mass[nodes], share * _force(soft, memory)[nodes])
+                      share * ahead * stiffness, soft.mass[nodes], share * friction_force(soft, memory)[nodes])
     impulses = np.zeros((len(soft.mass), 3))
     impulses[nodes] = law.friction.impulses(rubbing, posed.compliance(nodes))
     return Found(rubbing, impulses)
@@ -161,8 +163,8 @@ def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     return replace(after, memory=memory)
 
 
-def _force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
-    """What the memory has of friction, (n, 3) [N]."""
+def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
+    """What the memory has of the ground's friction on all nodes, (n, 3) [N]."""
     known = memory.get(FORCE)
     shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)

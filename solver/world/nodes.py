@@ -23,12 +23,13 @@ from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.quick import WORK_LEFT
 from ..parts.interface import BORNE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
-from .ground_friction import landed, remember, rubbed, under
+from .ground_friction import friction_force, landed, remember, rubbed, under
 from .interface import Part
 from .roots import root_of
 from .soft_bodies import SoftBodies
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 CALMED, RESCUED = "calmed", "rescued"
+BRAKINGS = 4  #: times that friction of the ground is asked anew in a stage
 PARTS = 4  #: of a step in which dynamic nodes swing too far
 SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
 
@@ -235,16 +237,46 @@ class Nodes(SoftBodies, Part):
             return remember(after, nodes, None)
         if GRIPPING in after.memory:  # it was part of the root
             return after
-        # friction asks how contacts give way, which is what positions do
-        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, nodes.w)
-        lin = replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=start.memory)
-        ended = rubbed(self, self.root.posed_at_end(lin, nodes) or self._posed(lin, nodes), after)
+        ended = self._braked(nodes, after, damped)
         if not stage.inertia or not in_contact.meets(self, *(self.coordinates.place(one.q, stage.time)
                                                              for one in (after, ended))):
             return ended
         # friction to first order knows no barrier: what it would bring through something is solved under its impulses
         pushed = self.root.reach(solver, under(nodes, ended, self.mass), start, damped, held)
         return replace(pushed, memory=ended.memory)
+
+    def _braked(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
+        """The end of a stage that was solved without friction of the ground, with it. Raises StepFailed.
+
+        Much friction bends a body farther than its linear answer knows, which would be energy from nothing: there it is
+        asked anew where that led.
+        """
+        free, whole = self.coordinates.free, self.condensation.whole
+        lin = self._linearised_end(stage, after, damped)
+        posed = self.root.posed_at_end(lin, stage) or self._posed(lin, stage)
+        if whole is None:
+            return rubbed(self, posed, after)
+        goal = WORK_LEFT * stage.energy_at_stake(self.mass, free)
+        for count in range(BRAKINGS):
+            rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
+            after = rubbed(self, posed, after, rest)
+            if count == BRAKINGS - 1:
+                break
+            left = self._net_impulse(stage, after, damped) + stage.a * stage.h * friction_force(self, after.memory)
+            rest = posed.respond(left[free].reshape(-1, 1))[:, 0]
+            if abs(stage.work(self.mass, free, rest)) <= goal:
+                break
+            lin = self._linearised_end(stage, after, damped)
+            posed = self._posed(lin, stage)
+        return after
+
+    def _linearised_end(self, stage: NodeStage, after: State, damped: Damped | None) -> Linearised:
+        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        return replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=after.memory)
+
+    def _net_impulse(self, stage: NodeStage, after: State, damped: Damped | None) -> Vec:
+        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        return stage.net_impulse_of(self.mass, self.evaluate(x, stage.time)[0], v, damped)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
         """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""

@@ -81,6 +81,8 @@ class InFull(Root):
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 begun = coordinates.place(start.q, start.time)
+                problem.lies = any(len(soft.ground.find(x, time)) for x, time in (
+                    (begun, start.time), (problem.positions(problem.velocities(guess)), stage.time)))
                 problem.is_violent = held is None and is_wild(problem, guess, begun) and not len(
                     soft.touching_at(begun, start.time))
                 guess = lower_start(problem, guess, begun)

@@ -1,0 +1,77 @@
+"""Soft bodies on the ground with what a new one has: SDIRK2, Quick, steps of 1/48 s, and a stiff soft plane."""
+
+import numpy as np
+import pytest
+from small_jobs import write_job
+from touching import QUICK, VANILLA, box, soft
+from worlds import nodes_of
+
+from solver.job.load import load
+from solver.state import State
+
+H, G, SIZE = 1 / 48, 9.81, (0.2, 0.2, 0.1)
+
+
+def block(folder, mu, slope=0.0, modulus=1e5, half_life=0.75, lifted=0.0):
+    """(part, state) of a block on a ground that is level under gravity that leans, so high above it [m]."""
+    arrays = {}
+    body = soft("Block", *box((5, 5, 3), SIZE, (0.0, 0.0, 0.0)), arrays, modulus=modulus)
+    body["wobble_half_life"] = half_life
+    g = G / np.hypot(1.0, slope)
+    ground = {"stiffness": 1000.0, "stiffness_per_area": 3.27e7, "point": [0.0, 0.0, -lifted],
+              "normal": [0.0, 0.0, 1.0]}
+    if mu:
+        ground["friction"] = {"kind": "coulomb", "params": {"friction_coefficient": mu}}
+    scene = {"version": 1, "name": "block", "time": {"start": 1, "end": 49, "fps": 24, "step": H}, "bodies": [body],
+             "ground": ground, "gravity": [slope * g, 0.0, -g], "method": VANILLA, **QUICK}
+    part = nodes_of(load(write_job(folder, scene, arrays)))
+    return part, part.initial_state()
+
+
+def speed(part, state):
+    return float((part.mass @ part.velocity(state))[0] / part.mass.sum())
+
+
+def slid(folder, mu, share, modulus, seconds=0.75):
+    """Speeds down a slope of which tan is a share of μ [m/s], of a block that came to rest on the level."""
+    part, state = block(folder / "level", mu, 0.0, modulus)
+    for _ in range(round(1.0 / H)):
+        state = part.step(state, H)
+    part, start = block(folder / "slope", mu, share * mu, modulus)
+    state, seen = State(0.0, state.q, start.u), []
+    for _ in range(round(seconds / H)):
+        state = part.step(state, H)
+        seen.append(speed(part, state))
+    return np.array(seen)
+
+
+@pytest.mark.parametrize("mu,share,modulus", [(0.3, 1.05, 1e5), (0.3, 1.5, 16e3), (0.6, 1.5, 1e5)])
+def test_a_block_slides_as_coulomb_says(tmp_path, mu, share, modulus):
+    speeds = slid(tmp_path, mu, share, modulus)
+    late = speeds[len(speeds) // 3:]
+    gained = np.polyfit(np.arange(len(late)) * H, late, 1)[0]
+    true = G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
+    assert abs(gained - true) <= 0.03 * true
+
+
+@pytest.mark.parametrize("mu,modulus", [(0.3, 1e5), (0.6, 1e5), (0.3, 16e3)])
+def test_below_that_it_stands(tmp_path, mu, modulus):
+    speeds = slid(tmp_path, mu, 0.8, modulus)
+    assert abs(speeds[len(speeds) // 3:].mean()) <= 1e-3
+
+
+def energy(part, state):
+    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
+
+
+@pytest.mark.parametrize("half_life,modulus,mu", [(0.75, 2e4, 0.0), (0.75, 2e4, 0.5), (0.75, 1e5, 0.0),
+                                                  (0.75, 1e5, 0.5), (0.0, 1e5, 0.5)])
+def test_what_lands_gains_no_energy(tmp_path, half_life, modulus, mu):
+    part, state = block(tmp_path, mu, 0.0, modulus, half_life, lifted=0.1)
+    fall, before = part.mass.sum() * G * 0.1, energy(part, state)
+    for _ in range(36):
+        state = part.step(state, H)
+        after = energy(part, state)
+        assert after <= before + 1e-3 * fall
+        before = after
