@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .. import catalogue
-from ..embedding.bind import Embedding, bind
+from ..embedding.bind import Embedding, barycentric, bind
 from ..fields.build import Fields, build_fields
 from ..job import schema
 from ..job.folder import Job, blame
@@ -101,6 +101,10 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
         fields = build_fields(body, job.array, volume, embedding)
+        if fields.places is not None and embedding is not None:
+            volume = replace(volume, nodes=fields.places)
+            corners = volume.nodes[embedding.corners]
+            embedding = replace(embedding, weights=barycentric(np.asarray(vertices, dtype=float), corners))
         if embedding is not None:
             fields = replace(fields, notes=(*fields.notes, *_left_out(volume, embedding, vertices)))
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows

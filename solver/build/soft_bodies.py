@@ -33,6 +33,7 @@ from .cloth import prepare_cloth
 from .fields import Prepared, prepare
 from .ground import on_ground, sunk
 from .half_life import losses_of
+from .held_vertices import held_vertices
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pressures import pressures
@@ -78,7 +79,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         surface = one.body.surface
         to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
-        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object))
+        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
+                                  held_vertices(job, one)))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     held = [without_pins(one) for one in prepared]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,10 +14,11 @@ from ..coordinates.patches import Patch
 from ..errors import BadScene, NoFreeNode
 from ..job import schema
 from ..meshing.volume import Volume, face_parts
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .attach import PINNED, attached_nodes, listed_nodes, nobody
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
+from .hold import firm_nodes
 from .painted import Painted, weights_of
 from .pins import follow
 from .spots import dynamic_of, spots_of
@@ -26,11 +27,15 @@ Arrays = Callable[[str], NDArray[Any]]
 
 
 class CarriedVertices(Protocol):
-    """The one thing that is asked of an embedding."""
+    """What is asked of an embedding."""
 
     @property
     def corners(self) -> Index:
         """Nodes of the tetrahedron that carries each vertex, (n, 4)."""
+
+    @property
+    def weights(self) -> Vec:
+        """Of these nodes in the vertex, (n, 4), each row sums to 1."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Fields:
     attached: Index = field(default_factory=nobody)  #: nodes that rigid bodies carry, ascending
     attached_by: Index = field(default_factory=nobody)  #: which of the body's attachments carries each
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
+    places: Vec | None = None  #: of all nodes at rest [m], (k, 3), where some were moved to what is painted
 
 
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Fields:
@@ -65,15 +71,17 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     density = _per_element(catalogue.DENSITY, {catalogue.DENSITY.key: body.density}, "", body, volume, painted)
     notes: list[str] = []
     fibers, directions = _fibers(body, arrays, volume, painted, notes)
-    pinned = _pinned_nodes(body, arrays, volume, painted, notes)
-    attached, by = attached_nodes(body, arrays, painted.at_nodes if painted else {}, len(volume.nodes), pinned, notes)
+    before = volume
+    pinned, volume = _pinned_nodes(body, arrays, volume, painted, notes)
+    at_nodes, volume = _firmly_attached(body, arrays, volume, painted, pinned)
+    attached, by = attached_nodes(body, arrays, at_nodes, len(volume.nodes), pinned, notes)
     if len(attached) and len(pinned) + len(attached) == len(volume.nodes):
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
     dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     motion = _motion(body, arrays, volume, painted, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
-                  attached, by, as_one)
+                  attached, by, as_one, None if volume is before else volume.nodes)
 
 
 def _fibers(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
@@ -118,7 +126,7 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     if body.fiber_material is not None and body.fiber_vectors:
         vectors = np.asarray(arrays(body.fiber_vectors), dtype=np.float64)
         at_nodes[body.fiber_vectors] = harmonic_extension(volume.nodes, volume.tets, vertices, triangles, vectors)
-    return Painted(vertices, triangles, embedding.corners, at_nodes)
+    return Painted(vertices, triangles, embedding.corners, embedding.weights, at_nodes)
 
 
 def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: str, body: schema.Body, volume: Volume,
@@ -150,8 +158,9 @@ def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> No
 
 
 def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
-                  notes: list[str]) -> Index:
-    """Nodes where the Pin map is above a half, and those listed by hand. Raises NoFreeNode where that is all."""
+                  notes: list[str]) -> tuple[Index, Volume]:
+    """Nodes where the Pin map is above a half, those that hold what is painted, and those listed by hand; with the
+    volume, some of its nodes moved to what is painted. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
     if body.pin.nodes is not None:
         held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
@@ -159,12 +168,43 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
         held |= painted.at_nodes[body.pin.weights] > PINNED
         if not (np.asarray(arrays(body.pin.weights)) > PINNED).any():
             notes.append("Pin is painted on nothing, so no part is held")
-        elif not held.any():
-            notes.append("Pin is painted on an area smaller than a tetrahedron, so no part is held")
+        else:
+            held, volume = _firmly_held(np.asarray(arrays(body.pin.weights)), volume, painted, held,
+                                        np.ones(len(held), dtype=bool))
     if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    return np.flatnonzero(held).astype(np.int32)
+    return np.flatnonzero(held).astype(np.int32), volume
+
+
+def _firmly_held(weights: NDArray[Any], volume: Volume, painted: Painted, held: Mask,
+                 free: Mask) -> tuple[Mask, Volume]:
+    """Nodes that hold vertices (n,) with such weights, (k,), and the volume with some of them moved there.
+
+    held: nodes that the map itself holds, (k,); all that stays so where no node would be left to move.
+    """
+    chosen = np.flatnonzero(weights > PINNED)
+    firm, places = firm_nodes(painted.vertices[chosen], painted.corners[chosen], painted.weights[chosen], volume.nodes,
+                              volume.tets, held, free)
+    if (firm | ~free).all():
+        return held, volume
+    return firm, volume if places is volume.nodes else replace(volume, nodes=places)
+
+
+def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
+                     pinned: Index) -> tuple[Mapping[str, Vec], Volume]:
+    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted; and the volume."""
+    if painted is None:
+        return {}, volume
+    at_nodes, free = dict(painted.at_nodes), np.ones(len(volume.nodes), dtype=bool)
+    free[pinned] = False
+    for attach in body.attach:
+        if attach.weights is not None and (np.asarray(arrays(attach.weights)) > PINNED).any():
+            held = at_nodes[attach.weights] > PINNED
+            firm, volume = _firmly_held(np.asarray(arrays(attach.weights)), volume, painted, held, free)
+            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, at_nodes[attach.weights])
+            free &= ~firm
+    return at_nodes, volume
 
 
 def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, pinned: Index) -> Vec | None:

@@ -104,7 +104,8 @@ class Dynamic(Strict):
 
 
 class Pin(Strict):
-    """What is held or moved: a node is pinned where the harmonic field of `weights` is above 0.5, or by index."""
+    """What is held or moved: a node is pinned where the harmonic field of `weights` is above 0.5 or it
+    holds a vertex with such a weight, or by index."""
 
     weights: Array | None = None  #: (n,) in [0, 1]
     motion: Array | None = None  #: (T, s, 3): where `motion_vertices` are at each sample; still where left out

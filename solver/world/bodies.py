@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding.bind import Embedding
+from ..embedding.pinned import HeldVertices
 from ..state import Index, Vec
 
 
@@ -20,11 +21,14 @@ class BodyInWorld:
     size: float  #: rest diagonal [m]
     embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
+    held: HeldVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: frequency of its slowest wobble [Hz], as it begins; None where nobody asked
 
     def output(self, x: Vec, frame: int) -> Vec:
         """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
+        if self.held is not None:
+            points = self.held.apply(points, x[self.nodes], frame)
         if self.to_object is None:
             return points
         matrix = self.to_object[min(frame, len(self.to_object) - 1)]

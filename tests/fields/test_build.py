@@ -213,6 +213,28 @@ def test_nodes_follow_the_bone_that_is_painted_highest_and_pins_stay(bar):
         "pinned or attached elsewhere"]
 
 
+def test_what_is_smaller_than_a_tetrahedron_is_pinned_and_attached():
+    """One vertex by the node that is moved to it, six of them by nodes that keep it from turning."""
+    bar = Bar()
+    inner = len(bar.vertices)
+    bar.vertices = np.concatenate([bar.vertices, [[0.03, 0.21, 0.22]], [
+        [0.75, 0.4, 0.37], [0.76, 0.4, 0.37], [0.76, 0.4, 0.38], [0.75, 0.4, 0.38], [0.755, 0.4, 0.375]]])
+    bar.embedding = bind(bar.volume.nodes, bar.volume.tets, bar.vertices, bar.triangles)
+    bar.arrays["vertices.npy"] = bar.vertices
+    one, five = np.zeros(len(bar.vertices)), np.zeros(len(bar.vertices))
+    one[inner], five[inner + 1:] = 1.0, 1.0
+    for fields in (bar.fields(pin=schema.Pin(weights=bar.name("one", one)),
+                              attach=[schema.Attach(mechanism="Arm", body="Hand", weights=bar.name("five", five))]),
+                   bar.fields(pin=schema.Pin(weights=bar.name("five", five)),
+                              attach=[schema.Attach(mechanism="Arm", body="Hand", weights=bar.name("one", one))])):
+        hinge, firm = sorted((fields.pinned, fields.attached), key=len)
+        assert len(hinge) == 1 and fields.places[hinge[0]] == pytest.approx(bar.vertices[inner])
+        spread = np.linalg.svd(fields.places[firm] - fields.places[firm].mean(axis=0), compute_uv=False)
+        assert len(firm) >= 3 and spread[1] > 0.02
+        volumes = tet_volumes(bar.volume.nodes, bar.volume.tets)
+        assert (tet_volumes(fields.places, bar.volume.tets) >= 0.2 * volumes).all() and fields.notes == ()
+
+
 def test_listed_nodes_follow_before_painted_ones(bar):
     last = len(bar.volume.nodes) - 1
     listed = schema.Attach(mechanism="Arm", body="Hand", nodes=bar.name("hand", [last, 0]))

@@ -1,0 +1,59 @@
+"""Vertices that are painted as pinned are shown exactly where they are held, and what is around them goes along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix, diags
+from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.linalg import splu
+
+from ..state import Index, Vec
+
+REACH = 2.0  #: of a tetrahedron's edge: how far along the mesh around it a pinned vertex is still followed
+
+
+class Target(Protocol):
+    """Where some vertices have to be."""
+
+    @property
+    def vertices(self) -> Index:
+        """Which these are, (p,)."""
+
+    def places(self, x: Vec, frame: int) -> Vec:
+        """[m], (p, 3), where the body's nodes are at x [m], (k, 3), at the frame-th frame, counted from 0."""
+
+
+class HeldVertices:
+    """Moves vertices to their targets, and those around them by a displacement that is harmonic on the mesh."""
+
+    def __init__(self, targets: Sequence[Target], rest: Vec, triangles: NDArray[Any], edge: float) -> None:
+        """rest: the mesh [m], (n, 3); triangles: (t, 3); edge: of the tetrahedra that carry it [m]."""
+        self._targets = list(targets)
+        self._held = np.concatenate([one.vertices for one in targets])
+        self._count = len(rest)
+        links = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+        length = np.linalg.norm(rest[links[:, 0]] - rest[links[:, 1]], axis=1)
+        length = np.maximum(length, 1e-9 * edge)
+        graph = coo_matrix((np.tile(length, 2), (links.T.ravel(), links[:, ::-1].T.ravel())), shape=(len(rest),) * 2)
+        away = dijkstra(graph.tocsr(), indices=self._held, min_only=True, limit=REACH * edge)
+        away[self._held] = np.inf
+        self._around = np.flatnonzero(np.isfinite(away))
+        weights = graph.tocsr()
+        weights.data = 1.0 / weights.data
+        laplacian = (diags(np.asarray(weights.sum(axis=1)).ravel()) - weights).tocsr()
+        self._known: csr_matrix = -laplacian[self._around][:, self._held]
+        self._factor = splu(laplacian[self._around][:, self._around].tocsc()) if len(self._around) else None
+
+    def apply(self, points: Vec, x: Vec, frame: int) -> Vec:
+        """The vertices (v, 3) [m] with the held ones in their places; more than those at rest have been cut since."""
+        moved = points.copy()
+        wanted = np.concatenate([one.places(x, frame) for one in self._targets])
+        off = wanted - points[self._held]
+        if self._factor is not None:
+            moved[self._around] += self._factor.solve(self._known @ off)
+        moved[self._held] = wanted
+        return moved

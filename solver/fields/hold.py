@@ -1,0 +1,89 @@
+"""Nodes that hold what is painted where the map carried inwards leaves a painted vertex without a firm one."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..meshing.volume import face_parts, tet_volumes
+from ..state import Index, Mask, Vec
+
+FIRM = 0.5  #: what the held corners of a vertex's tetrahedron weigh together at the least
+FLAT = 1e-3  #: of their extent: vertices closer to a line, and nodes closer to a point, lie on it
+THICK = 0.02  #: of an edge: nodes that lie on a line to within this do not stop a turn about it
+NEAREST = 12  #: nodes to try for a vertex that one is to be moved to
+SHRUNK = 0.2  #: of its volume: a tetrahedron keeps at least that where one of its nodes is moved
+
+
+def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: Index, held: Mask,
+               free: Mask) -> tuple[Mask, Vec]:
+    """Which nodes hold painted vertices, (k,), and where the nodes are for that [m], (k, 3).
+
+    vertices: those painted [m], (p, 3), with the nodes of the tetrahedron that carries each and its weights there,
+    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). held, free: nodes that are held already, and those that may be, (k,).
+
+    Each part of the volume counts by itself. One painted vertex, or a straight row, of a part that nothing holds is
+    a hinge: one node is moved to each vertex, which turns freely about it. Of all others the heaviest corners hold
+    until they weigh a half, and three nodes that span a plane hold them against turning.
+    """
+    held, places = held & free, nodes
+    _, part_of_tet = face_parts(tets)
+    part_of_node = np.zeros(len(nodes), dtype=np.int64)
+    part_of_node[tets] = part_of_tet[:, None]
+    part_of_vertex = part_of_node[corners[:, 0]]
+    for part in np.unique(part_of_vertex):
+        mine, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
+        if not len(own):
+            continue
+        if not held[own].any() and _spanned(vertices[mine]) < 2:
+            hinges, places = _moved(vertices[mine], own, places, tets)
+            held[hinges] = True
+            continue
+        _add_heaviest(corners[mine], weights[mine], held, free)
+        if _spanned(vertices[mine]) >= 2 and _spanned(nodes[own[held[own]]], THICK) < 2:
+            centre = np.linalg.norm(vertices[mine] - vertices[mine].mean(axis=0), axis=1).argmin()
+            of = mine[centre]
+            heaviest = corners[of][np.argsort(-weights[of], kind="stable")]
+            held[heaviest[free[heaviest]][:3]] = True
+    return held, places
+
+
+def _add_heaviest(corners: Index, weights: Vec, held: Mask, free: Mask) -> None:
+    """Hold the heaviest corners of each vertex until those that hold it weigh `FIRM`."""
+    for _ in range(corners.shape[1]):
+        firm = np.where(held[corners], weights, 0.0).sum(axis=1) >= FIRM
+        loose = np.where(~held[corners] & free[corners], weights, -np.inf)
+        more = ~firm & (loose.max(axis=1) > 0.0)
+        if not more.any():
+            return
+        held[corners[more, loose[more].argmax(axis=1)]] = True
+
+
+def _spanned(points: Vec, flat: float = FLAT) -> int:
+    """How many directions points (p, 3) span, as far as they are not flat: 0 for a point, 1 for a line, and so on."""
+    if len(points) < 2:
+        return 0
+    extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return int((extents > flat * max(extents[0], 1e-300)).sum()) if extents[0] > 0.0 else 0
+
+
+def _moved(vertices: Vec, own: Index, nodes: Vec, tets: Index) -> tuple[Index, Vec]:
+    """Nodes that hold vertices (p, 3) [m], and all nodes (k, 3) [m] with each of these moved to its nearest vertex.
+
+    own: nodes to choose from. A node stays where it is if no tetrahedron would keep its shape otherwise.
+    """
+    places, chosen = nodes.copy(), dict[int, int]()
+    distance, near = cKDTree(nodes[own]).query(vertices, np.arange(1, min(NEAREST, len(own)) + 1))
+    for vertex in np.argsort(distance[:, 0], kind="stable"):
+        if int(own[near[vertex, 0]]) in chosen:
+            continue
+        for node in map(int, own[near[vertex]]):
+            around = tets[(tets == node).any(axis=1)]
+            tried = places.copy()
+            tried[node] = vertices[vertex]
+            if (tet_volumes(tried, around) >= SHRUNK * tet_volumes(nodes, around)).all() and node not in chosen:
+                places, chosen[node] = tried, int(vertex)
+                break
+        else:
+            chosen[int(own[near[vertex, 0]])] = int(vertex)
+    return np.array(sorted(chosen), dtype=np.int32), places
