@@ -232,6 +232,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
             item("uv", "UV Map", "Faces want to have the shape that the active UV map gives them, scaled to the area "
                  "of the mesh; the warp runs along U", 1)])
 
+    use_sewing: bpy.props.BoolProperty(
+        name="Sewing", description="Edges without a face are seams: they pull the cloth together and hold it then",
+        default=False, override=OVERRIDABLE)
+
     fiber_curves_object: bpy.props.PointerProperty(
         name="Curves", description="Hair, a curve, or a mesh of edges that the fibers follow",
         type=bpy.types.Object, poll=has_curves, override=OVERRIDABLE)

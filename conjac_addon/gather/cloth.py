@@ -38,12 +38,30 @@ def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) ->
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,
                     job: JobFolder | JobPart) -> None:
     """What the cloth is cut as: its UV map, or itself with the warp along the object's X. Raises BadInput."""
+    if evaluation.object.conjac.use_sewing:
+        cloth |= _seams(mesh, job)
     to_world = evaluation.to_world()
     if evaluation.object.conjac.cloth_shape == "uv":
         cloth["uv"] = job.array("uv", _uv(mesh, evaluation.object.name, bool(np.linalg.det(to_world[:3, :3]) < 0.0)))
         return
     along = to_world[:3, 0]
     cloth["warp"] = (along / np.linalg.norm(along)).tolist()
+
+
+def seams(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    """The ends of edges without a face whose both ends have one, (k, 2): they pull these together."""
+    loose = np.empty(len(mesh.edges), dtype=bool)
+    mesh.edges.foreach_get("is_loose", loose)
+    ends, of_faces = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.loops), np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    mesh.loops.foreach_get("vertex_index", of_faces)
+    found = ends.reshape(-1, 2)[loose]
+    return found[np.isin(found, of_faces).all(axis=1)]
+
+
+def _seams(mesh: bpy.types.Mesh, job: JobFolder | JobPart) -> dict[str, str]:
+    found = seams(mesh)
+    return {"seams": job.array("seams", found)} if len(found) else {}
 
 
 def _uv(mesh: bpy.types.Mesh, name: str, is_mirrored: bool) -> NDArray[np.float64]:

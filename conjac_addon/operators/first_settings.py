@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from ...solver import catalogue
 from .. import contact, members
+from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
 from .remedies import lowest
@@ -161,6 +162,8 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         said.collides_with = contact.ALL
     if not said.is_property_set("itself"):
         said.itself = True
+    if not settings.is_property_set("use_sewing"):
+        settings.use_sewing = len(seams(_evaluated_mesh(obj))) > 0
     if not settings.is_property_set("bending_stiffness"):
         settings.bending_stiffness = max(settings.bending_stiffness, _bends_over_an_edge(obj, scene))
     if not has_floor(obj, scene):

@@ -31,6 +31,20 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"{sections.chosen(settings, 'damping').label} does not damp cloth: choose Rayleigh")
 
 
+def draw_sewing_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    layout.prop(context.object.conjac, "use_sewing", text="")
+
+
+def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How hard and in what time its seams close; its checkbox is in the header."""
+    settings = context.object.conjac
+    layout.active = settings.use_sewing
+    setting(layout, settings, "seam_stiffness")
+    setting(layout, settings, "seam_time")
+    hint(layout, "Edges without a face are seams: select two border vertices in Edit Mode and press F, or Bridge Edge "
+         "Loops and delete its faces only")
+
+
 def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How it resists stretch and shear in its plane."""
     settings = context.object.conjac

@@ -46,6 +46,7 @@ SECTIONS = (
     Section("cloth", "Cloth", _of(cloth, "draw"), open=True, of=(CLOTH,)),
     Section("stretch", "Stretch and Shear", _of(cloth, "draw_stretch"), open=True, of=(CLOTH,)),
     Section("bending", "Bending", _of(cloth, "draw_bending"), open=True, of=(CLOTH,)),
+    Section("sewing", "Sewing", _of(cloth, "draw_sewing"), _of(cloth, "draw_sewing_header"), of=(CLOTH,)),
     Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), _of(cloth, "draw_sharp_header"), of=(CLOTH,)),
     Section("material", "Look", _of(sections, "draw_look"), open=True),
     Section("maps", "Paint", _of(painted, "draw_maps"), open=True),

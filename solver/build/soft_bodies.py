@@ -37,6 +37,7 @@ from .held_vertices import held_vertices
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pressures import pressures
+from .seams import seams_of
 from .volumes import Stage, volumes_of
 from .yielding_pins import grips, without_pins, yielding_pins
 
@@ -133,7 +134,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=laws,
                  between=[*_between(job, prepared, rest, first), *held_softly,
-                          *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest)],
+                          *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
+                          *seams_of(job, prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
                         *held_softly], contacts=contacts,
                  joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh
 from . import schema
-from .expect import check_array, check_choice, check_vector
+from .expect import check_array, check_choice, check_indices, check_vector
 from .folder import FARTHEST, Job, refuse
 
 FLAT = 1.0e-8  #: of a face's longest side squared: less than this is no area
@@ -61,6 +61,9 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
         if has:
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")
+    if cloth.seams is not None:
+        raise refuse("cloth with Sharp Edges knows no seams yet", f"{where}.cloth.seams",
+                     "Switch Sewing or Sharp Edges off")
     if cloth.pressure:
         raise refuse("cloth with Sharp Edges knows no pressure yet", f"{where}.cloth.pressure",
                      "Set it to 0, or switch Sharp Edges off")
@@ -100,6 +103,12 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
             raise refuse(f"it has a pressure inside, and {what}", f"{where}.cloth.pressure",
                          "Close its holes, in Blender with Mesh > Clean Up > Fill Holes and Mesh > Normals > "
                          "Recalculate Outside, or set Pressure to 0", kind=BadMesh)
+    if cloth.seams is not None:
+        place = where.removesuffix("surface") + "cloth.seams"
+        seams = check_array(job, cloth.seams, place, "i", (None, 2))
+        check_indices(seams, len(vertices), place, "vertices")
+        if (seams[:, 0] == seams[:, 1]).any():
+            raise refuse("a seam joins a vertex to itself", place, "Leave it out")
     if cloth.uv is not None:
         place = where.removesuffix("surface") + "cloth.uv"
         _check_uv(check_array(job, cloth.uv, place, "f", (len(triangles), 3, 2)), place)

@@ -115,6 +115,7 @@ def test_coarse_cloth_that_is_hit_does_not_fold_from_face_to_face(scene):  # noq
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=14, y_subdivisions=14, size=1.2)
     obj = bpy.context.object
     bpy.ops.conjac.add_cloth()
+    obj.conjac.wobble_half_life = 0.0  # which calms the folds, too
     scene.frame_end = 12
     seen = []
     for bending in (obj.conjac.bending_stiffness, 2.0e-5):
@@ -259,3 +260,22 @@ def test_wind_force_fields_blow_at_cloth_and_at_nothing_else(scene, tmp_path):  
     # a volume knows no air
     obj.conjac.kind = "soft_body"
     assert "wind" not in scene_settings(obj, scene)
+
+
+def test_loose_edges_between_faces_are_seams_of_new_cloth(addon):
+    mesh = bpy.data.meshes.new("Panels")
+    square = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    mesh.from_pydata([*square, *((x + 2, y, z) for x, y, z in square), (5, 5, 5)], [(1, 4), (2, 7), (2, 8)],
+                     [(0, 1, 2, 3), (4, 5, 6, 7)])
+    panels = bpy.data.objects.new("Panels", mesh)
+    bpy.context.scene.collection.objects.link(panels)
+    bpy.context.view_layer.objects.active = panels
+    panels.select_set(True)
+    bpy.ops.conjac.add_cloth()
+    assert panels.conjac.use_sewing
+    from conjac.conjac_addon.gather.cloth import seams
+
+    assert sorted(map(sorted, seams(mesh).tolist())) == [[1, 4], [2, 7]], "the one to a loose vertex is none"
+    bpy.ops.mesh.primitive_grid_add()
+    bpy.ops.conjac.add_cloth()
+    assert not bpy.context.object.conjac.use_sewing
