@@ -1,4 +1,4 @@
-"""The verbs of the command line that are about many bakes: wedge, watch, task, farm, join. Loads nothing heavy."""
+"""The verbs of the command line that are about many bakes: wedge, watch, task, farm. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,16 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
         return _task(arguments, lines, listen(read_stdin))
 
     task.set_defaults(command=run_task)
-    return [wedge, watch, task]
+
+    farm = verbs.add_parser("farm", help="write a bundle for a farm: the job, its description, a list of all files")
+    farm.add_argument("job", type=Path, help=_HELP["job"])
+    farm.add_argument("--out", type=Path, metavar="BUNDLE", required=True, help="empty folder, made where it lacks")
+    farm.add_argument("--wedge", type=Path, metavar="CSV", help=_HELP["wedge"])
+    farm.add_argument("--chunk", metavar="N", help="frames of a task, or a list as 1-24,25-48 (default: all of a row)")
+    farm.add_argument("--threads", type=count, metavar="N", default=1, help="threads of a task (default: 1)")
+    farm.add_argument("--name", help="of the shot (default: the scene's)")
+    farm.set_defaults(command=_farm)
+    return [wedge, watch, task, farm]
 
 
 def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
@@ -95,6 +104,15 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
             time.sleep(arguments.every)
         except KeyboardInterrupt:
             return f"{len(bakes)} bakes"
+
+
+def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
+    from . import bundle
+
+    said = bundle.write(arguments.job, arguments.out, wedge=arguments.wedge, chunk=arguments.chunk,
+                        threads=arguments.threads, name=arguments.name)
+    lines.say(*said, event="summary", bundle=str(arguments.out), notes=said)
+    return f"The bundle stands in {arguments.out}"
 
 
 def _task(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import BadInput, ConJacError, Stopped, printable
+from ..frames import lock
 from ..frames.pc2 import Writer
 from ..frames.read import Cache
 from ..job.files import make_folder, safe_name, unwritable, write_whole
@@ -138,8 +140,24 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
         raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",
                        "Run the chunk before this one first")
     _take_stages(task, job)
+    _outlast(job.cache, queue, stop)
     loop.bake(folder, queue, frames=task.frames, resume=True, threads=task.threads, stop=stop)
     return f"Frames {frames[0]} to {frames[-1]} are baked"
+
+
+def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
+    """Wait while the lock of another machine may be that of one that died: a queue gives its task to this one.
+
+    Returns once the lock is free, or has been set again by who lives; the bake then says what it finds.
+    """
+    seen = lock.silence(cache)
+    while lock.busy(cache) and not stop():
+        found, quiet = lock.holder(cache), lock.silence(cache)
+        if found is None or found.near or not found.beats or seen is None or quiet is None or quiet < seen:
+            return
+        seen = quiet
+        queue.log(f"Waiting for {lock.told(cache)}")
+        time.sleep(lock.BEAT)
 
 
 def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
