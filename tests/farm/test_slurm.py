@@ -44,7 +44,7 @@ def test_a_wedge_outlives_a_worker_a_stop_and_a_node(tmp_path):
         os.kill(solver_of(folder, 1), signal.SIGKILL)  # a worker dies
         wait(lambda: baked(folder, 2) >= 5, slurm)
         os.kill(solver_of(folder, 2), signal.SIGTERM)  # a task is asked to make room: exit code 75
-        wait(lambda: any(job[2] == "RUNNING" and job[1] == "simulate" and job[3] == "n2" for job in slurm.jobs()), slurm)
+        wait(lambda: any(job[1:4] == ["simulate", "RUNNING", "n2"] for job in slurm.jobs()), slurm)
         slurm.kill_node("n2")
         wait(lambda: not slurm.jobs(), slurm, 600)
         logs = {path.name: path.read_text() for path in (folder / "logs").iterdir()}
