@@ -9,7 +9,7 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 
 #: operators in the order of the menu, None for a line between them
 BEGINNINGS = ("add_soft_body", "add_cloth", "add_collider", "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None)
-RUNS = ("bake", "pause", "cancel", "free_bake", "break_lock", "shared_bakes", None)
+RUNS = ("bake", "pause", "cancel", "free_bake", "break_lock", "shared_bakes", "export_farm_job", None)
 BODIES = ("suggest_handles", "set_wobble", "add_handle", "add_spots", "add_attachment", "add_cut", "add_nail",
           "add_pull", "add_ground", "land", "collide", "select_crossing", "contact_attributes", "subdivide",
           "preview_tets", "remove_previews", None)

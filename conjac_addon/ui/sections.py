@@ -277,6 +277,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = context.object.conjac
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
+    layout.operator("conjac.export_farm_job", icon="PACKAGE")
     shared = members.shared_settings(context.object)
     setting(layout, shared, "cache_folder")
     setting(layout, shared.solver, "linear_solver")
