@@ -1,5 +1,5 @@
 """Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker;
-and wedge, watch, task and farm, which are in farm/commands.py.
+and wedge, watch, task, farm and islands, which are in farm/commands.py.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .job.folder import Job
     from .job.schema import Body
 
-VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm"
+VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands"
 
 _stop_requested = threading.Event()
 

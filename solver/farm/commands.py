@@ -1,4 +1,4 @@
-"""The verbs of the command line that are about many bakes: wedge, watch, task, farm. Loads nothing heavy."""
+"""The verbs of the command line that are about many bakes: wedge, watch, task, farm, islands. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,14 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
     farm.add_argument("--threads", type=count, metavar="N", default=1, help="threads of a task (default: 1)")
     farm.add_argument("--name", help="of the shot (default: the scene's)")
     farm.set_defaults(command=_farm)
-    return [wedge, watch, task, farm]
+
+    islands = verbs.add_parser("islands", help="part a job into bodies that never meet, and join their bakes again")
+    islands.add_argument("job", type=Path, help=_HELP["job"])
+    islands.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="where each island's job comes")
+    islands.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft: part the job by it")
+    islands.add_argument("--join", action="store_true", help="join the bakes of all islands into the job's cache")
+    islands.set_defaults(command=_islands)
+    return [wedge, watch, task, farm, islands]
 
 
 def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
@@ -113,6 +120,27 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
                         threads=arguments.threads, name=arguments.name)
     lines.say(*said, event="summary", bundle=str(arguments.out), notes=said)
     return f"The bundle stands in {arguments.out}"
+
+
+def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
+    from ..job.estimate import estimate
+    from ..job.load import load
+    from . import islands
+
+    job = load(arguments.job)
+    if arguments.join:
+        folders = sorted(arguments.out.glob(islands.ISLAND.format(0).replace("000", "*")))
+        if not folders:
+            raise BadInput(f"there is no island in {arguments.out}", "Part the job first, with --draft")
+        islands.join(job, folders, lines.log)
+        return f"{len(folders)} islands are joined in {job.cache}"
+    if arguments.draft is None:
+        raise BadInput("nothing tells which bodies meet", "Give a baked draft with --draft, or --join")
+    found = islands.find(job, arguments.draft)
+    for folder, names in zip(islands.part(job, found, arguments.out), found):
+        lines.say(f"{folder.name}: {', '.join(names)}", *estimate(folder).sentences()[-2:], event="island",
+                  folder=folder.name, bodies=names)
+    return f"{len(found)} islands stand in {arguments.out}"
 
 
 def _task(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
