@@ -17,7 +17,7 @@ from .frames import lock
 from .frames.origins import Origins
 from .frames.output import write
 from .frames.read import Cache
-from .frames.write import FrameStore, Plan, plan
+from .frames.write import FrameStore, Plan, plan, processor
 from .job import hashes
 from .job.folder import Job
 from .job.load import load
@@ -387,6 +387,7 @@ def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
     """Say when a resumed cache was begun elsewhere: its last bits may differ."""
     runs = cache.manifest["runs"] if cache.manifest else []
     others = {run["host"] for run in runs} - {lock.here().host} | {run["backend"] for run in runs} - {world.backend}
+    others |= {run["cpu"] for run in runs if run.get("cpu")} - {processor()}
     if others:
         names = ', '.join(sorted(others))
         report.log(f"Frames already there were baked with {names}; the last digits may differ from now on")

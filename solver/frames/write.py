@@ -139,7 +139,7 @@ class FrameStore:
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-               "host": socket.gethostname(), "machine": platform.platform(), "backend": backend,
+               "host": socket.gethostname(), "machine": platform.platform(), "cpu": processor(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
         time, old = job.scene.time, self.cache.manifest
         uuids = {body.name: body.uuid for body in job.scene.bodies}
@@ -286,6 +286,17 @@ def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]
 def _wobbles(wobbles: Mapping[str, float], name: str) -> dict[str, float]:
     """What the manifest says of a body's slowest wobble: nothing where it is not known."""
     return {"hertz": wobbles[name]} if name in wobbles else {}
+
+
+@cache
+def processor() -> str:
+    """What this machine's processor is called; "" where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+                platform.processor())
 
 
 @cache

@@ -1,18 +1,24 @@
 """A wedge: rows are checked before anything runs, each becomes a job; what came of them is a picture and a table."""
 
 import json
+import os
 import struct
+import threading
 import time
 import zlib
+from dataclasses import asdict
 
 import forked_command
 import numpy as np
 import pytest
 from small_jobs import box_job
 
+from solver import cli
 from solver.errors import BadInput, ConJacError
 from solver.farm import looks, picture, standing, task, wedge
+from solver.frames import lock
 from solver.frames.read import Cache
+from solver.frames.write import processor
 from solver.job.load import load
 
 WEDGE = """# soft, then stiff
@@ -177,3 +183,51 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
 def test_watching_a_folder_without_bakes_is_one_sentence(tmp_path):
     code, _, errors = run("watch", tmp_path)
     assert code == 2 and "here is no job folder" in errors
+
+
+def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):
+    job, out = box_job(tmp_path / "job", end=13), tmp_path / "out"
+    assert run("task", "simulate", job, "--out", out, "--frames", "1-11")[0] == 0
+    manifest = out / "row-0001/cache/manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    assert told["runs"][0]["cpu"] == processor() and told["runs"][0]["versions"]["python"]
+    told["runs"][0]["cpu"] = "Another 9000"
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    code, said, errors = run("task", "simulate", job, "--out", out, "--frames", "12-13")
+    assert code == 0, errors
+    assert "were baked with Another 9000; the last digits may differ" in said
+
+
+def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
+    """Another machine's worker died a while ago: its lock is outlasted. One that lives is not waited for."""
+    job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
+    asked = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(asked) / "cache"
+    cache.mkdir()
+    dead = asdict(lock.here()) | {"host": "elsewhere", "machine": "another"}
+    monkeypatch.setattr(lock, "BEAT", 0.1)
+    monkeypatch.setattr(lock, "EXPIRY", 1.0)
+
+    def write_lock():
+        (cache / "lock").write_text(json.dumps(dead), encoding="utf-8")
+
+    write_lock()
+    said = []
+    lines = cli.Lines(as_json=False)
+    monkeypatch.setattr(lines, "log", said.append)
+    task.run("simulate", asked, lines, lambda: False)
+    assert any("Waiting for process" in text and "elsewhere" in text for text in said)
+    assert Cache(cache).status().state == "complete"
+
+    (cache / "manifest.json").unlink()
+    write_lock()
+    monkeypatch.setattr(lock, "EXPIRY", 300.0)
+    beating = threading.Event()
+    thread = threading.Thread(target=lambda: [os.utime(cache / "lock") for _ in iter(lambda: beating.wait(0.02), True)])
+    thread.start()
+    try:
+        with pytest.raises(ConJacError, match="bakes into"):
+            task.run("simulate", asked, lines, lambda: False)
+    finally:
+        beating.set()
+        thread.join()
