@@ -31,7 +31,7 @@ class SetupStopped(Exception):
 
 def pins(project: dict) -> dict[str, list[str]]:
     """Requirement lines by group, in the order they are installed in."""
-    return {name: list(project["dependency-groups"][name]) for name in ("build", "solver", "blender", "dev")}
+    return {name: list(project["dependency-groups"][name]) for name in ("build", "solver", "blender", "dev", "farm")}
 
 
 def is_installed(package: str) -> bool:

@@ -1,4 +1,5 @@
-"""Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker.
+"""Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker;
+and wedge, watch, task, farm and islands, which are in farm/commands.py.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
@@ -30,7 +31,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +46,14 @@ from .errors import (
     Stopped,
     printable,
 )
+from .farm import commands as farm
 
 if TYPE_CHECKING:
     from .build.fields import Prepared
     from .job.folder import Job
     from .job.schema import Body
+
+VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands"
 
 _stop_requested = threading.Event()
 
@@ -139,7 +143,7 @@ def main(argv: Sequence[str] | None = None, *, read_stdin: bool = True) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="solver", description="ConJac's solver. Exit codes: 0 complete, 2 bad input, "
                                      "3 diverged, 4 environment, 75 stopped and resumable.")
-    verbs = parser.add_subparsers(required=True, metavar="bake | check | tets | fields | suggest | wobble | info")
+    verbs = parser.add_subparsers(required=True, metavar=VERBS)
 
     bake = verbs.add_parser("bake", help="simulate a job folder into its cache")
     bake.add_argument("job", type=Path, help="folder with scene.json")
@@ -173,7 +177,8 @@ def _parser() -> argparse.ArgumentParser:
     info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
-    for verb in (bake, check, tets, fields, suggest, wobble, info):
+    many = farm.add(verbs, _listen, _frames, _count)
+    for verb in (bake, check, tets, fields, suggest, wobble, info, *many):
         verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     return parser
 
@@ -340,8 +345,8 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     return status.text
 
 
-def _listen(read_stdin: bool) -> None:
-    """Let signals and a `pause` line end the step in hand."""
+def _listen(read_stdin: bool) -> Callable[[], bool]:
+    """Let signals and a `pause` line end the step in hand; gives whether one came."""
     def asked(number: int, _: Any) -> None:
         request_pause()
         signal.signal(number, signal.SIG_DFL)  # the second one kills
@@ -352,6 +357,7 @@ def _listen(read_stdin: bool) -> None:
                 signal.signal(getattr(signal, name), asked)
     if read_stdin:
         threading.Thread(target=_read_stdin, daemon=True).start()
+    return _stop_requested.is_set
 
 
 def _read_stdin() -> None:

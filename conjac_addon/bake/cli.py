@@ -3,6 +3,10 @@
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
                                          [--replace] [--json]
 
+    blender -b FILE.blend -c conjac farm --out BUNDLE [--object NAME] [--wedge CSV] [--chunk N] [--threads N] [--json]
+
+farm writes a bundle of one bake, see the manual's page on farms. Of bake:
+
 Without --object every mechanism and soft body of the scene is baked. Exit code 0 only if every frame asked for is on
 disk and plays; else the solver's: 2 bad input, 3 diverged, 4 environment, 75 stopped. Frames go into the cache folder;
 what plays them, a modifier, shape keys or keyframes, goes into the .blend, which is written only with --save and exit
@@ -92,7 +96,7 @@ class Lines:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="blender -b FILE.blend -c conjac",
                                      description="Soft bodies and mechanisms by ConJac")
-    verbs = parser.add_subparsers(required=True, metavar="bake")
+    verbs = parser.add_subparsers(required=True, metavar="bake | farm")
     bake = verbs.add_parser("bake", help="bake soft bodies and mechanisms of the scene", description=(
         "Exit codes: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped and resumable."))
     bake.add_argument("--object", metavar="NAME", action="append",
@@ -104,6 +108,13 @@ def _parser() -> argparse.ArgumentParser:
                       help="begin a finished bake anew where its settings have changed; else that is refused")
     bake.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     bake.set_defaults(command=_bake)
+    farm = verbs.add_parser("farm", help="write all that a farm needs to bake without Blender into a folder")
+    farm.add_argument("--out", metavar="BUNDLE", required=True, help="empty folder, made where it lacks")
+    farm.add_argument("--object", metavar="NAME", help="soft body or mechanism; needed where the scene has several")
+    farm.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
+    for option, says in FARM_OPTIONS.items():
+        farm.add_argument(option, help=says)
+    farm.set_defaults(command=_farm)
     return parser
 
 
@@ -144,6 +155,31 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
         text = f"{bpy.data.filepath} is not saved, as not every bake is complete"
         lines.say(text)
     return first_failure, text
+
+
+#: options of `farm` that the solver reads
+FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
+                "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task"}
+
+
+def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
+    """Write the bundle of one bake. Raises ConJacError."""
+    from ..operators import farm
+
+    scene = bpy.context.scene
+    found = _named(scene, [arguments.object]) if arguments.object else _bakes(scene)
+    if len(found) > 1:
+        raise BadInput(f'the scene "{scene.name}" has {len(found)} bakes', "Name one of them with --object")
+    given = ((option, getattr(arguments, option[2:])) for option in FARM_OPTIONS)
+    options = [word for option, value in given if value is not None for word in (option, value)]
+    steps = farm.export(found[0], scene, farm.absolute(arguments.out), options, session.TICK)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        for note in end.value:
+            lines.say(note)
+        return EXIT_COMPLETE, end.value[-1]
 
 
 @contextmanager

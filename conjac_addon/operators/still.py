@@ -63,17 +63,18 @@ def _bring(path: Path, stored: BinaryIO, target: Path) -> None:
             shutil.copyfileobj(stored, made)
 
 
-def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float
-        ) -> Doing[dict[str, Any]]:
+def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str], wait: float,
+        moves: bool = False) -> Doing[dict[str, Any]]:
     """Gather the object as it is at the start frame and run a command of the solver on it, giving what is being done.
 
-    argv: the command and its options. Returns its message of the command's own name. Raises what gathering refuses,
-    and Environment or what the solver said.
+    argv: the command and its options. moves: gather all frames and all that is baked with it. Returns the message of
+    the command's own name, or its summary. Raises what gathering refuses, and Environment or what the solver said.
     """
     name, command = obj.name, argv[0]
     copies.own_handles(obj)
     notes: list[str] = []
-    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=True, lets_in=lambda: True)) as reading:
+    with closing(gather.write_job_steps(obj, scene, job, notes.append, still=not moves,
+                                             lets_in=lambda: True)) as reading:
         for _, text in reading:
             yield text
     worker = Worker("solver", [command, str(job), *argv[1:], "--json"], env=kernels.environment())
@@ -81,7 +82,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
     try:
         while not worker.ended():
             for message in worker.messages(wait):
-                if message["event"] == command:
+                if message["event"] in (command, "summary"):
                     made = message
                 elif message["event"] == "error":
                     failure = message
@@ -93,7 +94,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
         if worker.exit_code is None:
             worker.stop()
     if failure is not None:
-        raise _Told(failure["text"])
+        raise _Told(failure["text"], failure["exit"])
     if made is None:
         raise Environment(f"the solver's process ended by itself (exit code {worker.exit_code})",
                           "Look at the console and try again", name)
@@ -102,6 +103,10 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
 
 class _Told(ConJacError):
     """What the solver refused, in its own words."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
 
     def __str__(self) -> str:
         return self.what

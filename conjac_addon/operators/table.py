@@ -19,6 +19,7 @@ from . import (
     contact_attributes,
     crossing,
     cuts,
+    farm,
     jiggle,
     mechanism,
     nails,
@@ -177,6 +178,16 @@ classes = (
         UNDO, BEHIND,
         count=IntProperty(
             name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
+    operator(
+        "export_farm_job", farm, "Export Farm Job",
+        "Write a folder with all that a farm needs to bake this without Blender, and nothing of this machine",
+        NO_STEP, BEHIND,
+        directory=StringProperty(
+            name="Folder", description="An empty folder; beside the .blend where left out", subtype="DIR_PATH"),
+        wedge=StringProperty(
+            name="Wedge", description="A CSV file with a line of path=value cells for each bake", subtype="FILE_PATH"),
+        chunk=StringProperty(
+            name="Chunk", description="Frames of one task, where a bake is cut into several")),
     operator(
         "set_wobble", wobble, "Set Slowest Wobble",
         "Make the active soft body as stiff as its slowest wobble needs, as its pins and bones hold it: Young's "

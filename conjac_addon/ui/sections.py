@@ -286,6 +286,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = context.object.conjac
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
+    layout.operator("conjac.export_farm_job", icon="PACKAGE")
     setting(layout, members.shared_settings(context.object), "cache_folder")
 
 

@@ -140,7 +140,7 @@ class FrameStore:
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-               "host": host(), "machine": machine(), "backend": backend,
+               "host": host(), "machine": machine(), "cpu": processor(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
         time, old = job.scene.time, self.cache.manifest
         uuids = {body.name: body.uuid for body in job.scene.bodies}
@@ -290,6 +290,17 @@ def _wobbles(wobbles: Mapping[str, float], name: str) -> dict[str, float]:
 
 
 @cache
+def processor() -> str:
+    """What this machine's processor is called; "" where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+                platform.processor())
+
+
+@cache
 def installed() -> dict[str, str]:
     """Versions of the libraries that the solver uses, of those that are there."""
     found = {}
@@ -306,10 +317,4 @@ def host() -> str:
 
 def machine() -> str:
     """System and processor, such as "Linux x86_64, AMD EPYC 7B13": last digits of a bake depend on these."""
-    name = platform.processor()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
-            name = next((line.partition(":")[2].strip() for line in stream if line.startswith("model name")), name)
-    except OSError:
-        pass  # not Linux
-    return ", ".join(filter(None, (f"{platform.system()} {platform.machine()}".strip(), name)))
+    return ", ".join(filter(None, (f"{platform.system()} {platform.machine()}".strip(), processor())))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
-#: rooms that read what others wrote (JSON, processes, numba's code), and the catalogue's own records
-BOUNDARIES = {"job", "frames", "meshing", "catalogue", "kernel_cache.py", "threads.py", "cli.py"}
+#: rooms that read what others wrote (JSON, CSV, processes, numba's code), and the catalogue's own records
+BOUNDARIES = {"job", "frames", "meshing", "farm", "catalogue", "kernel_cache.py", "threads.py", "cli.py"}
 #: file: what it asks, and why it stays
 STAYS = {
     "coordinates/tree.py": ({"isinstance"}, "coerces: centres of charts, or the memory that has them"),

@@ -1,0 +1,65 @@
+"""What a task of a farm said last, kept beside the bake for who looks at many of them: JOB/said.json."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from ..errors import ConJacError
+from ..job.files import open_regular, write_whole
+
+FILE = "said.json"
+EVERY = 2.0  # s between two writes
+LONGEST = 1 << 16  # bytes
+
+
+@dataclass(frozen=True)
+class Said:
+    """The last word of a task."""
+
+    text: str = ""  #: a sentence
+    state: str = ""  #: running, stopped, failed or complete
+    memory_mb: float = 0.0  #: the most that its process had
+    at: float = 0.0  #: seconds since 1970
+
+
+class Diary:
+    """Keeps what is said in one job folder. What cannot be written is left: a full disk is told by the bake itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._last = folder, 0.0
+
+    def note(self, text: str, state: str = "running") -> None:
+        now = time.time()
+        if state == "running" and abs(now - self._last) < EVERY:
+            return
+        self._last = now
+        most = max(peak_memory() / 1e6, read(self._folder).memory_mb)
+        said = Said(text, state, round(most, 1), round(now, 3))
+        with contextlib.suppress(ConJacError, OSError):
+            write_whole(self._folder / FILE, json.dumps(asdict(said), ensure_ascii=False).encode(), self._folder)
+
+
+def read(folder: Path) -> Said:
+    """What was said last in a job folder; nothing where no task ran there."""
+    try:
+        with open_regular(folder / FILE) as stream:
+            found = json.loads(stream.read(LONGEST))
+        said = Said(**{one.name: found[one.name] for one in fields(Said)})
+        good = isinstance(said.text, str) and isinstance(said.state, str)
+        return said if good and isinstance(said.memory_mb, int | float) and isinstance(said.at, int | float) else Said()
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Said()
+
+
+def peak_memory() -> float:
+    """The most memory that this process had [bytes]; 0 where the system does not tell."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource
+
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * (1 if sys.platform == "darwin" else 1024)

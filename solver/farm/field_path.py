@@ -1,0 +1,87 @@
+"""One field of scene.json by its path, as messages name it: `$.bodies[0].material.params.youngs_modulus`.
+
+An item of a list is called by its number or by its name: `bodies[Ear].density`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ..errors import BadInput, NoSuchThing
+
+_STEP = re.compile(r"(?:\A\$?\.?|\.)([A-Za-z_]\w*)|\[([^\[\]]+)\]")
+
+Keys = tuple[str | int, ...]
+
+
+def split(path: str) -> Keys:
+    """The keys of a path: str of a field or of an item that is called by name, int of an item.
+
+    Raises BadInput where it is no path.
+    """
+    keys: list[str | int] = []
+    at = 0
+    while at < len(path) or not keys:
+        found = _STEP.match(path, at)
+        if found is None:
+            raise BadInput(f'"{path}" is no path of a field', "Write it as messages do: bodies[0].density")
+        field, item = found.groups()
+        keys.append(field if item is None else _number(item))
+        at = found.end()
+    return tuple(keys)
+
+
+def _number(item: str) -> str | int:
+    return int(item) if item.isdigit() else item.strip("\"'")
+
+
+def read_value(text: str) -> Any:
+    """What a cell says: a number, true, false, null or a list as in JSON; anything else is a word."""
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(text)
+
+
+def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The scene with one field set; the one given stays as it is, and what does not lie on the way is shared.
+
+    scene: plain values of scene.json. Fields that are left out there are made. Raises NoSuchThing where the path
+    leads through what is not there, BadInput where it is no path.
+    """
+    return _with(scene, split(path), value, path)  # type: ignore[no-any-return]
+
+
+def _with(at: Any, keys: Keys, value: Any, path: str) -> Any:
+    if not keys:
+        return value
+    key, rest = keys[0], keys[1:]
+    if isinstance(at, list):
+        place = _place(at, key, path)
+        return [*at[:place], _with(at[place], rest, value, path), *at[place + 1:]]
+    if not isinstance(at, dict) or isinstance(key, int):
+        raise NoSuchThing(f'"{path}" leads nowhere: {_named(key)} is not in the scene', "Look at the job's scene.json")
+    return {**at, key: _with(at.get(key, {}) if rest else None, rest, value, path)}
+
+
+def _place(items: list[Any], key: str | int, path: str) -> int:
+    """Which item of a list a key means."""
+    if isinstance(key, int):
+        if key < len(items):
+            return key
+    else:
+        for place, item in enumerate(items):
+            if isinstance(item, dict) and item.get("name") == key:
+                return place
+    raise NoSuchThing(f'"{path}" leads nowhere: the list has {len(items)} and {_named(key)} is none of them',
+                      "Count from 0, or give the name of one")
+
+
+def _named(key: str | int) -> str:
+    return f"number {key}" if isinstance(key, int) else f'"{key}"'

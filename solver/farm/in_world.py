@@ -1,0 +1,57 @@
+"""What a cache shows at a frame, in world space: the frames themselves are in the space of their objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..frames.read import Cache
+from ..job import schema
+from ..job.folder import Job
+from ..state import Index, Vec
+
+
+class InWorld:
+    """Reads frames of one bake. Its job folder says where the objects stand."""
+
+    def __init__(self, job: Job, cache: Cache) -> None:
+        self.job, self.cache = job, cache
+        self._bodies = {body.name: body for body in job.scene.bodies}
+        self._triangles: dict[str, Index] = {}
+
+    def vertices(self, frame: int) -> dict[str, Vec]:
+        """(n, 3) [m] of every body that both the job and the cache have. Raises NoSuchThing, BadInput."""
+        return {name: self._placed(self._bodies[name], frame, points)
+                for name, points in self.cache.shown(frame).items() if name in self._bodies}
+
+    def rigid(self, frame: int) -> Vec:
+        """Where rigid bodies have their centres of mass [m], (b, 3). Raises NoSuchThing, BadInput."""
+        if not self.cache.mechanisms():
+            return np.zeros((0, 3))
+        centres: Vec = self.cache.poses(frame)["pose"][:, :3, 3]
+        return centres
+
+    def triangles(self, name: str) -> Index:
+        """What is seen of a body, (t, 3): its surface, of a volume without one its boundary."""
+        if name not in self._triangles:
+            cuts, body = self.cache.cuts.get(name), self._bodies[name]
+            if cuts and len(cuts[-1].triangles):
+                self._triangles[name] = cuts[-1].triangles
+            elif body.surface is not None:
+                self._triangles[name] = self.job.array(body.surface.triangles)
+            else:
+                from ..meshing.volume import boundary_faces
+
+                assert body.tets is not None
+                self._triangles[name] = boundary_faces(self.job.array(body.tets.tets))[0]
+        return self._triangles[name]
+
+    def _placed(self, body: schema.Body, frame: int, points: NDArray[Any]) -> Vec:
+        if body.surface is None or body.surface.to_object is None:
+            return points.astype(float)
+        matrices = self.job.array(body.surface.to_object)
+        to_world = np.linalg.inv(matrices[min(frame - self.job.frames[0], len(matrices) - 1)])
+        placed: Vec = points @ to_world[:3, :3].T + to_world[:3, 3]
+        return placed

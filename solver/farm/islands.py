@@ -1,0 +1,171 @@
+"""One simulation too large for one machine: soft bodies that never meet, baked apart and joined again.
+
+Which never meet is found from a draft bake: the boxes of what they sweep from frame to frame, widened by a share of the
+largest body. After the real bakes the boxes are looked at again, without that room.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput, NoSuchThing
+from ..frames import lock
+from ..frames.read import Cache
+from ..frames.write import FrameStore
+from ..job import hashes
+from ..job.files import unwritable, write_whole
+from ..job.folder import Job
+from ..job.load import SCENE, load
+from ..state import Vec
+from .in_world import InWorld
+from .wedge import array_names, bring, make_folders
+
+ROOM = 0.25  # of the largest body's box, on each side: the draft is not the bake
+ISLAND = "island-{:03d}"
+
+Boxes = dict[str, tuple[Vec, Vec]]  #: of each body by name: low and high corners [m], (3,)
+
+
+def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
+    """Names of the bodies of each island, in the scene's order.
+
+    draft: job folder with a bake of all frames of the same bodies, as coarse as may be. room: around each, a share of
+    the largest body. Raises BadInput for what cannot be parted, or where the draft lacks bodies or frames.
+    """
+    _check(job)
+    names = [body.name for body in job.scene.bodies]
+    together = _joined(job)
+    for boxes in swept(job, InWorld(load(draft), Cache(draft / "cache"))):
+        if set(boxes) != set(names):
+            raise BadInput("the draft has other bodies", "Bake a draft of this job")
+        wide = room * max(float(np.max(high - low)) for low, high in boxes.values())
+        for one, other in _meeting(boxes, wide):
+            _unite(together, one, other)
+    islands: dict[str, list[str]] = {}
+    for name in names:
+        islands.setdefault(_root(together, name), []).append(name)
+    return list(islands.values())
+
+
+def _check(job: Job) -> None:
+    """Raises BadInput where the scene has what this cannot part."""
+    scene = job.scene
+    if scene.mechanisms:
+        raise BadInput("the scene has mechanisms, which are not baked apart", "Bake it as one task")
+    for body in scene.bodies:
+        if body.is_reshaped or (body.cloth is not None and body.cloth.eulerian is not None):
+            raise BadInput("its mesh changes on the way, and such bodies are not baked apart", "Bake it as one task",
+                           body.name)
+
+
+def _joined(job: Job) -> dict[str, str]:
+    """Which bodies hang on each other whatever the draft shows: by forces, or attached."""
+    together = {body.name: body.name for body in job.scene.bodies}
+    for force in job.scene.forces:
+        for name in force.bodies[1:]:
+            _unite(together, force.bodies[0], name)
+    for body in job.scene.bodies:
+        for attach in body.attach:
+            if attach.body in together:
+                _unite(together, body.name, attach.body)
+    return together
+
+
+def _root(together: dict[str, str], name: str) -> str:
+    while together[name] != name:
+        name = together[name]
+    return name
+
+
+def _unite(together: dict[str, str], one: str, other: str) -> None:
+    together[_root(together, other)] = _root(together, one)
+
+
+def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
+    """The boxes that bodies fill from each frame of the job to the next. Raises BadInput where frames lack."""
+    before: Boxes | None = None
+    for frame in job.frames:
+        try:
+            now = {name: (points.min(axis=0), points.max(axis=0)) for name, points in shown.vertices(frame).items()}
+        except NoSuchThing as error:
+            raise BadInput(f"frame {frame} is not baked in {shown.job.path}", "Bake all frames first") from error
+        if before is not None:
+            yield {name: (np.minimum(low, before[name][0]), np.maximum(high, before[name][1]))
+                   for name, (low, high) in now.items()}
+        before = now
+
+
+def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
+    """Pairs of bodies whose boxes, widened together by twice `wide` [m], overlap."""
+    names = list(boxes)
+    low, high = (np.array([boxes[name][k] for name in names]) for k in (0, 1))
+    for i, name in enumerate(names):
+        near = ((low[i + 1:] <= high[i] + 2 * wide) & (high[i + 1:] >= low[i] - 2 * wide)).all(axis=1)
+        yield from ((name, names[i + 1 + int(k)]) for k in np.flatnonzero(near))
+
+
+def part(job: Job, islands: list[list[str]], out: Path) -> list[Path]:
+    """Make the job folder of each island in `out`; returns them. Raises CacheUnwritable, and what `load` raises."""
+    made = []
+    for k, names in enumerate(islands):
+        folder = out / ISLAND.format(k + 1)
+        make_folders(folder)
+        raw = _raw_of(job, set(names))
+        try:
+            for name in array_names(raw):
+                bring(job.array_path(name), folder / name)
+        except OSError as error:
+            raise unwritable(folder / SCENE, error) from error
+        write_whole(folder / SCENE, json.dumps(raw, indent=1, ensure_ascii=False).encode(), folder)
+        load(folder)
+        made.append(folder)
+    return made
+
+
+def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
+    """The scene with some of its bodies; what others are touched by is left out too."""
+    raw, soft = dict(job.raw), {body.name for body in job.scene.bodies}
+    raw["bodies"] = [{**body, **({"touches": [name for name in body["touches"] if name in names or name not in soft]}
+                                 if body.get("touches") is not None else {})}
+                     for body in raw["bodies"] if body["name"] in names]
+    if raw.get("forces"):
+        raw["forces"] = [force for force in raw["forces"] if set(force["bodies"]) <= names]
+    return raw
+
+
+def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: None) -> None:
+    """Put the frames of all islands into the job's own cache, which then is whole, but for snapshots.
+
+    Raises BadInput where a frame lacks, or bodies of two islands met: then nothing is written. Raises what writing
+    raises.
+    """
+    parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
+    of = {body.name: k for k, one in enumerate(parts) for body in one.job.scene.bodies}
+    for frame, together in enumerate(zip(*(swept(job, one) for one in parts)), job.frames[0] + 1):
+        boxes = {name: box for one in together for name, box in one.items()}
+        for name, other in _meeting(boxes, 0.0):
+            if of[name] != of[other]:
+                raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",
+                               name, frame)
+    log("Bodies of different islands met nowhere")
+    read, runs = hashes.settings(job), [one.cache.manifest for one in parts]
+    counts = {name: count for one in parts for name, _, count in one.cache.bodies()}
+    origins = {name: origin for one in parts for name, origin in one.cache.origins().items()}
+    first, bodies = 0, []
+    for body in job.scene.bodies:
+        bodies.append((body.name, first, counts[body.name]))
+        first += counts[body.name]
+    with lock.held(job.cache) as holding:
+        store = FrameStore(job.cache, holding.check)
+        store.cache.free()
+        store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],
+                    notes=["Islands of bodies that never met were baked apart"], origins=origins)
+        for frame in job.frames:
+            found = {name: points - origins[name] if name in origins else points
+                     for one in parts for name, points in one.cache.frame(frame).items()}
+            store.write(frame, np.concatenate([found[name] for name, _, _ in bodies]))

@@ -1,0 +1,117 @@
+"""How bakes stand: one line each, of all below a folder, read from their folders alone while they run."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import NoSuchThing
+from ..frames import lock
+from ..frames.layout import FRAME
+from ..frames.read import Cache
+from ..job.load import SCENE
+from . import diary
+
+LATELY = 20  # frames of which the pace is told
+OURS = {"arrays", "cache", "stages"}  # folders of a job, in which there is no other
+
+
+@dataclass(frozen=True)
+class BakeStanding:
+    """One bake."""
+
+    name: str  #: its job folder, as seen from the one that was asked about
+    state: str  #: none, partial, complete, stale, broken, baking; failed where its last task said so
+    frame: int | None  #: the last one on disk
+    done: int
+    total: int
+    seconds_a_frame: float | None  #: lately
+    ends_at: float | None  #: seconds since 1970, while it bakes
+    memory_mb: float | None  #: the most that its process had
+    text: str  #: the last sentence
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def jobs_below(folder: Path) -> Iterator[Path]:
+    """Every job folder in and below a folder, in order. Raises NoSuchThing where there is no such folder."""
+    if not folder.is_dir():
+        raise NoSuchThing(f"there is no folder {folder}", "Give one that has job folders in it")
+    for at, folders, files in os.walk(folder):
+        if SCENE in files:
+            yield Path(at)
+            folders[:] = [name for name in folders if name not in OURS]
+        folders.sort()
+
+
+def standing(job: Path, named: str) -> BakeStanding:
+    """How one bake stands. named: what to call it."""
+    cache, said = Cache(job / "cache"), diary.read(job)
+    status, pace = cache.status(job), seconds_a_frame(cache)
+    baked = sorted(written.frame for written in cache.log.values() if written.kind == FRAME)
+    state, text = status.state, said.text or status.text
+    if said.state == "failed" and state not in ("complete", "baking"):
+        state = "failed"
+    elif state in ("complete", "stale", "broken") or said.state == "complete":
+        text = status.text
+    ends = time.time() + pace * (status.total - status.done) if state == "baking" and pace is not None else None
+    memory = said.memory_mb or (running_memory(job / "cache") if state == "baking" else None)
+    return BakeStanding(named, state, baked[-1] if baked else None, status.done, status.total, pace, ends, memory, text)
+
+
+def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
+    """The median of what frames took, of the last few or of all; None where fewer than two were written in a row.
+
+    From the times that the log tells, so pauses between two runs count as one slow frame at most.
+    """
+    written = {one.frame: one.mtime_ns for one in cache.log.values() if one.kind == FRAME and one.mtime_ns is not None}
+    took = [(written[frame] - written[frame - 1]) * 1e-9 for frame in sorted(written) if frame - 1 in written]
+    positive = [seconds for seconds in took if seconds >= 0.0]
+    chosen = positive if lately is None else positive[-lately:]
+    return statistics.median(chosen) if chosen else None
+
+
+def running_memory(cache: Path) -> float | None:
+    """The most memory that the process which bakes there had [MB]; None where this system cannot tell."""
+    holder = lock.holder(cache)
+    if holder is None or not holder.near:
+        return None
+    try:
+        lines = Path(f"/proc/{holder.pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
+
+
+def all_below(folder: Path) -> list[BakeStanding]:
+    """Every bake in and below a folder. Raises NoSuchThing where there is none."""
+    found = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
+             for job in jobs_below(folder)]
+    if not found:
+        raise NoSuchThing(f"there is no job folder in {folder}", "Give a folder above those that hold a scene.json")
+    return found
+
+
+def table(titles: Sequence[str], lines: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
+    """Lines of text with columns that stand below each other. right: columns of numbers."""
+    widths = [max(len(line[k]) for line in (titles, *lines)) for k in range(len(titles))]
+    return ["  ".join(cell.rjust(width) if k in right else cell.ljust(width)
+                      for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in (titles, *lines)]
+
+
+def watched(bakes: Sequence[BakeStanding]) -> list[str]:
+    """The table of `solver watch`."""
+    def or_dash(value: float | None, shown: str) -> str:
+        return "-" if value is None else shown.format(value)
+
+    lines = [(one.name, f"{one.done}/{one.total}", or_dash(one.frame, "{}"), or_dash(one.seconds_a_frame, "{:.2f}"),
+              "-" if one.ends_at is None else time.strftime("%H:%M:%S", time.localtime(one.ends_at)),
+              or_dash(one.memory_mb, "{:.0f} MB"), one.state, one.text) for one in bakes]
+    return table(("bake", "done", "frame", "s/frame", "ends at", "memory", "state", "last sentence"), lines,
+                 frozenset({1, 2, 3, 4, 5}))

@@ -1,0 +1,241 @@
+"""One task of a farm: a step of one row of a wedge. What is done already is told at once, and nothing is done twice.
+
+What a queue reads stands on stdout, a line each, as Open Job Description has it: `openjd_progress: 40`,
+`openjd_status: Frame 12 of 48`, `openjd_fail: …`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import BadInput, ConJacError, Stopped, printable
+from ..frames import lock
+from ..frames.pc2 import Writer
+from ..frames.read import Cache
+from ..job.files import make_folder, safe_name, unwritable, write_whole
+from ..job.folder import Job
+from ..job.load import load
+from .diary import Diary
+from .wedge import bring, expand, make_folders, row_of
+
+PLAYED = "played.json"  #: of the export: which file plays which object
+
+
+class TaskLines(Protocol):
+    """Where sentences go: `cli.Lines`."""
+
+    def say(self, *sentences: str, **event: Any) -> None: ...
+    def log(self, text: str) -> None: ...
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
+    def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
+    def frame(self, frame: int, ms: float, left_s: float) -> None: ...
+
+
+class ForQueue:
+    """Says how a task goes on to people, to the queue and to the job folder's diary. What `simulate.bake` reports to.
+    """
+
+    def __init__(self, lines: TaskLines, diary: Diary) -> None:
+        self._lines, self._diary = lines, diary
+        self._first = self._last = 0
+
+    def _tell(self, kind: str, text: str) -> None:
+        self._lines.say(f"openjd_{kind}: {printable(text)}", event=f"openjd_{kind}", text=text)
+
+    def log(self, text: str) -> None:
+        self._lines.log(text)
+        self._diary.note(text)
+
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        self._diary.note(f"{body}: {text}" if body else text)
+        self._lines.stage(stage, body, progress, text)
+
+    def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        self._first, self._last = first, last
+        self._lines.start(first, last, steps_per_frame)
+
+    def frame(self, frame: int, ms: float, left_s: float) -> None:
+        self._lines.frame(frame, ms, left_s)
+        self._tell("progress", f"{100.0 * (frame - self._first) / max(1, self._last - self._first):.1f}")
+        self._tell("status", f"Frame {frame} of {self._last}")
+        self._diary.note(f"Frame {frame} of {self._last}")
+
+    def end(self, text: str) -> None:
+        self._tell("progress", "100")
+        self._tell("status", text)
+        self._diary.note(text, "complete")
+
+    def fail(self, error: ConJacError) -> None:
+        stopped = isinstance(error, Stopped)
+        self._tell("status" if stopped else "fail", str(error))
+        self._diary.note(str(error), "stopped" if stopped else "failed")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one call of `solver task` is asked for."""
+
+    job: Path
+    out: Path  #: the folder of all rows
+    wedge: Path | None
+    row: int
+    frames: tuple[int, int] | None
+    threads: int | None
+
+
+def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> str:
+    """Do a step of a row; returns the last sentence. Raises a ConJacError, which the queue has been told of."""
+    folder = job_folder(task)
+    queue = ForQueue(lines, Diary(folder))
+    try:
+        text = STEPS[step](task, folder, queue, stop)
+    except ConJacError as error:
+        queue.fail(error)
+        raise
+    queue.end(text)
+    return text
+
+
+def job_folder(task: Task) -> Path:
+    """The job folder of the task's row, made where it does not stand yet."""
+    make_folders(task.out)
+    return expand(load(task.job), row_of(task.wedge, task.row), task.out)
+
+
+def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
+    """Make the volumes of a row, or take those of another row or of the job where they are the same."""
+    job = load(folder)
+    _take_stages(task, job)
+    from ..build.volumes import volumes_of  # which takes a while to import
+
+    volumes = volumes_of(job, queue.stage)
+    return f"{sum(len(one.tets) for one in volumes)} tetrahedra are kept for the bake"
+
+
+def _take_stages(task: Task, job: Job) -> None:
+    """Bring volumes that others have made of the same meshes: the name of a file has the hash of what it is made from.
+    """
+    for other in (task.job, *sorted(task.out.glob("row-*"))):
+        for made in sorted((other / "stages").glob("*_tets_*.npz")) if other != job.path else ():
+            if not (job.stages / made.name).exists():
+                with suppress(OSError):
+                    bring(made, job.stages / made.name)
+
+
+def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
+    """Bake a row's frames, going on from what is there. Raises BadInput where the frames before them are not baked."""
+    from .. import simulate as loop
+
+    job = load(folder)
+    frames = loop.wanted_frames(job, task.frames)
+    before = frames[0] - 1
+    if before >= job.frames[0] and not Cache(job.cache).whole(before):
+        raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",
+                       "Run the chunk before this one first")
+    _take_stages(task, job)
+    _outlast(job.cache, queue, stop)
+    loop.bake(folder, queue, frames=task.frames, resume=True, threads=task.threads, stop=stop)
+    return f"Frames {frames[0]} to {frames[-1]} are baked"
+
+
+def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
+    """Wait while the lock of another machine may be that of one that died: a queue gives its task to this one.
+
+    Returns once the lock is free, or has been set again by who lives; the bake then says what it finds.
+    """
+    seen = lock.silence(cache)
+    while lock.busy(cache) and not stop():
+        found, quiet = lock.holder(cache), lock.silence(cache)
+        if found is None or found.near or not found.beats or seen is None or quiet is None or quiet < seen:
+            return
+        seen = quiet
+        queue.log(f"Waiting for {lock.told(cache)}")
+        time.sleep(lock.BEAT)
+
+
+def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
+    """Write a row's frames as PC2 files, one a soft body, and which object each plays on.
+
+    Raises BadInput where frames are missing, or cloth has faces of its own, which PC2 does not know.
+    """
+    cache = Cache(folder / "cache")
+    frames, done = load(folder).frames, set(cache.frames_done())
+    missing = next((frame for frame in frames if frame not in done), None)
+    if missing is not None:
+        raise BadInput(f"frame {missing} is not baked yet", "Simulate all frames before they are exported")
+    if cache.sheet_names():
+        raise BadInput(f'"{cache.sheet_names()[0]}" has other faces at every frame, which PC2 does not know',
+                       "Export it from Blender as Alembic")
+    files = {name: f"{safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
+    uuids = cache.body_uuids()
+    played = json.dumps({"frames": [frames[0], frames[-1]], "objects": [
+        {"name": name, "uuid": uuids.get(name, ""), "file": file} for name, file in files.items()]},
+        ensure_ascii=False, indent=1).encode()
+    place = folder / "export"
+    if _is_exported(place, played, cache):
+        return "Every frame is already exported"
+    try:
+        make_folder(place)
+    except OSError as error:
+        raise unwritable(place / PLAYED, error) from error
+    writers = {name: Writer(place / file, frames[0]) for name, file in files.items()}
+    for frame in frames:
+        if stop():
+            raise Stopped(f"stopped before frame {frame} was exported", "Run it again: it begins anew")
+        for name, points in cache.shown(frame).items():
+            writers[name].append(points)
+    write_whole(place / PLAYED, played, folder)  # last: with it the export is whole
+    return f"{len(files)} objects are exported"
+
+
+def _is_exported(place: Path, played: bytes, cache: Cache) -> bool:
+    """Whether the list of files stands and is no older than the last frame."""
+    try:
+        written = (place / PLAYED).stat().st_mtime_ns
+        return (place / PLAYED).read_bytes() == played and all(
+            written >= (one.mtime_ns or 0) for one in cache.log.values())
+    except OSError:
+        return False
+
+
+STEPS: dict[str, Callable[[Task, Path, ForQueue, Callable[[], bool]], str]] = {
+    "tetrahedralize": tetrahedralize, "simulate": simulate, "export": export}
+
+_FRAMES = re.compile(r"(-?\d+)-(-?\d+)\Z")
+
+
+def chunks_of(text: str, first: int, last: int, snapshots: int) -> list[tuple[int, int]]:
+    """The chunks of a bake: of so many frames each, or as they are listed ("1-24,25-48").
+
+    A number is raised to a whole number of snapshots, so that no chunk does frames of the one before again; the start
+    frame is part of the first. Raises BadInput where chunks overlap, leave frames out or are none.
+    """
+    if text.isdigit() and int(text) > 0:
+        size = -(-int(text) // snapshots) * snapshots
+        ends = [*range(first + size, last, size), last]
+        return list(zip([first, *(end + 1 for end in ends[:-1])], ends))
+    found = [_FRAMES.match(part.strip()) for part in text.split(",")]
+    if not all(found):
+        raise BadInput(f'"{text}" names no chunks', "Give a number of frames, or a list like 1-24,25-48")
+    chunks = [(int(one[1]), int(one[2])) for one in found if one is not None]
+    expected = first
+    for begin, end in chunks:
+        if end < begin:
+            raise BadInput(f"the chunk {begin}-{end} ends before it begins", "Turn it around")
+        if begin < expected:
+            raise BadInput(f"the chunk {begin}-{end} overlaps the one before it, or begins before frame {first}",
+                           f"Begin it at frame {expected}")
+        if begin > expected:
+            raise BadInput(f"no chunk has frame {expected}", f"Begin the chunk {begin}-{end} there")
+        expected = end + 1
+    if expected != last + 1:
+        raise BadInput(f"the chunks end at frame {expected - 1} and the shot at frame {last}",
+                       "Let the last chunk end there")
+    return chunks

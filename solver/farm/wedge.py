@@ -1,0 +1,214 @@
+"""A wedge: one job baked with several sets of settings, each a row of a CSV file with cells `path=value`.
+
+    bodies[0].material.params.youngs_modulus=2e4, time.step=0.01
+    bodies[Ear].material.params.youngs_modulus=8e4
+
+Empty lines and those that begin with # are left out. Rows count from 1, and each is baked in a job folder of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import BadInput, ConJacError, NoSuchThing
+from ..job import schema
+from ..job.files import open_regular, unwritable, write_whole
+from ..job.folder import Job
+from ..job.load import SCENE
+from ..job.validate import check
+from .field_path import changed, read_value
+
+LARGEST_CSV = 64 << 20  # bytes
+ROW = "row-{:04d}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One set of settings."""
+
+    number: int  #: from 1
+    settings: tuple[tuple[str, Any], ...] = ()  #: path of a field of scene.json, and its value
+
+    @property
+    def folder(self) -> str:
+        """What its job folder is called."""
+        return ROW.format(self.number)
+
+    @property
+    def sentence(self) -> str:
+        """Its settings, for people."""
+        said = (f"{path}={json.dumps(value, ensure_ascii=False)}" for path, value in self.settings)
+        return ", ".join(said) or "as it is"
+
+
+def read_rows(path: Path | None) -> list[Row]:
+    """The rows of a CSV file; without one a single row that changes nothing.
+
+    Raises NoSuchThing where it cannot be read, BadInput where a cell is no setting or there is no row.
+    """
+    if path is None:
+        return [Row(1)]
+    rows: list[Row] = []
+    for line, cells in _lines(path):
+        settings: dict[str, Any] = {}
+        for cell in cells:
+            name, equals, value = (part.strip() for part in cell.partition("="))
+            if not equals or not name:
+                raise BadInput(f'line {line} of {path.name}: "{cell.strip()}" is not like path=value',
+                               "Write for example time.step=0.01")
+            if name in settings:
+                raise BadInput(f'line {line} of {path.name} sets "{name}" twice', "Leave one of them out")
+            settings[name] = read_value(value)
+        rows.append(Row(len(rows) + 1, tuple(settings.items())))
+    if not rows:
+        raise BadInput(f"the wedge {path.name} has no rows", "Write one line of path=value for each bake")
+    return rows
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of every line that says something."""
+    try:
+        with open_regular(path) as stream:
+            content = stream.read(LARGEST_CSV + 1)
+    except OSError as error:
+        raise NoSuchThing(f"the wedge {path} cannot be read ({error.strerror or error})", "Give a CSV file") from error
+    if len(content) > LARGEST_CSV:
+        raise BadInput(f"the wedge {path.name} is larger than {LARGEST_CSV >> 20} MB", "Split it")
+    try:
+        lines = csv.reader(content.decode("utf-8-sig").splitlines(), skipinitialspace=True)
+        for cells in lines:
+            filled = [cell for cell in cells if cell.strip()]
+            if filled and not filled[0].lstrip().startswith("#"):
+                yield lines.line_num, filled
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"the wedge {path.name} is no CSV file in UTF-8 ({error})", "Save it as such") from error
+
+
+def row_of(path: Path | None, number: int) -> Row:
+    """One row. Raises what `read_rows` does, and NoSuchThing where there is no such row."""
+    rows = read_rows(path)
+    if not 1 <= number <= len(rows):
+        raise NoSuchThing(f"the wedge has {len(rows)} rows and row {number} was asked for", "Count rows from 1")
+    return rows[number - 1]
+
+
+def with_row(job: Job, row: Row) -> Job:
+    """The job with a row's settings, checked as if it had been written so; its arrays are those of `job`.
+
+    Raises what is wrong with it, with the number of the row: a BadInput that says the field.
+    """
+    try:
+        raw = job.raw
+        for path, value in row.settings:
+            raw = changed(raw, path, value)
+        try:
+            scene = msgspec.convert(raw, schema.Scene)
+        except msgspec.ValidationError as error:
+            text, _, where = str(error).partition(" - at `")
+            raise BadInput(text, where=where.rstrip("`") or "$") from error
+        made = Job(job.path, scene, raw, job._kept)
+        check(made)
+        return made
+    except ConJacError as error:
+        if row.settings:
+            whose = f'"{error.object}": ' if error.object else ""
+            error.what = f"row {row.number} of the wedge ({row.sentence}): {whose}{error.what}"
+            error.object = None
+        raise
+
+
+def check_rows(job: Job, rows: Sequence[Row]) -> list[Job]:
+    """The job of every row, before anything runs. Raises what is wrong with the first that cannot be baked."""
+    return [with_row(job, row) for row in rows]
+
+
+def expand(job: Job, row: Row, folder: Path) -> Path:
+    """Make the job folder of a row in `folder`, and return it; one that stands already with these settings is left.
+
+    Arrays are linked to those of `job` where both lie on one disk, else copied. Raises what `with_row` does,
+    BadInput where the folder has another job, CacheUnwritable.
+    """
+    made = with_row(job, row)
+    path = folder / row.folder
+    content = json.dumps(made.raw, indent=1, ensure_ascii=False).encode()
+    try:
+        stands = (path / SCENE).exists()
+        if stands and read_bytes(path / SCENE) != content:
+            raise BadInput(f"{path} was made from other settings", "Choose another output folder, or delete that one")
+        for name in array_names(made.raw):
+            bring(job.array_path(name), path / name)
+    except OSError as error:
+        raise unwritable(path / SCENE, error) from error
+    if not stands:
+        write_whole(path / SCENE, content, folder)  # last: with it the folder is a whole job
+    return path
+
+
+def make_folders(path: Path) -> None:
+    """Make a folder and those around it where there are none. Raises CacheUnwritable."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path / SCENE, error) from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a regular file. Raises OSError."""
+    with open_regular(path) as stream:
+        return stream.read()
+
+
+def array_names(raw: Any) -> list[str]:
+    """Every array that plain values of scene.json name, once each, in order."""
+    found: dict[str, None] = {}
+    ahead = [raw]
+    while ahead:
+        at = ahead.pop()
+        if isinstance(at, str):
+            if at.endswith(".npy"):
+                found[at] = None
+        elif isinstance(at, dict | list):
+            ahead += at.values() if isinstance(at, dict) else at
+    return sorted(found)
+
+
+_names = itertools.count()
+
+
+def bring(source: Path, target: Path) -> None:
+    """Have a file under another name too, whole or not at all, also where another process does the same.
+
+    Linked where both lie on one disk, else copied with its time. Nothing is done where it stands there already.
+    Raises OSError.
+    """
+    if _same(source, target):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f"{target.name}.{os.getpid()}-{next(_names)}.new")
+    try:
+        try:
+            os.link(source, fresh)
+        except OSError:
+            shutil.copy2(source, fresh)
+        os.replace(fresh, target)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _same(source: Path, target: Path) -> bool:
+    """Whether the target is that file, or a copy of it as far as size and time tell."""
+    try:
+        one, other = source.stat(), target.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(one, other) or (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)

@@ -1,0 +1,233 @@
+"""A wedge: rows are checked before anything runs, each becomes a job; what came of them is a picture and a table."""
+
+import json
+import os
+import struct
+import threading
+import time
+import zlib
+from dataclasses import asdict
+
+import forked_command
+import numpy as np
+import pytest
+from small_jobs import box_job
+
+from solver import cli
+from solver.errors import BadInput, ConJacError
+from solver.farm import looks, picture, standing, task, wedge
+from solver.frames import lock
+from solver.frames.read import Cache
+from solver.frames.write import processor
+from solver.job.load import load
+
+WEDGE = """# soft, then stiff
+bodies[0].material.params.youngs_modulus=2e4, time.step=0.01
+
+"bodies[Ear].material.params.youngs_modulus=8e4",time.snapshot_every=5
+"""
+
+
+def run(*arguments):
+    code, said, errors = forked_command.run(*arguments)
+    return code, said, errors
+
+
+def rows_of(folder, text):
+    path = folder / "wedge ä.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_path):
+    job = load(box_job(tmp_path / "a job"))
+    rows = wedge.read_rows(rows_of(tmp_path, WEDGE))
+    made = [load(wedge.expand(job, row, tmp_path / "out")) for row in rows]
+    bodies = [one.scene.bodies[0] for one in made]
+    assert [body.material.params["youngs_modulus"] for body in bodies] == [2e4, 8e4]
+    assert [one.scene.time.step for one in made] == [0.01, 1 / 96]
+    assert [one.scene.time.snapshot_every for one in made] == [10, 5]
+    assert job.scene.time.snapshot_every == 10 and job.raw["bodies"][0]["material"]["params"]["youngs_modulus"] == 2e4
+    assert all((one.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for one in made)
+
+
+@pytest.mark.parametrize("cell, said", [
+    ("bodies[3].density=1", "number 3 is none of them"),
+    ("bodies[Nose].density=1", '"Nose" is none of them'),
+    ("bodies[0].densty=1", "unknown field `densty`"),
+    ("bodies[0].density=-1", "at `$.bodies[0].density`"),
+    ("bodies[0].material.params.foo=1", 'has no parameter "foo"'),
+    ("bodis[0].density=1", "is not in the scene"),
+    ("time..step=1", "is no path"),
+    ("density", "is not like path=value"),
+    ("time.step=.01,time.step=.02", "twice"),
+])
+def test_a_row_that_cannot_be_baked_is_one_sentence(tmp_path, cell, said):
+    job = box_job(tmp_path / "job")
+    code, _, errors = run("wedge", job, rows_of(tmp_path, f"time.step=0.01\n{cell}\n"), "--out", tmp_path / "out")
+    assert code == 2 and said in errors and len(errors.splitlines()) == 1
+    assert "ow 2 of the wedge" in errors or "ine 2 of" in errors
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_wedge_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="has no rows"):
+        wedge.read_rows(rows_of(tmp_path, "# nothing\n\n"))
+
+
+def test_a_changed_row_is_not_put_over_another_bake(tmp_path):
+    job = load(box_job(tmp_path / "job"))
+    wedge.expand(job, wedge.Row(1, (("time.step", 0.01),)), tmp_path / "out")
+    with pytest.raises(BadInput, match="made from other settings"):
+        wedge.expand(job, wedge.Row(1, (("time.step", 0.02),)), tmp_path / "out")
+
+
+def test_a_thousand_rows_are_checked_and_made_in_five_seconds(tmp_path):
+    job, began = load(box_job(tmp_path / "job")), time.process_time()
+    rows = wedge.read_rows(rows_of(tmp_path, "".join(f"bodies[0].density={500 + k}\n" for k in range(1000))))
+    assert len(wedge.check_rows(job, rows)) == 1000
+    for row in rows:
+        wedge.expand(job, row, tmp_path / "out")
+    assert time.process_time() - began < 5.0
+
+
+def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
+    job, rows = box_job(tmp_path / "job", end=13), rows_of(tmp_path, WEDGE)
+    out = tmp_path / "out put"
+
+    def simulate(frames, *more):
+        return run("task", "simulate", job, "--out", out, "--wedge", rows, "--row", 2, "--frames", frames, *more)
+
+    code, said, errors = simulate("7-13")
+    assert code == 2 and "need frame 6" in errors and "openjd_fail: " in said
+    for frames in ("1-6", "7-13"):
+        code, said, errors = simulate(frames, "--threads", 1)
+        assert code == 0, errors
+        assert "openjd_progress: 100" in said and "openjd_status: Frame " in said
+    assert Cache(out / "row-0002/cache").status().state == "complete"
+    began = time.perf_counter()
+    code, said, _ = simulate("7-13")
+    assert code == 0 and "already baked" in said and time.perf_counter() - began < 2.0
+
+    code, _, errors = run("task", "export", job, "--out", out, "--wedge", rows, "--row", 2)
+    assert code == 0, errors
+    played = json.loads((out / "row-0002/export/played.json").read_text())
+    stored = (out / "row-0002/export" / played["objects"][0]["file"]).read_bytes()
+    _, _, points, first, _, samples = struct.unpack("<12siiffi", stored[:32])
+    shown = np.frombuffer(stored[32:], "<f4").reshape(samples, points, 3)
+    assert (first, samples) == (1, 13)
+    assert all((shown[k] == Cache(out / "row-0002/cache").frame(k + 1)["Ear"]).all() for k in range(13))
+
+    rows_now = wedge.read_rows(rows)
+    unbaked, baked = (looks.result(row, out) for row in rows_now)
+    assert unbaked.state == "none" and baked.state == "complete"
+    assert baked.most_energy >= baked.energy > 0 and baked.seconds > 0
+    code, said, errors = run("wedge", job, rows, "--out", out, "--look")
+    assert code == 0, errors
+    image = decoded((out / "wedge.png").read_bytes())
+    lines = image.reshape(-1)
+    assert image.shape[0] > 2 * looks.CELL[1] and (lines == picture.EMPTY).any() and (lines < 120).sum() > 3000
+    assert "complete" in (out / "wedge.csv").read_text()
+
+    one = standing.all_below(out)[0]
+    assert (one.name, one.state, one.frame, one.done, one.total) == ("row-0002", "complete", 13, 13, 13)
+    assert one.memory_mb > 50 and one.seconds_a_frame > 0
+    code, said, _ = run("watch", tmp_path, "--json")
+    assert code == 0 and {bake["name"] for bake in json.loads(said.splitlines()[0])["bakes"]} == {
+        "job", "out put/row-0002"}
+
+
+def decoded(content):
+    """A PNG that `picture.png` wrote, (height, width, 3)."""
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    at, packed = 8, b""
+    while at < len(content):
+        length, kind = struct.unpack(">I4s", content[at:at + 8])
+        packed += content[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += length + 12
+    return np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 3 * width + 1)[:, 1:].reshape(
+        height, width, 3)
+
+
+def test_a_nearer_triangle_hides_what_is_behind_it():
+    flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]])
+    triangles = np.array([[0, 1, 2], [1, 3, 2]], np.int32)
+    turned = flat + 0.4 * picture.LOOK, triangles
+    view = picture.View(np.zeros(3), np.ones(3), (80, 60))
+    alone, both = picture.draw(view, [(flat, triangles)]), picture.draw(view, [(flat, triangles), turned])
+    assert (alone != picture.BACKGROUND).any()
+    assert (both[(alone != picture.BACKGROUND)] == alone[(alone != picture.BACKGROUND)]).all()
+
+
+@pytest.mark.parametrize("text, said", [("1-10,8-20", "overlaps"), ("1-10,12-20", "o chunk has frame 11"),
+                                        ("1-10", "end at frame 10"), ("many", "names no chunks"), ("9-1", "before")])
+def test_chunks_that_do_not_fill_the_shot_are_refused(text, said):
+    with pytest.raises(BadInput, match=said):
+        task.chunks_of(text, 1, 20, 10)
+
+
+def test_chunks_end_where_snapshots_stand():
+    assert task.chunks_of("7", 1, 48, 10) == [(1, 11), (12, 21), (22, 31), (32, 41), (42, 48)]
+    assert task.chunks_of("100", 1, 48, 10) == [(1, 48)]
+    assert task.chunks_of("-4-3,4-9", -4, 9, 10) == [(-4, 3), (4, 9)]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    job, out = box_job(tmp_path / "job"), tmp_path / "out"
+    out.write_text("a file, not a folder")
+    with pytest.raises(ConJacError, match="cannot be written"):
+        task.job_folder(task.Task(job, out, None, 1, None, None))
+
+
+def test_watching_a_folder_without_bakes_is_one_sentence(tmp_path):
+    code, _, errors = run("watch", tmp_path)
+    assert code == 2 and "here is no job folder" in errors
+
+
+def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):
+    job, out = box_job(tmp_path / "job", end=13), tmp_path / "out"
+    assert run("task", "simulate", job, "--out", out, "--frames", "1-11")[0] == 0
+    manifest = out / "row-0001/cache/manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    assert told["runs"][0]["cpu"] == processor() and told["runs"][0]["versions"]["python"]
+    told["runs"][0]["cpu"] = "Another 9000"
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    code, said, errors = run("task", "simulate", job, "--out", out, "--frames", "12-13")
+    assert code == 0, errors
+    assert "were baked with Another 9000; the last digits may differ" in said
+
+
+def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
+    """Another machine's worker died a while ago: its lock is outlasted. One that lives is not waited for."""
+    job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
+    asked = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(asked) / "cache"
+    cache.mkdir()
+    dead = asdict(lock.here()) | {"host": "elsewhere", "machine": "another"}
+    monkeypatch.setattr(lock, "BEAT", 0.1)
+    monkeypatch.setattr(lock, "EXPIRY", 1.0)
+
+    def write_lock():
+        (cache / "lock").write_text(json.dumps(dead), encoding="utf-8")
+
+    write_lock()
+    said = []
+    lines = cli.Lines(as_json=False)
+    monkeypatch.setattr(lines, "log", said.append)
+    task.run("simulate", asked, lines, lambda: False)
+    assert any("Waiting for process" in text and "elsewhere" in text for text in said)
+    assert Cache(cache).status().state == "complete"
+
+    (cache / "manifest.json").unlink()
+    write_lock()
+    monkeypatch.setattr(lock, "EXPIRY", 300.0)
+    beating = threading.Event()
+    thread = threading.Thread(target=lambda: [os.utime(cache / "lock") for _ in iter(lambda: beating.wait(0.02), True)])
+    thread.start()
+    try:
+        with pytest.raises(ConJacError, match="bakes into"):
+            task.run("simulate", asked, lines, lambda: False)
+    finally:
+        beating.set()
+        thread.join()
