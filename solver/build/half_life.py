@@ -1,5 +1,4 @@
-"""Wobble Half-Life: what a body has to lose so that all of its wobbles that can be seen lose half of their height in
-time.
+"""Wobble Half-Life: what a body has to lose so that each wobble that can be seen loses half of its height in time.
 
 What wobbles slower than once in two seconds is not the stiff thing that seconds are meant for: 0.75 s would let a
 hanging rope of 0.2 Hz creep back as leather does. Such a wobble loses in each swing what one of 0.5 Hz does.
@@ -63,11 +62,8 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
     # what is too fast to be seen may rock on the ground as slowly as can be
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
-
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
-    samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
-    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
-    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    samples, asked, fades = _over_time(job, half_life, numerical)
     law = _calmer(rest, made, own, _at_times(job, asked, half_life), numerical.h)
     parts = _parts(made, coordinates, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
     if isinstance(half_life, str):
@@ -96,12 +92,7 @@ def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec,
     weight = float(np.linalg.norm(job.scene.gravity))
     hertz = max(math.sqrt(1.5 * weight / length) / (2.0 * math.pi), SEEN[0])
     numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
-    if isinstance(half_life, str):
-        samples = np.asarray(job.array(half_life), dtype=float)
-    else:
-        samples = np.full(1, half_life)
-    fades = _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
-    asked = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    samples, asked, fades = _over_time(job, half_life, numerical)
     share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
     rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
     law = Threads(elements, own.share or 0.0, own.drag, strength)
@@ -110,6 +101,14 @@ def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec,
     note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"
             f"{numerical.sentence(least, float(fades.max(initial=0.0)))}")
     return parts, law, [note] if least < math.inf else [], None
+
+
+def _over_time(job: Job, half_life: float | str, numerical: _Numerical) -> tuple[Vec, Vec, Vec]:
+    """Half-lives [s], the rates that they ask for and what of these is added, (T,) [1/s]; one of each where it is the
+    same at all times, and no rate where a half-life is 0."""
+    samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
+    asked: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    return samples, asked, _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
 
 
 def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:

@@ -220,8 +220,8 @@ class Body(Strict):
     mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
     material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
     damping: Choice = field(default_factory=lambda: Choice(kind="rayleigh"))  #: off by its defaults
-    #: seconds in which the slowest wobble loses half of its height, 0 never; or such over time, (T,). What `damping`
-    #: lacks for it is added to its stiffness damping
+    #: seconds in which each wobble that can be seen loses half of its height, 0 never; or such over time, (T,). What
+    #: `damping` and the integrator lack for it is taken from motion relative to what carries the body
     wobble_half_life: Annotated[float, Meta(ge=0)] | Array = 0.0
     painted: dict[str, Painted] = field(default_factory=dict)  #: replaces a parameter with `field=True`, by key
     carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside

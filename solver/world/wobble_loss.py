@@ -7,8 +7,8 @@ multiplies a mode by R then leaves √s |R| of it with s = e^(−2 ρ h) exactly
 factors. No matrix changes.
 
 Momentum: what flies loses none, as r is its orthogonal projection on rigid motions in the inner product of its masses.
-What stands has some mass more at the places where it touches, in this product alone: what the damping pushes there is
-what it takes from the rest of the body. Bones are pushed by what it takes from the flesh on them.
+What stands has some mass more at the places where it touches, in this product alone, and what it loses goes to what it
+stands on: the ground, or an obstacle, which nothing moves. Bones are pushed by what is taken from the flesh on them.
 """
 
 from __future__ import annotations
@@ -155,14 +155,11 @@ class WobbleLosses:
         gone = np.zeros_like(x)
         for one in self.parts:
             own = weight[one.nodes] * (one.mass.sum() if one.carried is None else 0.0)
-            lost = gone[one.nodes] = one.lost(x, v, own, state.time, h)
+            lost = gone[one.nodes] = self._kept_sliding(system, one, own, one.lost(x, v, own, state.time, h))
             impulses, riding = one.mass[:, None] * lost, np.isin(one.pins, coordinates.attached.nodes)
             if one.carried is not None and riding.any():
                 back = one.carried.back(x[one.pins], x[one.nodes], impulses)
                 borne[one.pins[riding]] += back[riding] / h
-                pushes = True
-            elif own.any():
-                borne[one.nodes] += shared(own, x[one.nodes], x[one.nodes], impulses) / h
                 pushes = True
         memory = dict(state.memory)
         free = coordinates.free
@@ -176,8 +173,18 @@ class WobbleLosses:
         v, gone = system.velocity(replace(state, u=u)), np.zeros_like(x)
         for one in self.parts:
             own = weight[one.nodes] * (one.mass.sum() if one.carried is None else 0.0)
-            gone[one.nodes] = one.lost(x, v, own, state.time, h)
+            gone[one.nodes] = self._kept_sliding(system, one, own, one.lost(x, v, own, state.time, h))
         return gone
+
+    @staticmethod
+    def _kept_sliding(system: MovingNodes, one: WobbleLoss, weight: Vec, lost: Vec) -> Vec:
+        """What a part loses, (k, 3) [m/s], without what a ground that nothing rubs on cannot take: of its momentum
+        along that."""
+        if system.ground.friction is not None or system.contacts or system.pulls or not weight.any():
+            return lost
+        normal, mean = system.ground.plane.normal, one.mass @ lost / one.mass.sum()
+        along: Vec = lost - (mean - (mean @ normal) * normal)
+        return along
 
     def _weights(self, mass: Vec, memory: Mapping[str, Vec]) -> Vec:
         """Of each node what it weighs more while it carries its body, as a share of the body's mass, (n,)."""
@@ -203,7 +210,6 @@ class WobbleLosses:
         earlier = before.get(TOUCHED, touched)
         touched[nodes] = (earlier[nodes] if len(earlier) == self._count else 0.0) + h
         return replace(after, memory={**after.memory, TOUCHED: np.minimum(touched, FIRMLY)})
-
 
     def _carrying(self, system: MovingNodes, state: State) -> Index:
         """Nodes that are held up by what they do not move: the ground, a pull, an obstacle."""

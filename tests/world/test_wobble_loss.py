@@ -111,12 +111,15 @@ def test_flesh_pushes_its_bones_by_what_it_loses(tmp_path):
     assert drifts[1] <= 1.5 * drifts[0] + 1e-4
 
 
-def on_ground(folder, half_life, nodes, tets, young):
+RUBS = {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}
+
+
+def on_ground(folder, half_life, nodes, tets, young, friction=RUBS):
     body = {"name": "Jelly", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "wobble_half_life": half_life,
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": young, "poisson_ratio": 0.45}}}
     ground = {"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness_per_area": 3.27e7,
-              "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}
+              **({} if friction is None else {"friction": friction})}
     return nodes_of(load(write_job(folder, {
         "version": 1, "name": "jelly", "bodies": [body], "ground": ground, "method": {"kind": "vanilla"},
         "integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"},
@@ -163,3 +166,20 @@ def test_what_rolls_rolls_on(tmp_path):
         state = run_nodes(world, replace(world.initial_state(), u=v.ravel()), 36)
         left.append(world.mass @ state.u.reshape(-1, 3)[:, 0] / world.mass.sum())
     assert left[0] > 0.6 and left[1] > 0.8 * left[0]
+
+
+def test_what_slides_on_ice_keeps_its_momentum_however_soon_it_is_calmed(tmp_path):
+    """What light nodes that touch would be pushed with by the whole tower threw it about."""
+    nodes, tets = box_tets((4, 4, 8), (0.1, 0.1, 0.3))
+    world = on_ground(tmp_path / "job", 0.05, nodes, tets, 3e5, friction=None)
+    state = run_nodes(world, world.initial_state(), 48)
+    x, _ = world.nodes_at(state)
+    push = np.zeros_like(x)
+    push[:, 0] = 0.1 + 0.2 * (x[:, 2] / 0.3) ** 2
+    state = replace(state, u=push.ravel())
+    before = world.mass @ push[:, 0]
+    state = run_nodes(world, state, 48)
+    v = state.u.reshape(-1, 3)
+    assert state.memory[TOUCHED].max() > 0.1
+    assert world.mass @ v[:, 0] == pytest.approx(before, rel=1e-6)
+    assert np.ptp(v[:, 0]) < 0.05 * np.ptp(push[:, 0])

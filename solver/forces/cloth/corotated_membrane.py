@@ -10,7 +10,7 @@ from ...state import Index, Vec
 from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
 
-TAUT = 300.0  #: times as stiff is cloth past the limit of its stretch
+TAUT = 500.0  #: times as stiff is cloth past the limit of its stretch
 
 
 class CorotatedMembrane:

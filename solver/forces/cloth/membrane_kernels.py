@@ -28,7 +28,7 @@ CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and how stiff w
 WAYS = 4  #: along which there is a limit
 HALF = np.sqrt(0.5)
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
-SOFTLY = 0.2  #: of the limit: over that much more stretch it comes to be as stiff as it gets
+SOFTLY = 0.1  #: of the limit: over that much more stretch it comes to be as stiff as it gets
 
 
 @inlined
