@@ -18,6 +18,7 @@ MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
 LAGGED = 12  #: iterations after which friction keeps its loads
+ITS_LOADS = 3  #: iterations on the last factor in which a stage that has settled takes the loads that it ends with
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
@@ -83,10 +84,10 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
                 # how little such a one moves may be its own: the next one is fresh, or leads far less far
                 served = SERVES
             elif accepts or problem.is_balanced(at, direction):
-                return problem, at.unknowns
+                return (problem, at.unknowns) if by_strain else _with_its_loads(problem_at, problem, at)
         elif share == 1.0 and is_violent and is_fresh and not by_strain and problem.is_balanced(at, direction) \
                 and problem.usual_strain_of_bodies(step) <= USUAL * strain_left:
-            return problem, at.unknowns
+            return _with_its_loads(problem_at, problem, at)
         last = moved if share == 1.0 else 0.0
         if share == 1.0 and count < LAGGED:
             before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
@@ -95,6 +96,24 @@ def landing(problem_at: Callable[[Vec], StageProblem], begun: Vec, guess: Vec,
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {TRIES} iterations", at)
     raise GaveUp(str(unsettled), unsettled.object, unsettled.remedy or MORE_ROOM)
+
+
+def _with_its_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
+                    at: Evaluation) -> tuple[StageProblem, Vec]:
+    """A settled stage with the friction of the loads that it ended with, by iterations on the last factor.
+
+    What presses in one stage and rubs in the next is no friction of the same load where a body hops.
+    """
+    for _ in range(ITS_LOADS):
+        before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+        if problem is before:
+            break
+        at = problem.evaluate(at.unknowns)
+        try:
+            at, _ = problem.search(at, problem.direction(at.residual))
+        except StepFailed:
+            break  # nothing lowers it
+    return problem, at.unknowns
 
 
 def _slowly(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:

@@ -1,0 +1,37 @@
+"""A soft block on an obstacle that leans slides as Coulomb says with SDIRK2, Quick and steps of 1/48 s."""
+
+import numpy as np
+import pytest
+from touching import QUICK, box, contact_job, obstacle, sheet, soft
+from worlds import nodes_of
+
+from solver.job.load import load
+from solver.state import State
+
+H, G = 1 / 48, 9.81
+
+
+def on_a_floor(folder, mu, slope):
+    arrays = {}
+    body = soft("Block", *box((5, 5, 3), (0.2, 0.2, 0.1), (-0.1, -0.1, 0.002)), arrays, modulus=1e5, friction=mu)
+    body["wobble_half_life"] = 0.75
+    floor = obstacle("Floor", *sheet(20.0, 1), arrays, friction=mu)
+    g = G / np.hypot(1.0, slope)
+    return nodes_of(load(contact_job(folder, [body], [floor], arrays, step=H, gravity=[slope * g, 0.0, -g], **QUICK)))
+
+
+@pytest.mark.parametrize("mu,share", [(0.3, 1.5), (0.6, 1.5)])
+def test_a_block_slides_as_coulomb_says(tmp_path, mu, share):
+    part = on_a_floor(tmp_path / "level", mu, 0.0)
+    state = part.initial_state()
+    for _ in range(round(1.0 / H)):
+        state = part.step(state, H)
+    part = on_a_floor(tmp_path / "slope", mu, share * mu)
+    state, speeds = State(0.0, state.q, part.initial_state().u), []
+    for _ in range(round(1.0 / H)):
+        state = part.step(state, H)
+        speeds.append(float((part.mass @ part.velocity(state))[0] / part.mass.sum()))
+    late = np.array(speeds[len(speeds) // 3:])
+    gained = np.polyfit(np.arange(len(late)) * H, late, 1)[0]
+    true = G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
+    assert abs(gained - true) <= 0.03 * true
