@@ -21,6 +21,7 @@ from ..parts.eol.swollen import is_closed
 from ..state import Index, Led, Vec
 from .fields import Prepared
 from .obstacles import Obstacles
+from .touching import Touching, as_they_touch
 
 REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
 LEAST_REACH = 0.02  #: and at least, however near a body is to itself
@@ -44,31 +45,42 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    skins, riding = _skins(job, prepared, first, len(rest))
-    behind = int(first[len(prepared)])
-    triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
+    behind, nodes = int(first[len(prepared)]), len(rest)
     group = np.where(coordinates.is_free, -1, HARD)
     group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
     carried = rest[coordinates.attached.nodes]
     led = Led(carried, np.zeros_like(carried)) if len(carried) else None
-    now = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
-    if reshaped:
-        now[:behind] = rest[:behind]
-    # from here on vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
-    group = np.concatenate([group, group[riding.corners].min(axis=1)])
-    nodes, rest, now = len(rest), riding.places(rest), riding.places(now)
+    at_start = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
     names = [*(one.body.name for one in prepared), *obstacles.names]
-    owner = np.repeat(np.arange(len(names)), [len(one) for one in (*skins, *obstacles.triangles)])
-    of_node = np.full(len(rest), -1)
-    of_node[triangles] = owner[:, None]
     meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
+
+    def arrange(bodies: list[Prepared], carried: Riding | None) -> Touching:
+        # vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
+        skins, riding = _skins(job, bodies, first, nodes)
+        riding = riding if carried is None else carried
+        faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+        of_node = np.full(nodes + len(riding.corners), -1)
+        for number, own in enumerate(faces):
+            of_node[own] = number
+        groups = np.concatenate([group, group[riding.corners].min(axis=1)])
+        surfaces = Surfaces(riding.places(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+                            None if meets.all() else meets)
+        return Touching(bodies, skins, riding, surfaces, riding.places(at_start), of_node)
+
+    touching = as_they_touch(arrange, prepared)
+    prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
+    triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
+    group = np.concatenate([group, group[riding.corners].min(axis=1)])
+    if reshaped:
+        at_start[:behind] = rest[:behind]
+    rest, now = riding.places(rest), riding.places(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some)
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
-    surfaces, everything, crossing = between(meets), meets, np.zeros_like(meets)
+    surfaces, everything, crossing = touching.surfaces, meets, np.zeros_like(meets)
     edges = [mean_edge(rest, skin) for skin in skins]
     if len(riding.corners):
         _refuse_same_place(surfaces, now, SAME_PLACE * min(edges), names, of_node)

@@ -1,0 +1,115 @@
+"""What touches of bodies whose tetrahedra cross others at the start although what is seen of them does not.
+
+Tetrahedra stand out of the mesh by up to the mesher's tolerance. What lies on a floor, or in a shelf, crosses it by
+that: there the mesh itself touches. What the artist has put exactly against something, or into it by a hair, touches
+by places just within its mesh where it is near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+from msgspec.structs import replace as changed
+
+from ..contact.find.mesh import Surfaces
+from ..contact.laws.embedded import Riding
+from ..embedding.bind import barycentric
+from ..meshing.closest import vertex_normals
+from ..meshing.normals import unit_normals
+from ..state import Index, Vec
+from .fields import Prepared
+
+INSETS = (1e-3, 2e-3, 3e-3)  #: of a body's largest extent: how far within its mesh it touches, the first that does
+NEAR = 4.0  #: of that: nearer to others its vertices are moved
+MOST = 10_000  #: crossings that are looked at
+LONGEST = 2.0  #: of the inset: how far a vertex goes for all of its faces to go that far
+
+
+@dataclass(frozen=True)
+class Touching:
+    """Surfaces of bodies and obstacles at the start."""
+
+    prepared: list[Prepared]
+    skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
+    riding: Riding  #: those vertices
+    surfaces: Surfaces  #: of those that meet
+    now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
+    owner: Index  #: which body or obstacle each is of, (n + v,)
+
+    def crossing(self) -> set[tuple[int, int]]:
+        """Pairs of bodies and obstacles that cross, the lower number first."""
+        if self.surfaces.crossing(self.now) is None:
+            return set()
+        found = islice(self.surfaces.crossings(self.now), MOST)
+        return {(min(pair), max(pair)) for pair in
+                ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in found)}
+
+
+Arrange = Callable[[list[Prepared], Riding | None], Touching]  #: bodies as they touch, riding on places of their own
+
+
+def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
+    """The bodies' own surfaces where these do not cross; else those of which fewest touch otherwise than they say.
+
+    What crosses whatever is done stays as it was.
+    """
+    first = made = arrange(prepared, None)
+    pairs = made.crossing()
+    while pairs:
+        more = {k for pair in pairs for k in pair if k < len(prepared) and _may_by_mesh(made.prepared[k])}
+        if not more:
+            break
+        made = arrange([replace(one, body=changed(one.body, touches_by_mesh=True)) if k in more else one
+                        for k, one in enumerate(made.prepared)], None)
+        pairs = made.crossing()
+    if not pairs:
+        return made
+    bodies = {k for pair in pairs if pair[0] != pair[1] for k in pair
+              if k < len(prepared) and made.prepared[k].body.touches_by_mesh}
+    if any(not {*pair} & bodies for pair in pairs):
+        return first
+    for share in INSETS:
+        within = arrange(made.prepared, _within(made, bodies, share))
+        if not within.crossing():
+            return within
+    return first
+
+
+def _may_by_mesh(one: Prepared) -> bool:
+    body = one.body
+    return (body.surface is not None and one.embedding is not None and body.cloth is None and not body.cuts
+            and not body.touches_by_mesh)
+
+
+def _within(made: Touching, bodies: set[int], share: float) -> Riding:
+    """Vertices of these bodies that are near others, moved into them by a share of each body's size."""
+    weights, start = made.riding.weights.copy(), made.riding.nodes
+    for k, one in enumerate(made.prepared):
+        if not one.body.touches_by_mesh or one.embedding is None:
+            continue
+        count = len(one.embedding.corners)
+        if k in bodies:
+            inset = share * float(np.ptp(one.volume.nodes, axis=0).max())
+            nodes = one.volume.nodes
+            pairs = made.surfaces.near(made.now, NEAR * inset)
+            among = pairs.nodes[~pairs.is_self]
+            moved = np.unique(among[(among >= start) & (among < start + count)]) - start
+            # at rest, where weights are made
+            rest = one.embedding.apply(nodes)
+            inwards = rest[moved] - inset * _out_of_all(rest, made.skins[k] - start)[moved]
+            row = start - made.riding.nodes + moved
+            weights[row] = barycentric(inwards, nodes[one.embedding.corners[moved]])
+        start += count
+    return replace(made.riding, weights=weights)
+
+
+def _out_of_all(places: Vec, triangles: Index) -> Vec:
+    """How vertices (n, 3) go for each of their faces to go by one along its normal, at corners longer, (n, 3)."""
+    normals, faces = vertex_normals(places, triangles), unit_normals(places, triangles)
+    least = np.ones(len(places))
+    np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, normals[triangles]))
+    longer: Vec = normals / np.maximum(least, 1.0 / LONGEST)[:, None]
+    return longer

@@ -1,0 +1,53 @@
+"""What lies exactly against something, or in it by a hair, just bakes, though its tetrahedra stand out of its mesh."""
+
+import numpy as np
+import pytest
+from touching import box, contact_job, hollow, obstacle, refused, sheet, soft
+from worlds import nodes_of
+
+from solver.job.load import load
+
+SIZE, H = 0.2, 1 / 96
+
+
+def block(name, low, arrays, out=1e-3, **more):
+    """A cube that begins at a height, in tetrahedra that stand out of it [m]; its mesh has six faces."""
+    nodes, tets = box((3,) * 3, (SIZE + 2 * out,) * 3, (-SIZE / 2 - out, -SIZE / 2 - out, low - out))
+    arrays[f"{name}_vertices"], arrays[f"{name}_faces"] = hollow((SIZE,) * 3, (-SIZE / 2, -SIZE / 2, low))
+    return soft(name, nodes, tets, arrays, modulus=1e5, surface={
+        "vertices": f"arrays/{name}_vertices.npy", "triangles": f"arrays/{name}_faces.npy"}, **more)
+
+
+def stack(folder, gap, floor=0.0, **scene):
+    """Three cubes over each other and over a floor, so far apart [m]."""
+    arrays = {}
+    bodies = [block(f"Block{k}", k * (SIZE + gap), arrays) for k in range(3)]
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(z=floor - gap), arrays)], arrays,
+                       gravity=[0.0, 0.0, 0.0], stage_solver={"kind": "quick"}, integrator={"kind": "sdirk2"}, **scene)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-4, 0.0, -0.002 * SIZE])
+def test_what_touches_at_the_start_bakes_and_is_not_thrown(tmp_path, gap):
+    part = nodes_of(load(stack(tmp_path, gap)))
+    state = start = part.initial_state()
+    shown = part.output(start, 1)
+    for _ in range(4):
+        state = part.step(state, H)
+    moved = part.output(state, 2) - shown
+    # some centimetres a second at the most: its six faces are large, so their barrier is as long as half a millimetre
+    assert np.abs(moved).max() < 4e-3 * SIZE
+
+
+def test_only_what_would_cross_touches_by_its_mesh(tmp_path):
+    """At a gap of four tolerances the tetrahedra touch, as they do for less work."""
+    far, near = (nodes_of(load(stack(tmp_path / str(gap), gap))).contacts[0] for gap in (4e-3, 1e-3))
+    assert not hasattr(far, "riding") and len(near.riding.corners) == 3 * 8
+    # no place of the mesh is moved where it is apart
+    places = near.riding.places(nodes_of(load(tmp_path / "0.001")).rest)[near.riding.nodes:]
+    mesh = np.concatenate([hollow((SIZE,) * 3, (-SIZE / 2, -SIZE / 2, k * (SIZE + 1e-3)))[0] for k in range(3)])
+    assert places == pytest.approx(mesh, abs=1e-12)
+
+
+def test_what_really_crosses_is_refused_as_before(tmp_path):
+    error = refused(stack(tmp_path, -0.02 * SIZE))
+    assert "crosses" in error and "Push Apart" in error
