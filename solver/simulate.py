@@ -392,10 +392,9 @@ def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Resh
 
 
 def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
-    """Say when a resumed cache was begun elsewhere: its last bits may differ."""
+    """Say when a resumed cache was begun elsewhere: last bits may differ."""
     runs = cache.manifest["runs"] if cache.manifest else []
-    others = {run.get("machine") or "another machine" for run in runs if run["host"] != host()}
-    others |= {run["backend"] for run in runs} - {world.backend}
+    others = {run["backend"] for run in runs} - {world.backend}
+    others |= {run.get("machine") or "another machine" for run in runs if run["host"] != host()}
     if others:
-        names = "; ".join(sorted(others))
-        report.log(f"Frames already there were baked with {names}; the last digits may differ from now on")
+        report.log(f"Frames already there were baked with {'; '.join(sorted(others))}; last digits may differ from now")
