@@ -19,6 +19,9 @@ from . import changes, contact, identity, kinds, part_identity
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
 
+#: session_uids of scenes that are there only while something is read: no object is simulated in them
+passing: set[int] = set()
+
 
 def is_soft_body(obj: bpy.types.Object | None) -> bool:
     """A mesh that is simulated: a volume, or cloth."""
@@ -162,7 +165,7 @@ def _scene_of(obj: bpy.types.Object) -> bpy.types.Scene | None:
     present = bpy.context.scene
     if present is not None and present.objects.get(obj.name) == obj:
         return present
-    return next(iter(obj.users_scene), None)
+    return next((scene for scene in obj.users_scene if scene.session_uid not in passing), None)
 
 
 #: by session_uid of a scene: what it was, and the session_uids of what may touch in it

@@ -50,6 +50,11 @@ class Armature:
         """The settings of one body and its joint."""
         return self.object.pose.bones[name].conjac
 
+    @property
+    def frame(self) -> int:
+        """The present frame."""
+        return self._evaluation.frame
+
     def motor_target(self, name: str) -> float:
         """Of a joint's motor, at the present frame."""
         return float(self._evaluation.evaluated(self.object).pose.bones[name].conjac_motor_target)
@@ -132,7 +137,7 @@ class Armature:
             rotation, scale = turns.split(matrix)
         except ValueError as error:
             raise BadInput(f'the bone "{name}" has a pose that cannot be: {error}', "Clear its pose, and look at its "
-                           "scale, constraints and drivers", self.object.name, self._evaluation.scene.frame_current
+                           "scale, constraints and drivers", self.object.name, self._evaluation.frame
                            ) from error
         return turns.pose(rotation, matrix[:3, 3]), scale
 

@@ -59,7 +59,7 @@ class Collider:
         if len(vertices) != len(self._start):
             raise BadInput(f"it is a collider, and has {len(vertices)} vertices where it had {len(self._start)} at the "
                            "first frame", "Keep their number, by its modifiers too", self._object.name,
-                           self._evaluation.scene.frame_current)
+                           self._evaluation.frame)
         self._moves |= not np.array_equal(vertices, self._start)
         self._job.append(self._stream, vertices)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 from .. import members, playback, settings, timeline
 from . import stack, turns
+from .alone import Alone
 
 Array = NDArray[np.float64]
 
@@ -23,12 +24,13 @@ class Evaluation:
     Raises BadInput where the object cannot be evaluated in the scene.
     """
 
-    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, alone: Alone | None = None) -> None:
+        """alone: the scene in which nothing but what is read is evaluated; none: it is evaluated where it is."""
         if obj.type != "MESH" and not members.is_mechanism(obj):
             raise BadInput(f"it is a {obj.type.title()} and not a mesh", "Convert it to a mesh", obj.name)
         check_mode(obj)
         self.object, self.scene = obj, scene
-        self.view_layer = _view_layer_of(obj, scene)
+        self.view_layer, self._alone = view_layer_of(obj, scene), alone
         self.scale = settings.unit_scale(scene)
         self._frame: tuple[int, float] = (scene.frame_current, scene.frame_subframe)
         self._switches: list[tuple[str, bool]] = []
@@ -69,13 +71,32 @@ class Evaluation:
 
     def go_to(self, frame: int, subframe: float = 0.0) -> None:
         """Evaluate the scene at a frame of animation; `subframe` in [0, 1)."""
-        timeline.go_to(self.scene, frame, subframe)
+        timeline.go_to(self._evaluated_scene, frame, subframe)
         self._check_evaluated(frame)
 
     def stay(self) -> None:
         """Evaluate the scene where it stands."""
-        self.scene.frame_set(self.scene.frame_current, subframe=self.scene.frame_subframe)
-        self._check_evaluated(self.scene.frame_current)
+        scene = self._evaluated_scene
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        self._check_evaluated(scene.frame_current)
+
+    @property
+    def _evaluated_scene(self) -> bpy.types.Scene:
+        return self.scene if self._alone is None else self._alone.scene
+
+    @property
+    def depsgraph(self) -> bpy.types.Depsgraph:
+        """What evaluates the object."""
+        return (self.view_layer if self._alone is None else self._alone.view_layer).depsgraph
+
+    @property
+    def frame(self) -> int:
+        """The present frame."""
+        return int(self._evaluated_scene.frame_current)
+
+    @property
+    def subframe(self) -> float:
+        return float(self._evaluated_scene.frame_subframe)
 
     def _check_evaluated(self, frame: int) -> None:
         if not self.evaluated(self.object).is_evaluated:
@@ -84,7 +105,7 @@ class Evaluation:
 
     def evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
         """An object of the scene as it is at the present frame."""
-        return obj.evaluated_get(self.view_layer.depsgraph)
+        return obj.evaluated_get(self.depsgraph)
 
     def to_world(self, obj: bpy.types.Object | None = None) -> Array:
         """Object space [Blender units] → world space [m] at the present frame, (4, 4). Raises BadInput if singular."""
@@ -92,10 +113,10 @@ class Evaluation:
         matrix = np.array(self.evaluated(of).matrix_world, dtype=np.float64)
         if not np.abs(matrix).max() < turns.FARTHEST:
             raise BadInput("it stands at a place that is not a number or too far away",
-                           "Look at its location, constraints and drivers", of.name, self.scene.frame_current)
+                           "Look at its location, constraints and drivers", of.name, self.frame)
         if np.linalg.matrix_rank(matrix[:3, :3], tol=1e-12) < 3:
             raise BadInput("its scale is zero on an axis, so the result could not be brought back to its own space",
-                           "Give it a scale above zero on every axis", of.name, self.scene.frame_current)
+                           "Give it a scale above zero on every axis", of.name, self.frame)
         matrix[:3] *= self.scale
         return matrix
 
@@ -120,7 +141,7 @@ class Evaluation:
         """The evaluated mesh; free it with `release`. all_layers: keep vertex groups and attributes for certain."""
         evaluated = self.evaluated(self.object)
         if all_layers:
-            return evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=self.view_layer.depsgraph)
+            return evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=self.depsgraph)
         return evaluated.to_mesh()
 
     def release(self) -> None:
@@ -149,7 +170,7 @@ def coordinates(mesh: bpy.types.Mesh) -> Array:
     return local.reshape(-1, 3).astype(np.float64)
 
 
-def _view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.ViewLayer:
+def view_layer_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.ViewLayer:
     """A view layer of the scene that holds the object, the current one if it does."""
     current = bpy.context.view_layer
     layers = sorted(scene.view_layers, key=lambda layer: layer != current)

@@ -33,7 +33,7 @@ class GroundPlane:
         point, normal = self._plane()
         if np.linalg.norm(np.cross(normal, self.normal)) > TURNED or normal @ self.normal < 0.0:
             raise BadInput("the ground turns, but a ground plane can only be moved", "Remove its rotation",
-                           self._object.name if self._object else None, self._evaluation.scene.frame_current)
+                           self._object.name if self._object else None, self._evaluation.frame)
         self.moves |= not np.array_equal(point, self.point)
         return point
 

@@ -5,6 +5,7 @@ A job is a soft body with those that touch it, or a mechanism with the soft bodi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,10 +18,11 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members, timeline, upgrade
 from .. import settings as properties
-from . import animated, attach, contact, obstacles, placed, rigid, sources, wind
+from . import animated, attach, contact, obstacles, placed, rigid, slow, sources, wind
+from .alone import Alone
 from .body import BodyReader, body_settings, choice
 from .colliders import Collider
-from .evaluation import Evaluation
+from .evaluation import Evaluation, view_layer_of
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
@@ -30,7 +32,7 @@ from .wind import Wind
 Report = Callable[[str], None]
 
 #: what changes the scene while it is read, and can put it back in between
-Held = Evaluation | rigid.Objects
+Held = Alone | Evaluation | rigid.Objects
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
@@ -57,18 +59,27 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     job = JobFolder(folder, obj.name)
     write = _write_mechanism if members.is_mechanism(obj) else _write_bodies
     held: list[Held] = []
+    began = time.monotonic()
     try:
         for frame in write(obj, scene, job, (start, end), report, still, held):
+            said = _progress_text(held, time.monotonic() - began)
             resting = lets_in()
             if resting:
                 for taken in reversed(held):
                     taken.put_back()
-            yield (frame - start + 1) / (end - start + 1), "Reading the animation"
+            yield (frame - start + 1) / (end - start + 1), said
+            began = time.monotonic()
             if resting:
                 for taken in held:
                     taken.take_up()
     finally:
         job.abandon()
+
+
+def _progress_text(held: list[Held], seconds: float) -> str:
+    """What is being read; where a frame took long, of what."""
+    alone = next((one for one in held if isinstance(one, Alone)), None)
+    return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
 def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
@@ -80,8 +91,9 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
     (start, end), samples = frames, obj.conjac.samples_per_frame
     bodies = [obj] if still or not members.is_soft_body(obj) else members.soft_bodies(obj, scene)
     with ExitStack() as stack:
-        soft = [stack.enter_context(Evaluation(one, scene)) for one in bodies]
-        held += soft
+        alone = stack.enter_context(Alone(obj, scene, view_layer_of(obj, scene)))
+        soft = [stack.enter_context(Evaluation(one, scene, alone)) for one in bodies]
+        held += [alone, *soft]
         evaluation = soft[bodies.index(obj)]
         document = job_settings(obj, scene, frames)
         evaluation.go_to(start)
@@ -151,7 +163,7 @@ def _let_cloth_go(document: dict[str, Any]) -> None:
 
 def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
     """Write where all that is read stands at the start frame, which the scene is at."""
-    places = placed.read(evaluation.object, evaluation.scene, evaluation.view_layer.depsgraph)
+    places = placed.read(evaluation.object, evaluation.scene, evaluation.depsgraph)
     for name, values in placed.arrays(places).items():
         job.array(name, values)
 
@@ -161,10 +173,11 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
     """The job of a mechanism and all that hangs on it, giving every frame that has been read."""
     (start, end), samples = frames, owner.conjac.samples_per_frame
     with ExitStack() as stack:
-        evaluation = stack.enter_context(Evaluation(owner, scene))
-        soft = [stack.enter_context(Evaluation(obj, scene)) for obj in members.soft_bodies(owner, scene)]
+        alone = stack.enter_context(Alone(owner, scene, view_layer_of(owner, scene)))
+        evaluation = stack.enter_context(Evaluation(owner, scene, alone))
+        soft = [stack.enter_context(Evaluation(obj, scene, alone)) for obj in members.soft_bodies(owner, scene)]
         source = sources.make(evaluation, stack)
-        held += [evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
+        held += [alone, evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
         document = job_settings(owner, scene, frames)
         evaluation.go_to(start)
         _keep_places(evaluation, job)

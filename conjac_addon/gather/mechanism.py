@@ -46,6 +46,8 @@ class Source(Protocol):
     plan: Any  #: of BonePlan, in the order of `names`
     object: bpy.types.Object
 
+    @property
+    def frame(self) -> int: ...
     def part(self, name: str) -> bpy.types.PropertyGroup: ...
     def motor_target(self, name: str) -> float: ...
     def measure(self) -> list[dict[str, Any]]: ...
@@ -251,7 +253,7 @@ class MechanismReader:
             target = self._source.motor_target(name)
             if not abs(target) < turns.FARTHEST:
                 raise BadInput(f'the motor of "{name}" has a target that is not a number or too large',
-                               "Look at its keyframes and drivers", self._owner.name, self._scene.frame_current)
+                               "Look at its keyframes and drivers", self._owner.name, self._source.frame)
             values.append(target)
 
     def finish(self) -> dict[str, Any]:

@@ -64,20 +64,20 @@ def start_mesh(obj: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tup
     with Evaluation(obj, scene) as evaluation:
         evaluation.go_to(frame)
         mesh = bpy.data.meshes.new_from_object(evaluation.evaluated(obj), preserve_all_data_layers=True,
-                                               depsgraph=evaluation.view_layer.depsgraph)
+                                               depsgraph=evaluation.depsgraph)
         return mesh, bool(np.linalg.det(evaluation.to_world()[:3, :3]) < 0.0)
 
 
 def check_left(evaluation: Evaluation) -> None:
     """Raises BadMesh where a modifier leaves no vertices of a mesh that has some, at the present frame."""
-    scene, obj = evaluation.scene, evaluation.object
+    obj = evaluation.object
     if not len(obj.data.vertices):
         return
-    counts = _counts_below_each(evaluation, scene.frame_current, scene.frame_subframe)
+    counts = _counts_below_each(evaluation, evaluation.frame, evaluation.subframe)
     culprit = next((name for name, count in counts.items() if not count), None)
     if culprit is not None:
         raise BadMesh(f'its modifier "{culprit}" leaves no vertices', "Let it make a mesh (instances have none: add "
-                      "Realize Instances), or choose one before it under Simulate After", obj.name, scene.frame_current)
+                      "Realize Instances), or choose one before it under Simulate After", obj.name, evaluation.frame)
 
 
 def check_stack(evaluation: Evaluation, count: int, export: str) -> None:

@@ -259,6 +259,11 @@ class Objects:
     def part(self, name: str) -> bpy.types.PropertyGroup:
         return self.plan.part(name)
 
+    @property
+    def frame(self) -> int:
+        """The present frame."""
+        return self._evaluation.frame
+
     def motor_target(self, name: str) -> float:
         holder = self.plan.joint_of.get(name, self.plan.objects[name])
         return float(self._evaluation.evaluated(holder).conjac_motor_target)
@@ -307,7 +312,7 @@ class Objects:
             return turns.pose(turns.split(matrix)[0], matrix[:3, 3])
         except ValueError as error:
             raise BadInput(f'"{obj.name}" has a place that cannot be: {error}', "Look at its scale and constraints",
-                           self.object.name, self._evaluation.scene.frame_current) from error
+                           self.object.name, self._evaluation.frame) from error
 
     def _shape(self, obj: bpy.types.Object) -> dict[str, Any]:
         evaluated = self._evaluation.evaluated(obj)

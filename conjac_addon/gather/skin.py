@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import bpy
 import numpy as np
@@ -21,14 +21,14 @@ def volumes(evaluation: Evaluation, bones: Sequence[str], ends: Array) -> dict[s
     bone's, as far as it deforms the triangle; together they have the volume that closed meshes have.
     """
     found = np.zeros(len(bones))
-    for obj in _skins(evaluation):
+    for obj in skins(evaluation.object, evaluation.view_layer.objects):
         found += _of_mesh(evaluation, obj, {name: k for k, name in enumerate(bones)}, ends)
     return {name: float(volume) for name, volume in zip(bones, found) if volume > 0.0}
 
 
-def _skins(evaluation: Evaluation) -> list[bpy.types.Object]:
-    armature = evaluation.object
-    return [obj for obj in evaluation.view_layer.objects
+def skins(armature: bpy.types.Object, among: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The meshes that an armature deforms."""
+    return [obj for obj in among
             if obj.type == "MESH" and not obj.hide_viewport
             and any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in obj.modifiers)]
 
@@ -37,7 +37,7 @@ def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int
     """(b,) [m³]: nothing where the mesh is open, as what it encloses cannot be told."""
     none = np.zeros(len(index))
     evaluated = evaluation.evaluated(obj)
-    mesh = evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=evaluation.view_layer.depsgraph)
+    mesh = evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=evaluation.depsgraph)
     try:
         corners = triangles(mesh)
         if not len(corners) or not _is_closed(mesh):

@@ -1,0 +1,155 @@
+"""A scene of its own for what a bake reads, so that Blender evaluates nothing else of the artist's at every frame.
+
+It is a copy of the artist's scene with its gravity, units, stretching, drivers and camera, and holds only the objects
+that the bake reads and what these depend on: parents, targets of constraints, drivers and modifiers, collections that
+are instanced. It is gone again whenever the window is let in, and the artist's own scene stays at its frame.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+
+import bpy
+
+from .. import members
+
+#: what remembers earlier frames, or feels what else is in the scene: it is evaluated where it belongs
+_REMEMBERING = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "EXPLODE", "DYNAMIC_PAINT",
+                "COLLISION", "OCEAN"}
+_REMEMBERING_NODES = {"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput", "GeometryNodeBake"}
+
+_ADDON = __package__.rpartition(".")[0]
+
+
+class Alone:
+    """Use with `with`; inside, `scene` and `view_layer` are the passing ones, between `put_back` and `take_up` not."""
+
+    def __init__(self, of: bpy.types.Object, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> None:
+        self._of, self._artists, self._layer = of, scene, view_layer
+        self._passing: bpy.types.Scene | None = None
+
+    def __enter__(self) -> Alone:
+        self.take_up()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.put_back()
+
+    @property
+    def scene(self) -> bpy.types.Scene:
+        """The scene to evaluate; the artist's own where something would be another there than in it."""
+        return self._passing or self._artists
+
+    @property
+    def view_layer(self) -> bpy.types.ViewLayer:
+        return self._layer if self._passing is None else self._passing.view_layers[0]
+
+    def take_up(self) -> None:
+        """Make it of what there is now."""
+        needed = _needed(_roots(self._of, self._artists))
+        if self._artists in needed or self._reads_more(needed):
+            return
+        shown = [obj for obj in self._layer.objects if obj in needed and _is_enabled(obj, self._layer)]
+        if len(shown) == len(self._layer.objects) and len(self._artists.view_layers) == 1:
+            return  # there is nothing else
+        passing = self._artists.copy()
+        members.passing.add(passing.session_uid)
+        self._passing = passing
+        for layer in list(passing.view_layers)[1:]:
+            passing.view_layers.remove(layer)
+        for child in list(passing.collection.children):
+            passing.collection.children.unlink(child)
+        kept = set(shown)
+        for obj in list(passing.collection.objects):
+            if obj not in kept:
+                passing.collection.objects.unlink(obj)
+        linked = set(passing.collection.objects)
+        for obj in shown:
+            if obj not in linked:
+                passing.collection.objects.link(obj)
+        # Blender evaluates the new scene once it is at a frame
+        passing.frame_set(self._artists.frame_current, subframe=self._artists.frame_subframe)
+
+    def put_back(self) -> None:
+        """Take it away."""
+        passing, self._passing = self._passing, None
+        if passing is None:
+            return
+        try:
+            members.passing.discard(passing.session_uid)
+            bpy.data.scenes.remove(passing)
+        except ReferenceError:  # undone, or another file was opened meanwhile
+            pass
+
+    def _reads_more(self, needed: set[bpy.types.ID]) -> bool:
+        """Whether anything that is read may look at more than what it points at, or at the past."""
+        handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
+        if any(not getattr(one, "__module__", "").startswith(_ADDON) for one in handlers):
+            return True
+        if any(_remembers(one) for one in needed if isinstance(one, bpy.types.Object)):
+            return True
+        if any(_has_nodes(one) for one in needed if isinstance(one, bpy.types.NodeTree)):
+            return True
+        names = {name for name, value in bpy.app.driver_namespace.items() if isinstance(value, types.FunctionType)}
+        return any(word in expression for expression in _expressions(needed) for word in ("bpy", "depsgraph", *names))
+
+
+def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
+    """What a bake reads itself; the objects that its settings point at are found as all else is."""
+    from . import skin, wind
+
+    yield from members.members(of, scene)
+    yield from members.colliders(of, scene)
+    yield from wind.fields(of, scene)
+    if of.type == members.ARMATURE:
+        yield from skin.skins(of, scene.objects)
+
+
+def _needed(roots: Iterable[bpy.types.Object]) -> set[bpy.types.ID]:
+    """These, and all that they point at, directly or through others; not what is reached through a scene."""
+    points_at: dict[bpy.types.ID, list[bpy.types.ID]] = {}
+    for used, users in bpy.data.user_map().items():
+        for user in users:
+            points_at.setdefault(user, []).append(used)
+    found, ahead = set[bpy.types.ID](), list[bpy.types.ID](roots)
+    while ahead:
+        one = ahead.pop()
+        if one not in found:
+            found.add(one)
+            if not isinstance(one, bpy.types.Scene):
+                ahead += points_at.get(one, ())
+    return found
+
+
+def _remembers(obj: bpy.types.Object) -> bool:
+    return bool(obj.rigid_body is not None or obj.rigid_body_constraint is not None or len(obj.particle_systems)
+                or any(modifier.type in _REMEMBERING for modifier in obj.modifiers))
+
+
+def _has_nodes(tree: bpy.types.NodeTree) -> bool:
+    return any(node.bl_idname in _REMEMBERING_NODES for node in tree.nodes)
+
+
+def _expressions(of: Iterable[bpy.types.ID]) -> Iterator[str]:
+    """Those of scripted drivers."""
+    for one in of:
+        data = getattr(one, "animation_data", None)
+        for curve in () if data is None else data.drivers:
+            if curve.driver.type == "SCRIPTED":
+                yield curve.driver.expression
+
+
+def _is_enabled(obj: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
+    """Whether Blender evaluates it for itself, and not only where something asks for it."""
+    if obj.hide_viewport:
+        return False
+    within = [layer.layer_collection]
+    while within:
+        one = within.pop()
+        if one.exclude or one.collection.hide_viewport:
+            continue
+        if obj in one.collection.objects.values():
+            return True
+        within += one.children
+    return False

@@ -1,0 +1,29 @@
+"""What makes reading the animation slow: the object whose modifiers take longest at a frame."""
+
+from __future__ import annotations
+
+import bpy
+
+SLOW = 0.2  #: seconds a frame from which on it is worth a word
+
+
+def slowest(depsgraph: bpy.types.Depsgraph) -> tuple[str, float]:
+    """Name of the evaluated object whose modifiers took longest, and the seconds they took; "" where none did."""
+    best, longest = "", 0.0
+    for one in depsgraph.ids:
+        if isinstance(one, bpy.types.Object):
+            seconds = sum(modifier.execution_time for modifier in one.modifiers)
+            if seconds > longest:
+                best, longest = one.name, seconds
+    return best, longest
+
+
+def sentence(depsgraph: bpy.types.Depsgraph, seconds: float) -> str:
+    """For the status line, after a frame that took so long to read."""
+    text = "Reading the animation"
+    if seconds < SLOW:
+        return text
+    name, of_it = slowest(depsgraph)
+    if of_it < 0.3 * seconds:
+        return f"{text} ({seconds:.1f} s a frame)"
+    return f"{text} ({seconds:.1f} s a frame, {of_it:.1f} s of it the modifiers of {name})"
