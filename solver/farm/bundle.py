@@ -4,6 +4,7 @@
     parameter_values.yaml   the values of its parameters
     job/                    scene.json, the arrays that it names, volumes that were made already
     wedge.csv               rows of settings, where there is a wedge
+    scene.blend render.py   what is rendered, where a .blend was given, and how
     pack.json               every file, with its size and blake2b
     slurm.sh task.sh        a runner for Slurm;  conjac.flamenco.js: a job type of Flamenco
 """
@@ -12,10 +13,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from pathlib import Path
 
-from ..errors import BadInput
+from ..errors import BadInput, NoSuchThing
 from ..job.estimate import estimate
 from ..job.files import digest, unwritable, write_whole
 from ..job.folder import Job
@@ -24,16 +26,16 @@ from . import template
 from .task import chunks_of
 from .wedge import array_names, bring, check_rows, make_folders, read_bytes, read_rows
 
-PACK = "pack.json"
+PACK, RENDER = "pack.json", "render.py.txt"
 
 
 def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None = None, threads: int = 1,
-          name: str | None = None) -> list[str]:
+          name: str | None = None, blend: Path | None = None) -> list[str]:
     """Write a bundle; returns sentences on what is in it.
 
     chunk: a number of frames, or a list of chunks; one task a row where left out. threads: of a task. name: of the
-    shot; the scene's where left out. Raises a ConJacError where any row cannot be baked, BadInput where the folder is
-    not empty, CacheUnwritable.
+    shot; the scene's where left out. blend: what is rendered at the end, if anything. Raises a ConJacError where any
+    row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
     """
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)
@@ -48,7 +50,7 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     make_folders(out)
     found = estimate(job)
     shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), found.memory_mb, threads,
-                         None if wedge is None else "wedge.csv")
+                         None if wedge is None else "wedge.csv", None if blend is None else "scene.blend")
     _copy_job(loaded, out / "job")
     texts = {"slurm.sh": template.slurm_submit(shot), "task.sh": template.slurm_task(),
              "conjac.flamenco.js": template.flamenco(shot)}
@@ -58,6 +60,12 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
         {"name": one["name"], "value": one["default"]} for one in described["parameterDefinitions"]]})
     if wedge is not None:
         texts["wedge.csv"] = read_bytes(wedge).decode("utf-8-sig")
+    if blend is not None:
+        texts["render.py"] = read_bytes(Path(__file__).with_name(RENDER)).decode()
+        try:
+            shutil.copyfile(blend, out / "scene.blend")
+        except OSError as error:
+            raise NoSuchThing(f"{blend} cannot be copied ({error.strerror or error})", "Give a .blend file") from error
     for file, text in texts.items():
         write_whole(out / file, text.encode(), out)
     listed = pack_list(out)

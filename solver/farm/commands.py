@@ -54,6 +54,7 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
     farm.add_argument("--chunk", metavar="N", help="frames of a task, or a list as 1-24,25-48 (default: all of a row)")
     farm.add_argument("--threads", type=count, metavar="N", default=1, help="threads of a task (default: 1)")
     farm.add_argument("--name", help="of the shot (default: the scene's)")
+    farm.add_argument("--blend", type=Path, metavar="FILE", help="render this .blend after the export")
     farm.set_defaults(command=_farm)
 
     islands = verbs.add_parser("islands", help="part a job into bodies that never meet, and join their bakes again")
@@ -117,7 +118,7 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     from . import bundle
 
     said = bundle.write(arguments.job, arguments.out, wedge=arguments.wedge, chunk=arguments.chunk,
-                        threads=arguments.threads, name=arguments.name)
+                        threads=arguments.threads, name=arguments.name, blend=arguments.blend)
     lines.say(*said, event="summary", bundle=str(arguments.out), notes=said)
     return f"The bundle stands in {arguments.out}"
 

@@ -1,7 +1,7 @@
 """The one description of a farm job: a template of Open Job Description (jobtemplate-2023-09), as plain values.
 
-Steps are tetrahedralize → simulate → export → contact sheet. A wedge's rows are tasks of each step. What has to be
-done in order is a chain of steps: chunks inside of one step have no order.
+Steps are tetrahedralize → simulate → export → render (with a .blend) → contact sheet. A wedge's rows are tasks of each
+step. What has to be done in order is a chain of steps: chunks inside of one step have no order.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import EXIT_STOPPED
+from ..errors import EXIT_ENVIRONMENT, EXIT_STOPPED
 
 SPECIFICATION = "jobtemplate-2023-09"
 GRACE = 120  # s that a step in hand has to end after it was asked to
@@ -28,6 +28,7 @@ class Shot:
     memory_mb: float  #: of the estimate, of the row that needs most
     threads: int
     wedge: str | None = None  #: the CSV file
+    blend: str | None = None  #: the .blend that is rendered
 
 
 def template(shot: Shot) -> dict[str, Any]:
@@ -36,6 +37,9 @@ def template(shot: Shot) -> dict[str, Any]:
         _parameter("Shot", "STRING", shot.name, "What the job is called"),
         _path("JobFolder", "DIRECTORY", "IN", "job", "The job folder with scene.json and arrays"),
         *([_path("WedgeFile", "FILE", "IN", shot.wedge, "Rows of path=value settings")] if shot.wedge else []),
+        *([_path("BlendFile", "FILE", "IN", shot.blend, "What is rendered"),
+           _path("RenderScript", "FILE", "IN", "render.py", "How it is rendered"),
+           _parameter("Blender", "STRING", "blender", "Blender's command on the workers")] if shot.blend else []),
         _path("OutputFolder", "DIRECTORY", "OUT", "out", "Where a folder for every row comes"),
         _parameter("Rows", "STRING", f"1-{shot.rows}", "Rows of the wedge, as 1-3,7"),
         _parameter("Threads", "INT", shot.threads, "Threads of a task", minValue=1),
@@ -47,6 +51,8 @@ def template(shot: Shot) -> dict[str, Any]:
         steps.append(_step(name, shot, "simulate", [f"--frames={first}-{last}", "--threads", "{{Param.Threads}}"],
                            steps[-1]["name"]))
     steps.append(_step("Export", shot, "export", [], steps[-1]["name"]))
+    if shot.blend:
+        steps.append(_render(shot, steps[-1]["name"]))
     steps.append(_sheet(shot, steps[-1]["name"]))
     return {"specificationVersion": SPECIFICATION, "name": "{{Param.Shot}}", "parameterDefinitions": parameters,
             "steps": steps}
@@ -72,6 +78,15 @@ def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None) 
             "script": _script(arguments)}
 
 
+def _render(shot: Shot, after: str) -> dict[str, Any]:
+    """Pictures of a row: Blender alone, without the extension."""
+    arguments = ["-b", "{{Param.BlendFile}}", "--python-exit-code", str(EXIT_ENVIRONMENT), "--python",
+                 "{{Param.RenderScript}}", "--", "{{Param.OutputFolder}}", "{{Task.Param.Row}}",
+                 str(shot.chunks[0][0]), str(shot.chunks[-1][1])]
+    rows = {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}]}
+    return {"name": "Render", **_after(after), "parameterSpace": rows, "script": _script(arguments, "Blender")}
+
+
 def _sheet(shot: Shot, after: str) -> dict[str, Any]:
     wedge = ["{{Param.WedgeFile}}"] if shot.wedge else []
     return {"name": "ContactSheet", **_after(after),
@@ -92,8 +107,8 @@ def memory_mib(shot: Shot) -> int:
     return math.ceil(ROOM * shot.memory_mb * 1e6 / 2**20)
 
 
-def _script(arguments: list[str]) -> dict[str, Any]:
-    return {"actions": {"onRun": {"command": "{{Param.Solver}}", "args": arguments, "cancelation": {
+def _script(arguments: list[str], command: str = "Solver") -> dict[str, Any]:
+    return {"actions": {"onRun": {"command": f"{{{{Param.{command}}}}}", "args": arguments, "cancelation": {
         "mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": GRACE}}}}
 
 

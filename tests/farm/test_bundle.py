@@ -104,6 +104,13 @@ def test_the_template_is_yaml_of_what_was_meant(tmp_path):
     assert needs == {"amount.worker.vcpu": 2, "amount.worker.memory": 1431}
 
 
+def test_a_shot_with_a_blend_is_rendered_before_the_contact_sheet():
+    meant = template.template(template.Shot("Ear", 2, ((1, 20),), 100.0, 1, None, "scene.blend"))
+    render = decode_job_template(template=meant).steps[-2]
+    assert (render.name, render.dependencies[0].dependsOn) == ("Render", "Export")
+    assert "{{Param.Blender}}" == render.script.actions.onRun.command
+
+
 def test_a_folder_that_is_not_empty_or_a_wedge_of_several_lengths_is_refused(tmp_path):
     job, rows = box_job(tmp_path / "job", motion=False), tmp_path / "rows.csv"
     (tmp_path / "full").mkdir()
