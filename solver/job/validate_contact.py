@@ -15,8 +15,9 @@ from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
-FARTHEST_PUSH = 0.25  #: of a body's size: surfaces that push from farther off are nearly all in reach of each other
-MOST_NEAR = 20_000_000  #: pairs of faces that a distance may bring near each other, some gigabytes
+FARTHEST_PUSH = 1.0 / 3.0  #: of a body's size: surfaces that push from farther off are nearly all near each other
+MOST_NEAR = 3_000_000  #: pairs of faces that a distance may bring near each other, some two gigabytes
+AROUND = 7.0  #: faces within one edge of a face
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
 
 
@@ -112,12 +113,12 @@ def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where:
     if distance <= 0.0 or not len(vertices):
         return
     size = float(np.ptp(vertices, axis=0).max())
-    most, why = FARTHEST_PUSH * size, f'a quarter of the size of "{body.name}", {size:.4g} m'
+    most, why = FARTHEST_PUSH * size, f'a third of the size of "{body.name}", {size:.4g} m'
     if body.surface is not None:
         triangles = np.asarray(job.array(body.surface.triangles))
         corners = vertices[triangles]
         edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
-        few = edge * max(1.0, math.sqrt(MOST_NEAR / len(triangles)) - 1.0)
+        few = edge * max(1.0, math.sqrt(MOST_NEAR / AROUND / len(triangles)))
         if few < most:
             most, why = few, f'what the {len(triangles):,} faces of "{body.name}" allow, {few:.4g} m'
     if distance > most > 0.0:

@@ -243,7 +243,7 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     bpy.context.view_layer.objects.active = body
     shown = []
     monkeypatch.setattr(sections, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
-    sections.draw_motion(FakeLayout([]), bpy.context)
+    sections.draw_advanced(FakeLayout([]), bpy.context)
     assert {one for one, _ in shown} == {arm} and (arm, "method") in shown
 
 

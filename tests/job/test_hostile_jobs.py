@@ -212,7 +212,7 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("path, value, words", [
-    ("contact.law.params.distance", 0.4999, 'Contact Distance of 0.4999 m is more than a quarter of the'),
+    ("contact.law.params.distance", 0.4999, 'Contact Distance of 0.4999 m is more than a third of the'),
     ("bodies.0.thickness", 1e3, '"Ear" has a Thickness of 1000 m, more than its size'),
 ])
 def test_how_near_surfaces_push_has_to_fit_the_bodies_before_anything_runs(tmp_path, path, value, words):
@@ -234,5 +234,5 @@ def test_cloth_is_not_thicker_than_a_part_of_its_size(tmp_path):
         "bodies": [{"name": "Sail", "cloth": {"thickness": 1e6}, "method": {"kind": "vanilla"},
                     "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"}}]},
         {"v": nodes, "t": faces})
-    with pytest.raises(BadScene, match='Thickness of the cloth "Sail" of 1e\\+06 m is more than a quarter'):
+    with pytest.raises(BadScene, match='Thickness of the cloth "Sail" of 1e\\+06 m is more than a third'):
         load(job)
