@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -27,6 +28,9 @@ class DampingLaw(Protocol):
     @property
     def drag(self) -> float:
         """β: masses are braked by −β M v [1/s]."""
+
+    def within(self, h: float) -> DampingLaw:
+        """The law of a step of h seconds, most are the same in any."""
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as blocks of element pairs like those of K; forces
@@ -131,13 +135,14 @@ class Damping:
             nodes = np.unique(elements.tets[where])
             self._drag[nodes] = law.drag * mass[nodes]
         self._blocks: Vec | None = None
-        self.may_change = any(isinstance(law, ShortStepDamping) for law in laws)  #: from step to step
-        self._use([law.own if isinstance(law, ShortStepDamping) else law for law in laws])
+        whole = [law.within(math.inf) for law in laws]
+        self.may_change = any(one is not law for one, law in zip(whole, laws))  #: from step to step
+        self._use(whole)
 
     def begin(self, h: float) -> None:
         """Damp from now on as a step of h seconds does."""
         if self.may_change:
-            self._use([law.within(h) if isinstance(law, ShortStepDamping) else law for law in self._of_steps])
+            self._use([law.within(h) for law in self._of_steps])
 
     def _use(self, laws: Sequence[DampingLaw]) -> None:
         self._laws = laws

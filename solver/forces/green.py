@@ -57,6 +57,10 @@ class Green:
         self.drag = params["mass_damping"]
         self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, share * modulus[None])
 
+    def within(self, h: float) -> Green:
+        """The law of a step of h seconds: the same in any."""
+        return self
+
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write D [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
         is the same at all times."""

@@ -22,6 +22,10 @@ class Rayleigh:
         self.drag = params["mass_damping"]
         self._elastic = elastic
 
+    def within(self, h: float) -> Rayleigh:
+        """The law of a step of h seconds: the same in any."""
+        return self
+
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write α K [N s/m] at positions x (n, 3) [m] as the element blocks; forces (p, 4, 3) are scratch. It
         is the same at all times."""

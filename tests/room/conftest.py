@@ -83,6 +83,9 @@ class Sand:
     def __init__(self, nodes, elastic, modulus, params):
         self.drag = params["grit"]
 
+    def within(self, h):
+        return self
+
     def fill(self, x, time, forces, blocks):
         blocks[:] = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -22,9 +23,11 @@ class Threads:
     def __init__(self, cloth: ClothElements, own_share: float, drag: float, strength: Callable[[float], float]) -> None:
         """own_share, drag: of the material, on all of K [s] and on its mass [1/s]. strength: α [s] at a time [s]."""
         self._cloth, self._own, self._strength, self.drag = cloth, own_share, strength, drag
-        membrane = cloth.laws[0]
-        assert isinstance(membrane, CorotatedMembrane)
-        self._membrane, self._threads = membrane, cloth.slices[0]
+        self._membrane, self._threads = cast(CorotatedMembrane, cloth.laws[0]), cloth.slices[0]
+
+    def within(self, h: float) -> Threads:
+        """The law of a step of h seconds: the same in any."""
+        return self
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as the element blocks; forces (p, 4, 3) are
