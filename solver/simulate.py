@@ -19,7 +19,7 @@ from .frames.origins import Origins
 from .frames.output import write
 from .frames.read import Cache
 from .frames.restored import check_state, fits_or_refused
-from .frames.write import FrameStore, Plan, host, plan
+from .frames.write import FrameStore, Plan, plan, processor
 from .job import hashes
 from .job.folder import Job
 from .job.load import load
@@ -395,6 +395,6 @@ def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:
     """Say when a resumed cache was begun elsewhere: last bits may differ."""
     runs = cache.manifest["runs"] if cache.manifest else []
     others = {run["backend"] for run in runs} - {world.backend}
-    others |= {run.get("machine") or "another machine" for run in runs if run["host"] != host()}
+    others |= {run["cpu"] for run in runs if run.get("cpu")} - {processor()}
     if others:
         report.log(f"Frames already there were baked with {'; '.join(sorted(others))}; last digits may differ from now")

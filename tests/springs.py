@@ -25,6 +25,9 @@ class Springs:
         self.steps: list[tuple[float, float]] = []
         self.past = 0.0
 
+    def check(self, state):
+        """Whatever was written is one of its states."""
+
     def initial_state(self):
         return State(0.0, np.ones(len(self.w)), np.zeros(len(self.w)), {"last step": np.zeros(1)})
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from .. import members
+from . import read_by_itself
 
 #: what remembers earlier frames, or feels what else is in the scene: it is evaluated where it belongs
 _REMEMBERING = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "EXPLODE", "DYNAMIC_PAINT",
@@ -97,13 +98,11 @@ class Alone:
 
 def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """What a bake reads itself; the objects that its settings point at are found as all else is."""
-    from . import skin, wind
-
     yield from members.members(of, scene)
     yield from members.colliders(of, scene)
-    yield from wind.fields(of, scene)
+    yield from read_by_itself.fields(of, scene)
     if of.type == members.ARMATURE:
-        yield from skin.skins(of, scene.objects)
+        yield from read_by_itself.skins(of, scene.objects)
 
 
 def _needed(roots: Iterable[bpy.types.Object]) -> set[bpy.types.ID]:

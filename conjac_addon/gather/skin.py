@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .evaluation import Evaluation, coordinates
 from .mesh import triangles
+from .read_by_itself import skins
 
 Array = NDArray[np.float64]
 
@@ -24,13 +25,6 @@ def volumes(evaluation: Evaluation, bones: Sequence[str], ends: Array) -> dict[s
     for obj in skins(evaluation.object, evaluation.view_layer.objects):
         found += _of_mesh(evaluation, obj, {name: k for k, name in enumerate(bones)}, ends)
     return {name: float(volume) for name, volume in zip(bones, found) if volume > 0.0}
-
-
-def skins(armature: bpy.types.Object, among: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """The meshes that an armature deforms."""
-    return [obj for obj in among
-            if obj.type == "MESH" and not obj.hide_viewport
-            and any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in obj.modifiers)]
 
 
 def _of_mesh(evaluation: Evaluation, obj: bpy.types.Object, index: dict[str, int], ends: Array) -> Array:

@@ -8,32 +8,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import members
 from .evaluation import Evaluation
 from .folder import JobFolder
 from .placed import may_move
+from .read_by_itself import fields
 
 SAME = 1.0e-5  #: how far a speed may be off, as a share, and be the same: what Blender's single precision loses
-
-
-def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without cloth."""
-    if not any(members.is_cloth(one) for one in members.soft_bodies(of, scene)):
-        return []
-    return [one for one in _shown(scene) if one.field.type == "WIND"]
-
-
-def unfelt(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Objects whose force fields Blender shows and a soft body or cloth does not feel."""
-    felt = "WIND" if members.is_cloth(obj) else "NONE"
-    return [one for one in _shown(scene) if one.field.type not in (felt, "GUIDE")]
-
-
-def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The force fields that Blender shows."""
-    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
-    return [one for one in layer.objects if one.field is not None and one.field.type != "NONE"
-            and one.visible_get(view_layer=layer)]
 
 
 def settings(of: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import contact, members
 from ..bake import place
-from ..gather import animated, count_at_mark, sources, wind
+from ..gather import animated, count_at_mark, read_by_itself, sources
 from ..gather.maps import PAINTED
 from ..gather.placed import may_move
 from ..gather.stack import REWEIGH, above
@@ -103,7 +103,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         yield Advice("slow", f"At this scene's Unit Scale gravity is {BLENDERS * unit_scale(scene):.3g} m/s² and not "
                      f"{BLENDERS}: see Forces")
     if members.is_soft_body(obj):
-        if unfelt := wind.unfelt(obj, scene):
+        if unfelt := read_by_itself.unfelt(obj, scene):
             yield Advice("unfelt", f'"{unfelt[0].name}" does not move it: of force fields, Wind alone blows, and at '
                          "cloth alone")
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
@@ -221,7 +221,8 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     settings, shared = obj.conjac, members.shared_settings(obj)
     if not shared.use_ground or shared.ground_object is not None or len(members.members(obj, scene)) > 1:
         return False
-    moved = (settings.pulls, settings.nails, settings.cuts, settings.attachments, above(obj), wind.fields(obj, scene))
+    moved = (settings.pulls, settings.nails, settings.cuts, settings.attachments, above(obj),
+             read_by_itself.fields(obj, scene))
     if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
         return False
     if is_held(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):

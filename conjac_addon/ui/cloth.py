@@ -5,7 +5,7 @@ import bpy
 from ...solver import catalogue
 from .. import members
 from .. import settings as properties
-from ..gather import wind
+from ..gather import read_by_itself
 from ..text import hint, setting
 from . import painted, presets, sections
 
@@ -94,7 +94,7 @@ def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, context.object.conjac, "pressure")
     setting(layout, context.object.conjac, "drag")
     setting(layout, context.object.conjac, "air_friction")
-    fields = wind.fields(members.owner(context.object), context.scene)
+    fields = read_by_itself.fields(members.owner(context.object), context.scene)
     if not fields:
         hint(layout, "The air is still: what falls or swings is braked by it. Wind force fields of the scene blow")
         return

@@ -171,7 +171,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         if method.follows and not integrator.unfollowed:
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
                  "stage ends counts")
-    if is_body and not members.is_cloth(context.object):
+    if is_body and not is_led and not members.is_cloth(context.object):
         setting(layout, context.object.conjac, "damping")
         draw_params(layout, context.object.conjac, "damping")
     contact.draw_law(layout, context.object)

@@ -11,6 +11,10 @@ from .problem import Evaluation, StageProblem
 TOLERANCE, ITERATIONS = 1.0e-6, 100  #: where a stage solver has none of its own
 WINDOW = 5  #: iterations over which progress is measured
 
+#: of the energy at stake in a stage on the ground: what may be left there; friction and bounces would feel more, since
+#: what is left of velocities is no more than a small share of those, but may be as much as friction changes
+WORK_LEFT = 1.0e-4
+
 
 @dataclass(frozen=True)
 class StopRule:

@@ -7,7 +7,7 @@ from ..state import Vec
 from .calm import CONDENSED, given_up
 from .interface import StageSolver
 from .kept_factor import KeptFactor
-from .limits import StopRule, left
+from .limits import WORK_LEFT, StopRule, left
 from .pairs import SecantPairs
 from .problem import LARGEST_STEP, Evaluation, StageProblem
 from .turned_factor import TurnedFactor
@@ -17,9 +17,6 @@ PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or th
 ON_TURNED = 8  #: the same on that of the rest shape, turned
 CUT = 0.2  #: of an iteration on that: where less of it can be taken the body is too far from its rest shape
 MEMORY = 8
-#: of the energy at stake in a stage on the ground: what may be left there; friction and bounces would feel more, since
-#: what is left of velocities is no more than a small share of those, but may be as much as friction changes
-WORK_LEFT = 1.0e-4
 #: of an edge's length: an iteration that was cut and moves more has left the place that its factor knows
 FAR = 0.15
 USUAL = 0.3  #: of what may be left of the worst edge: the same of all edges of what is violent, root mean square

@@ -23,7 +23,7 @@ from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.quick import WORK_LEFT
+from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import BORNE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec

@@ -123,7 +123,7 @@ def test_coarse_cloth_that_is_hit_does_not_fold_from_face_to_face(scene):  # noq
         assert bpy.ops.conjac.bake() == {"FINISHED"}
         seen.append(np.mean([doubled(obj, frame) for frame in (10, 11, 12)]))
         bpy.ops.conjac.free_bake()
-    assert seen[0] < 0.5 * seen[1]
+    assert seen[0] < 0.02 and seen[0] < 0.75 * seen[1], "of all edges, a fiftieth at most"
 
 
 def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811

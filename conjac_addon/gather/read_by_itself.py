@@ -1,0 +1,36 @@
+"""Objects that a bake reads although no setting points at them: wind that blows, meshes that an armature deforms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+
+from .. import members
+
+
+def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without cloth."""
+    if not any(members.is_cloth(one) for one in members.soft_bodies(of, scene)):
+        return []
+    return [one for one in _shown(scene) if one.field.type == "WIND"]
+
+
+def unfelt(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Objects whose force fields Blender shows and a soft body or cloth does not feel."""
+    felt = "WIND" if members.is_cloth(obj) else "NONE"
+    return [one for one in _shown(scene) if one.field.type not in (felt, "GUIDE")]
+
+
+def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The force fields that Blender shows."""
+    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    return [one for one in layer.objects if one.field is not None and one.field.type != "NONE"
+            and one.visible_get(view_layer=layer)]
+
+
+def skins(armature: bpy.types.Object, among: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The meshes that an armature deforms."""
+    return [obj for obj in among
+            if obj.type == "MESH" and not obj.hide_viewport
+            and any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in obj.modifiers)]
