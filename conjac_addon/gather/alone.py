@@ -92,8 +92,11 @@ class Alone:
             return True
         if any(_has_nodes(one) for one in needed if isinstance(one, bpy.types.NodeTree)):
             return True
+        expressions = list(_expressions(needed))
+        if not expressions:
+            return False  # once asked for its names, bpy as a module would not end with its process
         names = {name for name, value in bpy.app.driver_namespace.items() if isinstance(value, types.FunctionType)}
-        return any(word in expression for expression in _expressions(needed) for word in ("bpy", "depsgraph", *names))
+        return any(word in expression for expression in expressions for word in ("bpy", "depsgraph", *names))
 
 
 def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:

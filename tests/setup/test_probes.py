@@ -14,8 +14,6 @@ STAYS = {
     "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
     "build/placed.py": ({"isinstance"}, "the scene has an array's name or one target"),
     "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
-    "forces/cloth/threads.py": ({"isinstance"}, "an assertion: of a cloth's laws the first is its membrane"),
-    "assembly/damping.py": ({"isinstance"}, "a law that changes with the step is one more kind beside the plain ones"),
     "build/compiling.py": ({"hasattr"}, "Windows has no niceness"),
     "linear/cholesky/cvxopt_cholmod.py": ({"type"}, "the library's handle, of which nothing is taken on trust"),
     "linear/cholesky/cholmod.py": ({"type"}, "the same of the other wheel"),
