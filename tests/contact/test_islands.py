@@ -80,7 +80,7 @@ def test_who_is_near_what_lands_lands_with_it(tmp_path):
     whole.root.__dict__["_islands"] = None
     groups, state = landed_in(part, 2)
     assert groups == [[0], [0], [0, 1], [0, 1]]  # two stages a step
-    assert state.q == pytest.approx(ended(whole, 2).q, abs=1e-3)  # a corner that lands says much of where all goes
+    assert state.q == pytest.approx(ended(whole, 2).q, abs=3e-3)  # a corner that lands says much of where all goes
 
 
 @pytest.mark.parametrize("places", [PLACES, [*PLACES[:2], *PLACES[4:]]])
