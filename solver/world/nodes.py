@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 CALMED, RESCUED = "calmed", "rescued"
-BRAKED = 3.0  #: times what a stage of Quick leaves: what may be left of it with friction
 BRAKINGS = 4  #: times that friction of the ground is asked anew in a stage
 PARTS = 4  #: of a step in which dynamic nodes swing too far
 SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
@@ -257,7 +256,7 @@ class Nodes(SoftBodies, Part):
         posed = self.root.posed_at_end(lin, stage) or self._posed(lin, stage)
         if whole is None:
             return rubbed(self, posed, after)
-        goal = BRAKED * WORK_LEFT * stage.energy_at_stake(self.mass, free)
+        goal = WORK_LEFT * stage.energy_at_stake(self.mass, free)
         for count in range(BRAKINGS):
             rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
             after = rubbed(self, posed, after, rest)
@@ -268,8 +267,7 @@ class Nodes(SoftBodies, Part):
             if abs(stage.work(self.mass, free, rest)) <= goal:
                 break
             lin = self._linearised_end(stage, after, damped)
-            # the factor that stands there serves once more: another one costs far more than this tells
-            posed = self._posed(lin, stage) if count else whole.posed(lin, stage)
+            posed = self._posed(lin, stage)
         return after
 
     def _linearised_end(self, stage: NodeStage, after: State, damped: Damped | None) -> Linearised:

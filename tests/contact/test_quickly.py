@@ -64,7 +64,7 @@ def test_balls_that_hit_each_other_take_few_iterations(tmp_path):
     assert part.counts["calmed"] == 0
 
 
-def test_balls_that_roll_on_the_ground_and_rub_take_two_factors_a_stage_or_three(tmp_path):
+def test_balls_that_roll_on_the_ground_and_rub_take_three_factors_a_stage_or_four(tmp_path):
     """An iteration that leads on needs none of its own, nor does the ground's friction where one was just made."""
     arrays = {}
     bodies = [soft(name, *ball(0.15, 4, at), arrays, modulus=2e4, friction=0.4)
@@ -76,7 +76,7 @@ def test_balls_that_roll_on_the_ground_and_rub_take_two_factors_a_stage_or_three
     u = state.u.reshape(-1, 3).copy()
     u[:, 0] = np.where(state.q.reshape(-1, 3)[:, 0] < 0.0, 0.6, -0.3)
     _, factors = followed(part, replace(state, u=u.ravel()), 12)
-    assert np.mean(factors) <= 5
+    assert np.mean(factors) <= 7
 
 
 def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
