@@ -30,11 +30,15 @@ def is_running(obj: bpy.types.Object) -> bool:
     return later.has_run(session) and session.running_bake(obj) is not None
 
 
-def _bake(settings: CONJAC_Settings, wait: bool = True) -> int:
-    """Bake this object as the Bake button does. wait: return when it has ended.
+def _bake(settings: CONJAC_Settings, wait: bool = True, raise_on_failure: bool = False) -> int:
+    """Bake this object as the Bake button does. wait: return when it has ended. raise_on_failure: wait, and raise
+    RuntimeError, with `.exit_code` and `.code`, where the bake does not end complete.
 
     Returns the exit code: 0 complete, 2 bad input, 3 diverged, 4 environment, 75 stopped (or still running).
     """
+    if raise_on_failure:
+        foreground.bake_or_raise(settings.id_data)  # type: ignore[arg-type]
+        return 0
     return foreground.bake_object(settings.id_data, wait=wait)  # type: ignore[arg-type]
 
 

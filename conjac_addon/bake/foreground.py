@@ -31,6 +31,22 @@ def bake(obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] 
     return code
 
 
+class BakeFailed(RuntimeError):
+    """A bake that did not end well: its sentence, its exit code as `bake` returns it, and the error's stable code."""
+
+    def __init__(self, text: str, exit_code: int, code: str) -> None:
+        super().__init__(text)
+        self.exit_code, self.code = exit_code, code
+
+
+def bake_or_raise(obj: bpy.types.Object) -> None:
+    """Bake the object in the present scene to its end. Raises BakeFailed where frames are missing afterwards."""
+    told: list[dict[str, Any]] = []
+    code = bake(obj, bpy.context.scene, report=print, listen=told.append)
+    if code:
+        raise BakeFailed(told[-1]["text"], code, told[-1]["error"] or "")
+
+
 def bake_object(obj: bpy.types.Object, wait: bool = True, report: Callable[[str], None] = print) -> int:
     """Bake the object as the Bake button does, in the present scene. Returns the exit code.
 

@@ -3,9 +3,11 @@
 import bpy
 
 from ...solver.errors import ConJacError, printable
+from ...solver.frames.read import Cache
 from .. import members, playback
 from ..operators.light import Behaviour
 from ..operators.poll import baked, soft_body_to_read, to_read, unless
+from ..timeline import frame_range
 from . import belongings, freeing, place, session, shown
 from .behind import BehindWindow
 
@@ -109,14 +111,28 @@ class CONJAC_OT_export(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         folder = place.job_folder(obj)
+        span = frame_range(members.shared_settings(obj), context.scene)
         try:
-            for note in shown.show(obj, context.scene, folder, place.cache_of(folder), self.format):
-                self.report({"INFO"}, note)
+            cache = place.cache_of(folder)
+            notes = shown.show(obj, context.scene, folder, cache, self.format, span)
         except ConJacError as error:
             error.object = error.object or obj.name
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        self.report({"INFO"}, ". ".join([_written(obj, cache, span), *notes]))
         return {"FINISHED"}
+
+
+def _written(obj: bpy.types.Object, cache: Cache, span: tuple[int, int]) -> str:
+    """How many frames an export wrote, and where."""
+    first = max(cache.frames[0], span[0])
+    run = playback.run_from({frame for frame in cache.frames_done() if frame <= span[1]}, first)
+    assert run is not None  # they were just written
+    file = playback.file_of(obj)
+    where = f'"{file}"' if file is not None else "shape keys of its mesh"
+    count = run[1] - run[0] + 1
+    many = f"{count} frames, {run[0]} to {run[1]}, were" if count > 1 else f"One frame, {run[0]}, was"
+    return f'"{obj.name}": {many} written to {where}'
 
 
 def _anything_baked(obj: bpy.types.Object) -> bool:

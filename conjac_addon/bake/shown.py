@@ -17,18 +17,25 @@ from .. import settings as properties
 from . import belongings, place
 
 
-def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str) -> list[str]:
+def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cache, key: str,
+         span: tuple[int, int] | None = None) -> list[str]:
     """Play the frames on disk that follow each other from the first one on.
 
-    key: export format of soft bodies, "" for what each of them has chosen. Returns sentences for the artist. Raises
-    ConJacError.
+    key: export format of soft bodies, "" for what each of them has chosen. span: first and last frame to play at most;
+    None: those of the last bake. Returns sentences for the artist. Raises ConJacError.
     """
     for one in members.members(members.owner(obj), scene):
         gather.check_mode(one)
     # a shorter frame range leaves frames behind it, which are kept and not shown
     done = set(cache.frames_done()) & set(cache.asked())
-    run = playback.run_from(done, cache.frames[0]) if cache.frames else None
+    first = cache.frames[0] if cache.frames else 0
+    if span is not None:
+        done = {frame for frame in cache.frames_done() if span[0] <= frame <= span[1]}
+        first = max(first, span[0])
+    run = playback.run_from(done, first)
     if run is None:
+        if span is not None:
+            raise NoSuchThing(f"frame {first} of its frame range is not baked", "Bake it first", obj.name)
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
     holder = members.owner(obj)
     notes = []
@@ -119,7 +126,7 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
     if name in cache.sheet_names() and key == playback.SHEET_FORMAT:
         _claim(folder, base)
         meshes = playback.SheetFrames(*run, lambda frame: cache.sheets(frame)[name])
-        return playback.show_sheet(obj, scene, meshes, base, *gather.start_mesh(obj, scene, run[0]))
+        return playback.show_sheet(obj, scene, meshes, base, *gather.start_mesh(obj, scene, cache.frames[0]))
     frames = playback.Frames(*run, lambda frame: bodies_at(cache, frame)[name])
     cuts = cache.cuts.get(name)
     if cuts is None:
@@ -127,7 +134,7 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
         _play(obj, scene, frames, folder, base, key)
     else:
         _play(obj, scene, frames, folder, base, "pc2")
-        shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, run[0]), cuts)
+        shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, cache.frames[0]), cuts)
         whole = playback.Frames(*run, lambda frame: cache.shown(frame)[name])
         _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
     note = playback.liveliness.show(obj, cache.liveliness().get(name))

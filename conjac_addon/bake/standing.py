@@ -46,9 +46,6 @@ FRESH = 1.0
 #: what changes when a bake does
 WATCHED = ("scene.json", "cache/manifest.json", "cache/written.log", "cache/lock", "cache/frames")
 
-#: what takes an evaluation of every frame to compare, so that a bake does it and not a panel
-NOT_COMPARED = "Shape, paint and animation are compared at the next bake"
-
 _seen: dict[Path, tuple[tuple, float, Status]] = {}
 
 
@@ -91,7 +88,7 @@ def status(obj: bpy.types.Object) -> Status:
             whose = Path(said.blend).name if said.blend and said.object == obj.name else said.object
             found = replace(found, text=f'{found.text}, of "{whose}": its first bake makes its own')
         if found.state == "complete":
-            told = (by_hand, found.text, found.wrong, NOT_COMPARED)
+            told = (by_hand, found.text, found.wrong)
             return replace(found, text=". ".join(filter(None, told)), by_hand=bool(by_hand))
     elif found.state == "none":
         other = _plays_otherwise(obj, folder)

@@ -182,7 +182,7 @@ def test_an_object_deleted_while_the_scene_is_read_is_named(scene):  # noqa: F81
     assert place.job_folder(obj).exists()
 
 
-def test_what_has_been_moved_since_is_named_and_what_was_not_compared_is_said(scene):  # noqa: F811
+def test_what_has_been_moved_since_is_named(scene):  # noqa: F811
     obj = add_jelly()
     bpy.ops.object.empty_add()
     handle = bpy.context.object
@@ -193,7 +193,7 @@ def test_what_has_been_moved_since_is_named_and_what_was_not_compared_is_said(sc
     assert obj.conjac.bake() == 0
     status = addon_bake.status(obj)
     assert status.state == "complete"
-    assert "Shape, paint and animation are compared at the next bake" in status.text
+    assert status.text == "All 12 frames are baked"
 
     def state_with(obj):
         bpy.context.view_layer.update()
