@@ -18,7 +18,7 @@ MOST = 4  #: times as many iterations, after which it is as well
 MORE_ROOM = "Give what touches there more room, move it more slowly, or use shorter steps"
 FAR_LESS = 1.0e3  #: times less energy than after one that was may be left after an iteration on another's factor
 LAGGED = 12  #: iterations after which friction keeps its loads
-ITS_LOADS = 3  #: iterations on the last factor in which a stage that has settled takes the loads that it ends with
+SETTLED_LOADS = 3  #: iterations on the last factor in which a stage that has settled takes the loads that it ends with
 SLOW = 0.5  #: of the last move: after one that is more, another factor of projected stiffness would be as slow
 SERVES = 8  #: iterations that a factor serves at most where they are slow
 ASTRAY = 2.0  #: times the last move: where a kept factor leads farther it is made anew
@@ -104,7 +104,7 @@ def _with_its_loads(problem_at: Callable[[Vec], StageProblem], problem: StagePro
 
     What presses in one stage and rubs in the next is no friction of the same load where a body hops.
     """
-    for _ in range(ITS_LOADS):
+    for _ in range(SETTLED_LOADS):
         before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
         if problem is before:
             break
