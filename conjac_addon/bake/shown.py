@@ -34,7 +34,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
         first = max(first, span[0])
     run = playback.run_from(done, first)
     if run is None:
-        if span is not None:
+        if cache.frames and first > cache.frames[0]:
             raise NoSuchThing(f"frame {first} of its frame range is not baked", "Bake it first", obj.name)
         raise NoSuchThing("nothing is baked yet", "Bake it first", obj.name)
     holder = members.owner(obj)
