@@ -2,9 +2,9 @@
 
     <!--row sharp_cloth: steps/EDGE (EOL)/ms, .3g-->14.2<!--/row-->
 
-A benchmark as `benchmarks.run` calls it; where the number is in what it said last, its details or `claims/NAME`; and
-how it is written, as Python formats numbers. `benchmarks.run --write` writes them anew, and a test sees that each is
-what its row says.
+A benchmark as `benchmarks.run` calls it; where the number is in its row, in the details or at `claims/NAME`, with
+` × 1000` behind it for another unit; and how it is written, as Python formats numbers. `benchmarks.run --write` writes
+them anew, and a test compares each with its row.
 
     python -m benchmarks.quoted          writes them from the rows that are there
 """
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 #: pages that people write; docs/benchmarks.md and docs/settings.md are written whole
 PAGES = (ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md"))
                                if page.name not in ("benchmarks.md", "settings.md")))
-MARKED = re.compile(r"<!--row ([\w.]+): ([^,>]+), ([^>]*?)-->(.*?)<!--/row-->", re.DOTALL)
+MARKED = re.compile(r"<!--row ([\w.]+): ([^>]+?), ([^ >]*)-->(.*?)<!--/row-->", re.DOTALL)
 WITHOUT = "not measured"  #: in place of a number whose row is gone
 
 
@@ -27,8 +27,11 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
     """The text with each number as its row has it now. Raises KeyError where a row has no such number."""
     def one(found: re.Match[str]) -> str:
         name, path, form, _ = found.groups()
-        said = format(value(answers[name], path), form).replace("%", " %") if name in answers else WITHOUT
-        return f"<!--row {name}: {path}, {form}-->{said}<!--/row-->"
+        where, _, factor = path.partition(" × ")
+        shown = WITHOUT
+        if name in answers:
+            shown = format(value(answers[name], where) * float(factor or 1), form).replace("%", " %")
+        return f"<!--row {name}: {path}, {form}-->{shown}<!--/row-->"
 
     return MARKED.sub(one, text)
 
