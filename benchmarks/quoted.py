@@ -39,19 +39,26 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
 def value(answer: dict[str, Any], path: str) -> float:
     """A number of a row. Raises KeyError where it has none there.
 
-    Keys follow each other behind slashes, which they may have too; of a list `min` and `max` are such keys.
+    Keys follow each other behind slashes, which they may have too; of a list its places from 0 on are such keys, and
+    `min` and `max` where it is of numbers.
     """
     at: Any = answer["details"] | {"claims": {claim["claim"]: claim["value"] for claim in answer["claims"]}}
     rest = path
     while rest:
         if isinstance(at, list):
-            at = {"min": min(at), "max": max(at)}
+            at = {str(index): one for index, one in enumerate(at)} | ordered(at)
         fitting = [key for key in at if f"{rest}/".startswith(f"{key}/")] if isinstance(at, dict) else []
         if not fitting:
             raise KeyError(f"{answer.get('benchmark', '')} has no {path}")
         key = max(fitting, key=len)
         at, rest = at[key], rest[len(key) + 1:]
     return float(at)
+
+
+def ordered(numbers: list[Any]) -> dict[str, Any]:
+    """The least and the largest of some numbers, by name; of none or of anything else an empty dictionary."""
+    fitting = numbers and all(isinstance(one, (int, float)) for one in numbers)
+    return {"min": min(numbers), "max": max(numbers)} if fitting else {}
 
 
 def write(answers: dict[str, dict[str, Any]]) -> None:

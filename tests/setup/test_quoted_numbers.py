@@ -15,12 +15,13 @@ MEASURED = re.compile(r"(?<![\w/.^])[\d.,]*\d ?(?:ms|s|min|minutes|seconds|hours
 WRITTEN = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- written by .*?<!-- up to here -->",
                      re.DOTALL)
 
-#: what each number is that people wrote, by page: [what it is, the words around it]
+#: what each number is that people wrote, by page: [what it is, the words around it], and behind a "tested" one the test
+#: that measures it and reads it from the page
 HANDWRITTEN = json.loads(Path(__file__).with_name("handwritten_numbers.json").read_text(encoding="utf-8"))
 #: what it may be; nobody has looked at "unsorted" ones, most of which are measurements without a row that have to go
-KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "unsorted"}
+KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested", "unsorted"}
 #: how many numbers stand in unsorted snippets, some of them in two. It may only shrink
-UNSORTED = 610
+UNSORTED = 435
 
 
 def shown(text):
@@ -55,16 +56,19 @@ def test_quoted_numbers_are_what_their_rows_say(page, answers):
 def test_each_number_is_written_by_code_or_listed(page):
     """Put a measured one between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
     name = page.relative_to(quoted.ROOT).as_posix()
-    found, gone = unlisted(page.read_text(encoding="utf-8"), [words for _, words in HANDWRITTEN.get(name, [])])
+    found, gone = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
     assert not found, f"{name}: neither a row's nor listed"
     assert not gone, f"{name}: listed, but not in the page"
 
 
 def test_each_listed_number_says_what_it_is():
     entries = [entry for listed in HANDWRITTEN.values() for entry in listed]
-    assert {kind for kind, _ in entries} <= KINDS
-    assert all(MEASURED.search(words) for _, words in entries)
-    assert sum(len(MEASURED.findall(words)) for kind, words in entries if kind == "unsorted") == UNSORTED
+    assert {kind for kind, *_ in entries} <= KINDS
+    assert all(MEASURED.search(words) for _, words, *_ in entries)
+    assert sum(len(MEASURED.findall(words)) for kind, words, *_ in entries if kind == "unsorted") == UNSORTED
+    for page, listed in HANDWRITTEN.items():
+        for test in [test for kind, _, *tests in listed if kind == "tested" for test in tests or [""]]:
+            assert Path(page).name in (quoted.ROOT / test).read_text(encoding="utf-8"), f"{test} does not read {page}"
     assert {*HANDWRITTEN} <= {page.relative_to(quoted.ROOT).as_posix() for page in quoted.PAGES}
 
 
@@ -99,6 +103,14 @@ def test_a_row_says_a_number_in_another_unit_and_where_a_key_has_a_comma():
     text = "<!--row atwood: steps/conf., cone/gap_m × 1000, .2f--><!--/row--> mm"
     row = {"details": {"steps": {"conf., cone": {"gap_m": 0.00363}}}, "claims": []}
     assert quoted.MARKED.sub(r"\4", quoted.filled(text, {"atwood": row})) == "3.63 mm"
+
+
+def test_a_row_s_list_is_read_by_place_and_by_its_ends():
+    row = {"details": {"rows": [{"ms": 7.0}, {"ms": 5.0}], "left": [0.5, 0.25], "none": []}, "claims": []}
+    assert [quoted.value(row, path) for path in ("rows/1/ms", "left/0", "left/min", "left/max")] == [5, 0.5, 0.25, 0.5]
+    for path in ("rows/min", "rows/2/ms", "none/max"):
+        with pytest.raises(KeyError):
+            quoted.value(row, path)
 
 
 def test_a_number_whose_row_is_gone_is_no_number():
