@@ -97,6 +97,9 @@ classes = (
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
     operator(
+        "turn_into_cloth", cloth, "Turn Into Cloth",
+        "Make the active soft body cloth, as what encloses nothing has no inside to be soft"),
+    operator(
         "add_cut", cuts, "Add Cut",
         "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
     operator(
