@@ -18,10 +18,8 @@ WRITTEN = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- writ
 #: what each number is that people wrote, by page: [what it is, the words around it], and behind a "tested" one the test
 #: that measures it and reads it from the page
 HANDWRITTEN = json.loads(Path(__file__).with_name("handwritten_numbers.json").read_text(encoding="utf-8"))
-#: what it may be; nobody has looked at "unsorted" ones, most of which are measurements without a row that have to go
-KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested", "unsorted"}
-#: how many numbers stand in unsorted snippets, some of them in two. It may only shrink
-UNSORTED = 90
+#: what it may be: a measured one is none of these and has to be a row's
+KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested"}
 
 
 def shown(text):
@@ -65,7 +63,6 @@ def test_each_listed_number_says_what_it_is():
     entries = [entry for listed in HANDWRITTEN.values() for entry in listed]
     assert {kind for kind, *_ in entries} <= KINDS
     assert all(MEASURED.search(words) for _, words, *_ in entries)
-    assert sum(len(MEASURED.findall(words)) for kind, words, *_ in entries if kind == "unsorted") == UNSORTED
     for page, listed in HANDWRITTEN.items():
         for test in [test for kind, _, *tests in listed if kind == "tested" for test in tests or [""]]:
             assert Path(page).name in (quoted.ROOT / test).read_text(encoding="utf-8"), f"{test} does not read {page}"
