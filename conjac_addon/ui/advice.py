@@ -25,6 +25,7 @@ from ..operators.remedies import instanced, lowest, unmet, unnoticed
 from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
+from . import painted_state
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
 FEW = 60
@@ -89,10 +90,12 @@ def look() -> None:
         if uid not in objects or now - when > FORGOTTEN:
             _shown.pop(uid)
             _found.pop(uid, None)
+            painted_state.forget(uid)
             continue
         _, before = _found.get(uid, (0.0, ()))
         began = time.monotonic()
         advice = tuple(look_at(objects[uid], bpy.context.scene))
+        changed |= painted_state.update(objects[uid])
         ended = time.monotonic()
         _found[uid] = ended + max(FRESH, TIMES * (ended - began)), advice
         changed |= advice != before
@@ -321,3 +324,4 @@ def unregister() -> None:
         bpy.app.timers.unregister(look)
     _found.clear()
     _shown.clear()
+    painted_state.forget()

@@ -16,8 +16,8 @@ TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_co
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
-    "paint": ("Paint", ("add_group", "preview_field", "add_spots", "remove_spots", None, "add_handle", "remove_handle",
-                        "suggest_handles")),
+    "paint": ("Paint", ("add_group", "done_painting", "preview_field", "add_spots", "remove_spots", None,
+                        "add_handle", "remove_handle", "suggest_handles")),
     "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
                                "add_pull", "remove_pull", None, "add_weld", "remove_weld", None,
                                "add_cut", "remove_cut")),
