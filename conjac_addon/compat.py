@@ -115,3 +115,27 @@ def select_bones(armature: bpy.types.Object, names: set[str]) -> None:
     """Select these bones and no others. From Blender 5.0 on that is kept by the pose."""
     for bone in armature.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
+
+
+def painted_weight(scene: bpy.types.Scene) -> Any:
+    """What has the weight that strokes paint: the brush, or the settings that all brushes share; None without a brush.
+    Shared settings are each mode's own from 5.0 on."""
+    paint = scene.tool_settings.weight_paint
+    owner = paint if hasattr(paint, "unified_paint_settings") else scene.tool_settings
+    shared = getattr(owner, "unified_paint_settings", None)
+    if shared is not None and shared.use_unified_weight:
+        return shared
+    return None if paint is None else paint.brush
+
+
+#: the tool of Weight Paint that paints with a brush; brushes are assets from 4.3 on
+WEIGHT_BRUSH = "builtin.brush" if VERSION >= (4, 3, 0) else "builtin_brush.Draw"
+
+
+def take_weight_brush(context: bpy.types.Context) -> None:
+    """Make that the tool of the 3D View where another one is; a background Blender has no tools."""
+    if bpy.app.background or context.workspace is None:
+        return
+    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
+    if tool is not None and "brush" not in tool.idname:
+        bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .. import later
+from .. import failures, later
 from . import advice, damping, manual, menus, overlays, panels, presets
 
 classes = (*panels.classes, *menus.classes, *presets.classes)
@@ -29,3 +29,5 @@ def unregister() -> None:
     for module in (advice, damping):
         if later.has_run(module):
             module.unregister()
+    if later.has_run(failures):
+        failures.forget()
