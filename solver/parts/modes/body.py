@@ -13,7 +13,7 @@ from ...errors import BadInput
 from ...meshing.volume import boundary_faces
 from ...state import Index, Vec
 from .cubature import build_cubature
-from .loads import Floor, Grab, Held, Touching
+from .loads import Floor, Grab, Held, SkinPoints
 from .operators import Substance
 from .points import CubaturePoints
 from .skinning import Subspace, build_subspace
@@ -72,7 +72,7 @@ class ReducedBody:
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
         chosen = _spread_out(nodes[self.skin], TOUCHING)
         some = self.skin[chosen]
-        self._touching = Touching(subspace.functions[some], subspace.prescribed[some], nodes[some])
+        self._touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.last: tuple[Solved, ...] = ()  #: how the stages of the last step ended
 
     @classmethod

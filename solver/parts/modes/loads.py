@@ -39,7 +39,7 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Touching:
+class SkinPoints:
     """Points of the skin that may touch the floor."""
 
     rows: Vec  #: Φ there, (s, p)
@@ -50,7 +50,7 @@ class Touching:
 class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
-    def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: Touching, led: Vec, base: Vec,
+    def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, led: Vec, base: Vec,
                  rate: Vec, length: float) -> None:
         """led: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage started
         and rate: those that it would go on with, (p, 3). length: positions change by length times velocity [s]."""
