@@ -17,7 +17,7 @@ from .loads import Floor, Grab, Held, SkinPoints
 from .operators import Substance
 from .points import CubaturePoints
 from .skinning import Subspace, build_subspace
-from .stepping import Iterating, ReducedStage, Solved, solve_stage
+from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
 
 MODES = 16
 POINTS = 30  #: a weight
@@ -73,7 +73,7 @@ class ReducedBody:
         chosen = _spread_out(nodes[self.skin], TOUCHING)
         some = self.skin[chosen]
         self._touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
-        self.last: tuple[Solved, ...] = ()  #: how the stages of the last step ended
+        self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
 
     @classmethod
     def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
@@ -186,7 +186,7 @@ class ReducedBody:
         how = self.stepping
         damped = self._damped(state)
         before = np.concatenate([state.y, state.led]), np.concatenate([state.u, state.led_rate])
-        solved: list[Solved] = []
+        solved: list[SolvedStage] = []
 
         def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""

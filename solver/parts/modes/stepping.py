@@ -85,7 +85,7 @@ class ReducedStage:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedStage:
     """Where a stage ended."""
 
     y: Vec  #: coordinates, (p, 3)
@@ -94,7 +94,7 @@ class Solved:
     again: bool  #: whether it was solved again by plain iterations
 
 
-def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> Solved:
+def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> SolvedStage:
     """From coordinates y (p, 3). length: a mean move of less ends it, as coordinates have it [√kg m].
 
     Raises StepFailed where numbers are none or the matrix is not positive definite.
@@ -103,10 +103,10 @@ def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> S
     if not (how.mixed and how.guarded) or stage.potential(found.y) <= stage.potential(y):
         return found
     plain = _iterate(stage, y, False, how, length)
-    return Solved(plain.y, found.iterations + plain.iterations, found.decrements + plain.decrements, True)
+    return SolvedStage(plain.y, found.iterations + plain.iterations, found.decrements + plain.decrements, True)
 
 
-def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> Solved:
+def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
     """Sequential quadratic programming on coordinates and stretches, or Newton's on coordinates.
 
     [MFEM Alg. 1] [MFEM 5-8]"""
@@ -132,7 +132,7 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
         y, gradients = y + taken * step, gradients + taken * moved
         if np.linalg.norm(step) <= length:
             break
-    return Solved(y, len(decrements), tuple(decrements), False)
+    return SolvedStage(y, len(decrements), tuple(decrements), False)
 
 
 def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
