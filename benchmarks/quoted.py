@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-#: pages that people write; docs/benchmarks.md and docs/settings.md are written whole
+#: pages that people write; those that code writes whole are left out
 PAGES = (ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md"))
-                               if page.name not in ("benchmarks.md", "settings.md")))
+                               if page.name not in ("benchmarks.md", "settings.md", "presets.md")))
 MARKED = re.compile(r"<!--row ([\w.]+): ([^>]+?), ([^ >]*)-->(.*?)<!--/row-->", re.DOTALL)
 WITHOUT = "not measured"  #: in place of a number whose row is gone
 

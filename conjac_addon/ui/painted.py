@@ -40,6 +40,8 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             column = layout.column()
             column.active = not uncounted.why(obj, entry.key)  # grey where it means nothing with the present choices
             draw_map(column, obj, entry)
+            if entry.key == "pin":
+                draw_soft_pins(layout, obj)
     handles = layout.column()
     handles.active = follows
     column = handles.column(align=True)
@@ -97,6 +99,19 @@ def _with_unit(end: str, param: Param) -> str:
     """What one end of a map is called, with its unit."""
     shown = dials.unit_of(param)
     return end if shown is None else f"{end} ({shown[0]})"
+
+
+def draw_soft_pins(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Whether weights of Pin are strengths, and how firm they are, once it is painted."""
+    settings = obj.conjac
+    if not is_begun(obj, catalogue.maps()["pin"]):
+        return
+    layout.prop(settings, "soft_pins")
+    if settings.soft_pins:
+        if members.is_sharp(obj):
+            hint(layout, "Sharp Edges know no Soft Pins: above 0.5 is hard")
+        else:
+            setting(layout, settings, catalogue.PIN_STIFFNESS.key)
 
 
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:

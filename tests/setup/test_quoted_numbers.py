@@ -1,5 +1,6 @@
 """Numbers that the manual measured are written by code: between marks that name a row, or in a table that a script
-writes. Each other number with a unit stands in `handwritten_numbers.json`, with what it is and the words around it."""
+writes. Each other number with a unit, or with a point in a table, stands in `handwritten_numbers.json`, with what it is
+and the words around it."""
 
 import json
 import re
@@ -12,16 +13,16 @@ from benchmarks.run import kept, names
 
 #: with a unit of what is measured: time, size, share, ratio
 MEASURED = re.compile(r"(?<![\w/.^])[\d.,]*\d ?(?:ms|s|min|minutes|seconds|hours|×|times|GB|MB|kB|%|mm)(?![\w²])")
+#: with a point, in a table's cell
+TABULATED = re.compile(r"(?<=[|,( −])\d*\.\d+(?=[ ,)])")
 WRITTEN = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- written by .*?<!-- up to here -->",
                      re.DOTALL)
 
 #: what each number is that people wrote, by page: [what it is, the words around it], and behind a "tested" one the test
 #: that measures it and reads it from the page
 HANDWRITTEN = json.loads(Path(__file__).with_name("handwritten_numbers.json").read_text(encoding="utf-8"))
-#: what it may be; nobody has looked at "unsorted" ones, most of which are measurements without a row that have to go
-KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested", "unsorted"}
-#: how many numbers stand in unsorted snippets, some of them in two. It may only shrink
-UNSORTED = 90
+#: what it may be: a measured one is none of these and has to be a row's
+KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested"}
 
 
 def shown(text):
@@ -34,7 +35,9 @@ def unlisted(text, listed):
     not in the page."""
     text = shown(text)
     spans = [(found.start(), found.end()) for snippet in listed for found in re.finditer(re.escape(snippet), text)]
-    return ([found.group() for found in MEASURED.finditer(text)
+    tables = [line.span() for line in re.finditer(r"^\|.*\|$", text, re.MULTILINE)]
+    numbers = [*MEASURED.finditer(text), *(found for span in tables for found in TABULATED.finditer(text, *span))]
+    return ([found.group() for found in numbers
              if not any(start <= found.start() and found.end() <= end for start, end in spans)],
             [snippet for snippet in listed if snippet not in text])
 
@@ -64,8 +67,7 @@ def test_each_number_is_written_by_code_or_listed(page):
 def test_each_listed_number_says_what_it_is():
     entries = [entry for listed in HANDWRITTEN.values() for entry in listed]
     assert {kind for kind, *_ in entries} <= KINDS
-    assert all(MEASURED.search(words) for _, words, *_ in entries)
-    assert sum(len(MEASURED.findall(words)) for kind, words, *_ in entries if kind == "unsorted") == UNSORTED
+    assert all(MEASURED.search(words) or TABULATED.search(words) for _, words, *_ in entries)
     for page, listed in HANDWRITTEN.items():
         for test in [test for kind, _, *tests in listed if kind == "tested" for test in tests or [""]]:
             assert Path(page).name in (quoted.ROOT / test).read_text(encoding="utf-8"), f"{test} does not read {page}"
@@ -88,6 +90,8 @@ def test_pages_say_what_their_rows_say(answers):
     ("It takes 12 ms and 3.5 GB, 1.25 times as long", ["12 ms", "3.5 GB", "1.25 times"]),
     ("It takes <!--row step: claims/fill_ms, .3g-->12<!--/row--> ms", []),
     ("steps of 1/48 s of 9.81 m/s² at 30 m/s", []), ("goal 4 ms; `0.5 s`; default 3 %", ["4 ms", "3 %"]),
+    ("| NEWTON-D | 96.2 | .5, 3 | GPL-3.0 |\nIt is 0.5", ["96.2", ".5"]),
+    ("| `0.5` | <!--row step: claims/fill_ms, .2f-->0.50<!--/row--> |", []),
     ("<!-- what lands: written by x.py -->\n| 3 ms |\n<!-- end of what lands -->\n4 ms", ["4 ms"]),
 ])
 def test_what_counts_as_measured(text, found):
