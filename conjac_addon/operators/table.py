@@ -210,6 +210,9 @@ classes = (
         "add_ground", remedies, "Add Ground",
         "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
     operator(
+        "level_ground", remedies, "Raise Ground to the Grid",
+        "Put the ground where the grid is, or below the lowest of what stands on it"),
+    operator(
         "land", remedies, "Land on What Is Below",
         "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),
     operator(

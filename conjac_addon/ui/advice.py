@@ -21,7 +21,7 @@ from ..gather.placed import may_move
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
 from ..operators.first_settings import has_floor
-from ..operators.remedies import instanced, lowest, unmet, unnoticed
+from ..operators.remedies import instanced, lowest, sunk, unmet, unnoticed
 from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
@@ -32,6 +32,9 @@ FEW = 60
 
 #: of its largest dimension: what is thinner is a sheet
 FLAT = 1.0e-5
+
+#: of a body's largest dimension: a ground that lies no deeper is where it seems to be
+SUNK = 0.01
 
 #: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
 SLACK = 1.0
@@ -133,6 +136,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
             yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
                          "" if there else "Mechanism of Rigid Bodies")
+        if is_pulled(scene) and (deep := sunk(obj, scene)) > SUNK * max(*obj.dimensions):
+            yield Advice("sunk", f"Its ground lies {deep * unit_scale(scene):.3g} m below the grid: it falls through "
+                         "that, and the ground does not follow where it is raised", "conjac.level_ground",
+                         "Raise Ground to the Grid")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)

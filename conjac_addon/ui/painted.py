@@ -26,7 +26,7 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     draw_params(layout, settings, "fiber_field")
     if settings.fiber_field == "combed":
         setting(layout, settings, "fiber_curves_object")
-    layout.operator("conjac.preview_field", text="Show Fibers", icon="HIDE_OFF").field = "fibers"
+    draw_show(layout, "Fibers", "fibers")
     if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
         hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
 
@@ -141,6 +141,13 @@ def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
     return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
 
 
+def draw_show(layout: bpy.types.UILayout, label: str, field: str) -> None:
+    """The button that shows what a bake would use, and beside it the one that takes all that is shown away."""
+    row = layout.row(align=True)
+    row.operator("conjac.preview_field", text=f"Show {label}", icon="HIDE_OFF").field = field
+    row.operator("conjac.remove_previews", text="", icon="X")
+
+
 def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The maps of the material's own numbers: a group for each, and both ends once it is there."""
     obj, settings = context.object, context.object.conjac
@@ -156,5 +163,4 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 column = layout.column(align=True)
                 for name, end in ((param.key, "Unpainted"), (f"{param.key}_high", "Painted")):
                     column.prop(settings, dials.name_in(settings, name), text=_with_unit(end, param))
-                shown = layout.operator("conjac.preview_field", text=f"Show {param.label}", icon="HIDE_OFF")
-                shown.field = param.key
+                draw_show(layout, param.label, param.key)

@@ -242,6 +242,9 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.ops.mesh.primitive_plane_add()
     bpy.context.object.conjac.enabled = True  # flat
     buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
+    bpy.context.object.conjac.use_ground, bpy.context.object.conjac.ground_height = True, -2.0
+    bpy.context.object.conjac.contact.collides_with = "none"
+    buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
     bpy.ops.conjac.add_group(map="pin")
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
