@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bmesh
@@ -15,6 +16,23 @@ RELATIVE_PATH: dict[str, Any] = {"options": {"PATH_SUPPORTS_BLEND_RELATIVE"}} if
 #: the Mesh Cache modifier's "mirror no axis": a set of names in 4.2, three switches in 4.5
 _FLIPS_BY_NAME = bpy.types.MeshCacheModifier.bl_rna.properties["flip_axis"].type == "ENUM"
 NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
+
+
+def look_for_presets(folder: Path, there: bool) -> None:
+    """Let Blender look for presets in `presets` of a folder, or no longer; it looks nowhere else before 4.3."""
+    if hasattr(bpy.utils, "register_preset_path"):
+        (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
+
+
+def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path) -> None:
+    """A menu of presets, those in `presets` of a folder among them."""
+    if hasattr(bpy.utils, "register_preset_path"):
+        menu.draw_preset(context)
+        return
+    kind: Any = menu
+    menu.path_menu([*bpy.utils.preset_paths(kind.preset_subdir), str(folder / "presets" / kind.preset_subdir)],
+                   kind.preset_operator, filter_ext=lambda ending: ending.lower() == ".py",
+                   display_name=lambda name: bpy.path.display_name(name, title_case=False))
 
 
 def identifier(modifier: bpy.types.Modifier) -> int:

@@ -79,7 +79,7 @@ class InStretches:
         """Let stretches go where a move of all nodes from there, (n, 3) [m], leads them. V dzᵀ H dz of all, by which ψ
         bends along that [J]. [MFEM 7, 8]"""
         own = self._elastic
-        share(lead, len(own._works), self._x, moved, *self._body[:3], own._works, self._rooms, self._z, self._z_bar,
+        share(lead, len(own._works), self._x, moved, *self._body[:3], own._works, self._z, self._z_bar,
               self._slope, self._hessian, self._change, self._multipliers, own._energies)
         return float(own._energies.sum())
 
@@ -96,8 +96,8 @@ class InStretches:
         """Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions (n, 3) [m]; writes its forces (p, 4, 3) [N]. [MFEM 4]"""
         own = self._elastic
         own._refuse_unpadded(forces)
-        share(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._rooms,
-              self._z, self._change, self._share, self._multipliers, forces, own._energies)
+        share(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
+              self._change, self._share, self._multipliers, forces, own._energies)
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:

@@ -8,8 +8,20 @@ from __future__ import annotations
 
 from numba import types
 
-from ..materials.algebra import decompose
-from ..materials.lanes import ENERGY, GRADIENT, LANES, LEFT, MATERIAL_KERNEL, STRESS, TANGENT, put
+from ..materials.algebra import decompose, dot
+from ..materials.lanes import (
+    ENERGY,
+    GRADIENT,
+    LANES,
+    LEFT,
+    MATERIAL_KERNEL,
+    RIGHT,
+    SIGMA,
+    STRESS,
+    TANGENT,
+    put,
+    vector,
+)
 from ..threads import inlined, kernel
 from .elastic_kernels import (
     VOLUME,
@@ -28,13 +40,10 @@ FLOOR = 0.1
 TINY = 1.0e-300
 
 # where a chunk keeps what the material's kernels would write over
-TURNS = 0  #: U, V and σ, 21 slots, as they stand from LEFT on
-WEIGHTS = 21  #: of Ŝ = Vᵀ dS V in dS, 6 x 6
-CHANGES = 57  #: of dF in Ŝ, 6 x 9
-ALONG = 111  #: A = ∂z̄/∂F, 6 x 9, F column-major
-BENT = 165  #: H A, 6 x 9
-HESSIAN = 219  #: H = ∂²ψ/∂z², 6 x 6
-ROOM = 255
+ALONG = 0  #: A = ∂z̄/∂F, 6 x 9, F column-major
+BENT = 54  #: H A, 6 x 9
+HESSIAN = 108  #: H = ∂²ψ/∂z², 6 x 6
+ROOM = 144
 
 TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
 KERNELS = (MaterialKernel, MaterialKernel)
@@ -64,62 +73,93 @@ def _slot(i, j, k, m):  # type: ignore[no-untyped-def]
     return TANGENT + 9 * (2 + j + m) + 3 * i + k
 
 
-@kernel("void(f8[::1], i8, i8, i8)")
-def multiply(room, out, left, right):  # type: ignore[no-untyped-def]
-    """Product of a 6 x 6 and a 6 x 9 in these slots."""
-    for row in range(6):
-        for column in range(9):
-            o = (out + 9 * row + column) * LANES
-            for lane in range(LANES):
-                room[o + lane] = 0.0
-            for k in range(6):
-                a, b = (left + 6 * row + k) * LANES, (right + 9 * k + column) * LANES
-                for lane in range(LANES):
-                    room[o + lane] += room[a + lane] * room[b + lane]
-
-
-@kernel("void(f8[::1], f8[::1])")
-def follow_turns(work, room):  # type: ignore[no-untyped-def]
-    """A = ∂z̄/∂F where U, V and σ of F are in the lane array: Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V.
-    [MFEM 6]"""
-    for slot in range(21):
-        for lane in range(LANES):
-            room[(TURNS + slot) * LANES + lane] = work[(LEFT + slot) * LANES + lane]
-    for entry in range(6):
-        i, j = _pair(entry)
-        for other in range(6):
-            p, q = _pair(other)
-            for lane in range(LANES):
-                v = (TURNS + 9) * LANES + lane
-                w = room[v + (3 * i + p) * LANES] * room[v + (3 * j + q) * LANES]
-                if i != j:
-                    w += room[v + (3 * j + p) * LANES] * room[v + (3 * i + q) * LANES]
-                room[(WEIGHTS + 6 * other + entry) * LANES + lane] = w
-        for column in range(9):
-            k, m = column % 3, column // 3
-            for lane in range(LANES):
-                u, v = TURNS * LANES + lane, (TURNS + 9) * LANES + lane
-                g = room[u + (3 * i + k) * LANES] * room[v + (3 * j + m) * LANES]
-                if i != j:
-                    s, t = room[(TURNS + 18 + i) * LANES + lane], room[(TURNS + 18 + j) * LANES + lane]
-                    h = room[u + (3 * j + k) * LANES] * room[v + (3 * i + m) * LANES]
-                    floor = FLOOR * room[(TURNS + 18) * LANES + lane]
-                    g = (s * g + t * h) / max(s + t, max(floor, TINY))
-                room[(CHANGES + 9 * entry + column) * LANES + lane] = g
-    multiply(room, ALONG, WEIGHTS, CHANGES)
+@inlined
+def _six(left, a, step, right, b, other):  # type: ignore[no-untyped-def]
+    """Σ of six products, as far apart as these steps say."""
+    return (
+        left[a] * right[b] + left[a + step] * right[b + other] + left[a + 2 * step] * right[b + 2 * other]
+        + left[a + 3 * step] * right[b + 3 * other] + left[a + 4 * step] * right[b + 4 * other]
+        + left[a + 5 * step] * right[b + 5 * other]
+    )
 
 
 @inlined
-def _stretches(room, out, block):  # type: ignore[no-untyped-def]
-    """z̄ = vec V Σ Vᵀ of one block into a table."""
-    for entry in range(6):
-        p, q = _pair(entry)
-        for lane in range(LANES):
-            v, s = (TURNS + 9) * LANES + lane, (TURNS + 18) * LANES + lane
-            total = 0.0
-            for i in range(3):
-                total += room[s + i * LANES] * room[v + (3 * i + p) * LANES] * room[v + (3 * i + q) * LANES]
-            out[block, entry, lane] = total
+def _share(s, t, floor):  # type: ignore[no-untyped-def]
+    """2 σ_i/(σ_i + σ_j)."""
+    return 2.0 * s / max(s + t, floor)
+
+
+@inlined
+def _blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+    return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
+
+
+@inlined
+def _frames(work, lane):  # type: ignore[no-untyped-def]
+    """Columns of U and of V, σ and the floor of sums of two of these."""
+    sigma = vector(work, SIGMA, lane)
+    return ((vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)),
+            (vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)),
+            sigma, max(FLOOR * sigma[0], TINY))
+
+
+@inlined
+def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
+    """Entry (p, q) of V Ŝ Vᵀ. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
+    a, b, c = v
+    return (
+        d[0] * a[p] * a[q] + d[1] * b[p] * b[q] + d[2] * c[p] * c[q] + e[0] * (a[p] * b[q] + b[p] * a[q])
+        + e[1] * (a[p] * c[q] + c[p] * a[q]) + e[2] * (b[p] * c[q] + c[p] * b[q])
+    )
+
+
+@inlined
+def _stretch(v, d, e):  # type: ignore[no-untyped-def]
+    """The six of V Ŝ Vᵀ."""
+    return (_stretch_entry(v, d, e, 0, 0), _stretch_entry(v, d, e, 1, 1), _stretch_entry(v, d, e, 2, 2),
+            _stretch_entry(v, d, e, 0, 1), _stretch_entry(v, d, e, 0, 2), _stretch_entry(v, d, e, 1, 2))
+
+
+@inlined
+def _rate(work, lane):  # type: ignore[no-untyped-def]
+    """dz̄ = A vec dF of the dF in the place of F: V Ŝ Vᵀ, Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V."""
+    u, v, sigma, floor = _frames(work, lane)
+    x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
+    # columns of dF V
+    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    s, t, w = sigma
+    e = (
+        0.5 * (_share(s, t, floor) * dot(u[0], q) + _share(t, s, floor) * dot(u[1], p)),
+        0.5 * (_share(s, w, floor) * dot(u[0], r) + _share(w, s, floor) * dot(u[2], p)),
+        0.5 * (_share(t, w, floor) * dot(u[1], r) + _share(w, t, floor) * dot(u[2], q)),
+    )
+    return _stretch(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
+
+
+@inlined
+def _pull(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
+    u, v, sigma, floor = frames
+    x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
+    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    s, t, w = sigma
+    mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
+    one = _blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
+    two = _blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
+    three = _blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
+    return (_blend(one, v[0][0], two, v[1][0], three, v[2][0]), _blend(one, v[0][1], two, v[1][1], three, v[2][1]),
+            _blend(one, v[0][2], two, v[1][2], three, v[2][2]))
+
+
+@inlined
+def _put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
+    put(work, slot, lane, columns[0])
+    put(work, slot + 3, lane, columns[1])
+    put(work, slot + 6, lane, columns[2])
 
 
 @inlined
@@ -134,13 +174,12 @@ def _load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 def _stress(work, room, multipliers, block):  # type: ignore[no-untyped-def]
     """P = Aᵀ λ."""
     for column in range(9):
-        p = (STRESS + column) * LANES
         for lane in range(LANES):
-            work[p + lane] = 0.0
-        for entry in range(6):
-            a = (ALONG + 9 * entry + column) * LANES
-            for lane in range(LANES):
-                work[p + lane] += room[a + lane] * multipliers[block, entry, lane]
+            a, row = (ALONG + column) * LANES + lane, 9 * LANES
+            work[(STRESS + column) * LANES + lane] = (
+                room[a] * multipliers[block, 0, lane] + room[a + row] * multipliers[block, 1, lane]
+                + room[a + 2 * row] * multipliers[block, 2, lane] + room[a + 3 * row] * multipliers[block, 3, lane]
+                + room[a + 4 * row] * multipliers[block, 4, lane] + room[a + 5 * row] * multipliers[block, 5, lane])
 
 
 @kernel(types.void(types.float64[::1], types.float64[::1], TABLE, TABLE, types.int64))
@@ -170,18 +209,21 @@ def second_order(work, room, slope, hessian, block):  # type: ignore[no-untyped-
 @kernel("void(f8[::1], f8[::1])")
 def tangent_of(work, room):  # type: ignore[no-untyped-def]
     """Aᵀ H A in place of the material's ∂P/∂F. [MFEM 6]"""
-    multiply(room, BENT, HESSIAN, ALONG)
+    row, entry = 9 * LANES, 6 * LANES
+    for k in range(6):
+        for column in range(9):
+            for lane in range(LANES):
+                # H is symmetric: its column k for its row
+                room[(BENT + 9 * k + column) * LANES + lane] = _six(
+                    room, (HESSIAN + k) * LANES + lane, entry, room, (ALONG + column) * LANES + lane, row)
     for j in range(3):
         for m in range(j + 1):
             for i in range(3):
                 for k in range(3):
                     out = _slot(i, j, k, m) * LANES
                     for lane in range(LANES):
-                        work[out + lane] = 0.0
-                    for entry in range(6):
-                        a, b = (ALONG + 9 * entry + i + 3 * j) * LANES, (BENT + 9 * entry + k + 3 * m) * LANES
-                        for lane in range(LANES):
-                            work[out + lane] += room[a + lane] * room[b + lane]
+                        work[out + lane] = _six(room, (ALONG + i + 3 * j) * LANES + lane, row,
+                                                room, (BENT + k + 3 * m) * LANES + lane, row)
 
 
 @kernel(types.void(*BODY, *KERNELS, *KERNELS, types.float64[:, ::1], types.float64[:, ::1], TABLE, TABLE, TABLE,
@@ -201,8 +243,17 @@ def linearise(  # type: ignore[no-untyped-def]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
-            follow_turns(work, room)
-            _stretches(room, z_bar, block)
+            for lane in range(LANES):
+                frames = _frames(work, lane)
+                _put_columns(room, ALONG, lane, _pull(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                _put_columns(room, ALONG + 9, lane, _pull(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+                _put_columns(room, ALONG + 18, lane, _pull(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+                _put_columns(room, ALONG + 27, lane, _pull(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+                _put_columns(room, ALONG + 36, lane, _pull(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+                _put_columns(room, ALONG + 45, lane, _pull(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                bar = _stretch(frames[1], frames[2], (0.0, 0.0, 0.0))
+                z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
+                z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
             for lane in range(LANES):
                 a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
                 d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
@@ -235,11 +286,9 @@ def linearise(  # type: ignore[no-untyped-def]
 
 
 @kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1], *BODY[3:6],
-                   types.float64[:, ::1], types.float64[:, ::1], TABLE, TABLE, TABLE, TABLE, TABLE, TABLE,
-                   types.float64[::1]))
+                   types.float64[:, ::1], TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.float64[::1]))
 def lead(  # type: ignore[no-untyped-def]
-    start, stop, x, moved, nodes, rest, constants, works, rooms, z, z_bar, slope, hessian, change, multipliers,
-    energies,
+    start, stop, x, moved, nodes, rest, constants, works, z, z_bar, slope, hessian, change, multipliers, energies,
 ):
     """Change of the stretches dz = z̄ − z + A J δx and multipliers λ = ψ' + H dz of a move δx, chunks start to stop.
 
@@ -248,19 +297,19 @@ def lead(  # type: ignore[no-untyped-def]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):
-        work, room = works[chunk], rooms[chunk]
+        work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
-            follow_turns(work, room)
             load_block(work, moved, nodes, rest, constants, block)
-            for entry in range(6):
-                for lane in range(LANES):
-                    change[block, entry, lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-                for column in range(9):
-                    a, g = (ALONG + 9 * entry + column) * LANES, (GRADIENT + column) * LANES
-                    for lane in range(LANES):
-                        change[block, entry, lane] += room[a + lane] * work[g + lane]
+            for lane in range(LANES):
+                a, b, c, d, e, f = _rate(work, lane)
+                change[block, 0, lane] = z_bar[block, 0, lane] - z[block, 0, lane] + a
+                change[block, 1, lane] = z_bar[block, 1, lane] - z[block, 1, lane] + b
+                change[block, 2, lane] = z_bar[block, 2, lane] - z[block, 2, lane] + c
+                change[block, 3, lane] = z_bar[block, 3, lane] - z[block, 3, lane] + d
+                change[block, 4, lane] = z_bar[block, 4, lane] - z[block, 4, lane] + e
+                change[block, 5, lane] = z_bar[block, 5, lane] - z[block, 5, lane] + f
             for entry in range(6):
                 for lane in range(LANES):
                     multipliers[block, entry, lane] = slope[block, entry, lane]
@@ -275,10 +324,10 @@ def lead(  # type: ignore[no-untyped-def]
                 energies[block * LANES + lane] = bent * work[VOLUME * LANES + lane]
 
 
-@kernel(types.void(*BODY, *KERNELS, types.float64[:, ::1], types.float64[:, ::1], TABLE, TABLE, types.float64,
-                   TABLE, TABLE, types.float64[::1]))
+@kernel(types.void(*BODY, *KERNELS, types.float64[:, ::1], TABLE, TABLE, types.float64, TABLE, TABLE,
+                   types.float64[::1]))
 def measure(  # type: ignore[no-untyped-def]
-    start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, rooms, z, change, share, multipliers,
+    start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
     forces, energies,
 ):
     """V (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, chunks start to stop. [MFEM 4]
@@ -287,30 +336,28 @@ def measure(  # type: ignore[no-untyped-def]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):
-        work, room = works[chunk], rooms[chunk]
+        work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
-            follow_turns(work, room)
-            _stress(work, room, multipliers, block)
+            for lane in range(LANES):
+                frames = _frames(work, lane)
+                a, b, c, d, e, f = _stretch(frames[1], frames[2], (0.0, 0.0, 0.0))
+                p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
+                s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
+                _put_columns(work, STRESS, lane, _pull(frames, p, q, r, s, t, w))
+                i = z[block, 0, lane] + share * change[block, 0, lane]
+                j = z[block, 1, lane] + share * change[block, 1, lane]
+                k = z[block, 2, lane] + share * change[block, 2, lane]
+                l = z[block, 3, lane] + share * change[block, 3, lane]
+                m = z[block, 4, lane] + share * change[block, 4, lane]
+                n = z[block, 5, lane] + share * change[block, 5, lane]
+                work[ENERGY * LANES + lane] = (
+                    p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
+                _load_stretch(work, lane, i, j, k, l, m, n)
             corner_forces(work)
             store_forces(work, forces, block)
-            for lane in range(LANES):
-                _load_stretch(work, lane, z[block, 0, lane] + share * change[block, 0, lane],
-                              z[block, 1, lane] + share * change[block, 1, lane],
-                              z[block, 2, lane] + share * change[block, 2, lane],
-                              z[block, 3, lane] + share * change[block, 3, lane],
-                              z[block, 4, lane] + share * change[block, 4, lane],
-                              z[block, 5, lane] + share * change[block, 5, lane])
             energy(work, False)
             load_constants(work, fibers, block)
             fiber_energy(work, False)
-            for entry in range(6):
-                p, q = _pair(entry)
-                for lane in range(LANES):
-                    v, s = (TURNS + 9) * LANES + lane, (TURNS + 18) * LANES + lane
-                    gap = -z[block, entry, lane] - share * change[block, entry, lane]
-                    for i in range(3):
-                        gap += room[s + i * LANES] * room[v + (3 * i + p) * LANES] * room[v + (3 * i + q) * LANES]
-                    work[ENERGY * LANES + lane] += multipliers[block, entry, lane] * gap
             store_energies(work, energies, block)

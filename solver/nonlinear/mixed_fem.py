@@ -3,9 +3,11 @@ an iteration."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isfinite, sqrt
 
 from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
 from .interface import StageSolver
@@ -72,8 +74,7 @@ class MixedFEM(StageSolver):
         forces.start()
         first = last = 0.0
         for _ in range(self._most if problem.stage.inertia else self.limits.iterations):
-            mixed.factor(unknowns, False)
-            residual = mixed.evaluate(unknowns).residual
+            residual = _factored(mixed, unknowns)
             direction = mixed.system.linear.solve(-residual)
             decrement = sqrt(max(-float(residual @ direction), 0.0))
             first = first or decrement
@@ -113,6 +114,18 @@ class MixedFEM(StageSolver):
         if not isfinite(_merit(last)):
             raise mixed.failed("no step lowers the Lagrangian", at)
         return last.unknowns, share
+
+
+def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
+    """Factor the matrix there; the residual of the forces that it was filled with, (3 p,) [N s]. Raises StepFailed.
+    [MFEM 6]"""
+    lin = replace(mixed.fill(unknowns), damped=mixed.damped)
+    try:
+        mixed.system.linear.factor(mixed.system.matrix, lin.x[mixed.order])
+    except NotPositiveDefinite as failure:
+        raise StepFailed("the stiffness is not positive definite") from failure
+    residual: Vec = -mixed.stage.net_impulse(lin)[mixed.order].ravel()
+    return residual if mixed.held is None else mixed.held.left(residual)
 
 
 def _merit(at: Evaluation) -> float:
