@@ -9,7 +9,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake, members, upgrade
+from .. import bake, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
@@ -38,6 +38,8 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             _draw_running(layout, bake.shown_status(obj))
         _draw_beginning(layout, obj)
         return
+    if members.is_volume(obj):
+        _draw_live(layout, obj)
     status = bake.shown_status(obj)
     # below the buttons, which stay where they are however long the sentence is
     if status.state == "baking":
@@ -62,6 +64,18 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
         hint(layout, f"It {does} {holder.name} and is baked with it")
     layout.operator("conjac.remove", icon="X", text=_removes(obj))
+
+
+def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """The button that lets it move now, and how that goes."""
+    played = live.played(obj)
+    row = layout.row()
+    row.scale_y = 1.5
+    if played is None:
+        row.operator("conjac.play_live", icon="PLAY")
+        return
+    row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
+    hint(layout, played.sentence())
 
 
 def _removes(obj: bpy.types.Object) -> str:
