@@ -67,8 +67,9 @@ def page() -> str:
               "| --- | --- | --- | --- | --- |",
               *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
                                     *catalogue.SHARP_OPTIONS)), ""]
-    lines += ["## Body", "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
-              row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), ""]
+    lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`: there where *Soft Pins* is on.", "",
+              "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
+              row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from .. import members, playback
+from .. import identity, members, playback
 from . import belongings, home, place, players, taken
 
 
@@ -23,7 +23,9 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     if not at.own:
         said = home.read(at.folder)
         _hide(holder, scene)
-        return f'"{holder.name}" plays no bake; the frames of "{said.object if said else "another object"}" stay'
+        name = (identity.name_of(said.uuid) or said.object) if said else ""
+        whose = f'"{name}"' if name else "another object"
+        return f'"{holder.name}" plays no bake; the frames of {whose} stay'
     taken.sweep(at.folder)
     freed = kept_on_disk(at.folder)
     place.cache_of(at.folder).free()

@@ -23,7 +23,7 @@ from ...solver.errors import (
     StaleCache,
 )
 from ...solver.frames.read import Cache
-from .. import copies, gather, identity, members, part_identity, playback, prefs
+from .. import copies, failures, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
 from . import kernels, moving, place, taken
 from .can_play import check_can_play
@@ -65,6 +65,13 @@ class Bake:
         self.worker: Worker | None = None
         # undo moves data-blocks in memory: they are found anew when they are needed
         self.uid, self._scene = obj.session_uid, scene.session_uid
+        with failures.kept(self.uid, failures.BAKE):
+            self._prepare(obj, scene)
+        self._steps = self._run()
+        running[self.uid] = self
+
+    def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+        """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
         self._cancelled = self._paused = False
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
@@ -92,8 +99,6 @@ class Bake:
                 identity.lead(one, one == obj and len(soft) > 1)
                 copies.own_handles(one)
             self._taken = stack.pop_all()
-        self._steps = self._run()
-        running[self.uid] = self
 
     def tick(self, budget: float = 0.04) -> bool:
         """Work for about `budget` seconds, less where there is nothing to do. Returns whether the bake goes on.
@@ -368,6 +373,10 @@ class Bake:
             self._tell({"event": "error", "code": "", "text": text})
         self._tell({"event": "end", "code": code, "text": text})
         self.exit_code = code
+        if code not in (EXIT_COMPLETE, EXIT_STOPPED):
+            failures.keep(self.uid, failures.BAKE, self.progress.error, self.progress.error_code)
+        elif code == EXIT_COMPLETE or self.progress.frame is not None:  # what was wrong with a start is mended
+            failures.mend(self.uid, failures.BAKE)
 
     def object(self) -> bpy.types.Object:
         """The object as it is now. Raises NoSuchThing where it was deleted."""

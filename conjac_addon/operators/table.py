@@ -24,6 +24,7 @@ from . import (
     jiggle,
     mechanism,
     nails,
+    painting,
     preview,
     preview_joints,
     pulls,
@@ -41,6 +42,9 @@ from .light import operator
 
 #: methods of what runs behind the window
 BEHIND = ("invoke", "modal", "cancel")
+
+#: the method of what has a tooltip for each moment
+TELLS = ("description",)
 
 #: what is no step of undo, or is one that has nothing to adjust
 NO_STEP: set[Any] = set()
@@ -80,23 +84,30 @@ classes = (
         "remove", setup, "Remove Soft Body",
         "Take ConJac off the active object; painted groups, settings and baked files stay"),
     operator(
-        "add_group", setup, "Paint Map",
-        "Make the vertex group of this map active, create it where it is missing, and paint it", asks=("description",),
+        "add_group", painting, "Paint Map",
+        "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
         map=EnumProperty(
             name="Map", description="Which map to paint",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
-        "add_handle", setup, "Add Dynamic Handle",
-        "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"),
+        "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
     operator(
-        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", index=WHICH),
+        "add_handle", setup, "Add Dynamic Handle",
+        "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node", asks=TELLS),
+    operator(
+        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", asks=TELLS,
+        index=WHICH),
     operator(
         "add_spots", spots, "Paint Other Spots",
-        "Paint spots that move in a way of their own, in a new vertex group"),
+        "Paint spots that move in a way of their own, in a new vertex group", asks=TELLS),
     operator(
-        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", index=WHICH),
+        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", asks=TELLS,
+        index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
+    operator(
+        "turn_into_cloth", cloth, "Turn Into Cloth",
+        "Make the active soft body cloth, as what encloses nothing has no inside to be soft"),
     operator(
         "add_cut", cuts, "Add Cut",
         "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
@@ -158,7 +169,7 @@ classes = (
     operator(
         "preview_field", preview, "Show Map",
         "Show the fibers of the active soft body as lines, or a map as colors on its tetrahedra",
-        UNDO, (*BEHIND, "description"),
+        UNDO, (*BEHIND, *TELLS),
         field=EnumProperty(
             name="Field", description="What to show",
             items=[(FIBERS, "Fibers", "A line along the fibers of each tetrahedron"),
@@ -176,7 +187,7 @@ classes = (
     operator(
         "suggest_handles", suggest, "Suggest Dynamic Nodes",
         "Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like",
-        UNDO, BEHIND,
+        UNDO, (*BEHIND, *TELLS),
         count=IntProperty(
             name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
     operator(
@@ -199,6 +210,9 @@ classes = (
     operator(
         "add_ground", remedies, "Add Ground",
         "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
+    operator(
+        "level_ground", remedies, "Raise Ground to the Grid",
+        "Put the ground where the grid is, or below the lowest of what stands on it"),
     operator(
         "land", remedies, "Land on What Is Below",
         "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),

@@ -129,6 +129,9 @@ class _Alone:
     def filled(self) -> npt.NDArray[np.int64]:
         return self._elements.filled.copy()
 
+    def in_stretches(self) -> None:
+        return None
+
     def largest_step(self, start: Vec, end: Vec) -> float:
         return 1.0
 

@@ -67,6 +67,12 @@ STRAIN_LEFT = Param("strain_left", "Strain Left",
 EDGE_LEFT = Param("edge_left", "Edge Left",
                   "What further iterations would still stretch or turn the worst edge by, as a share of its length",
                   3.0e-3, "", 1.0e-9, 0.3, 1.0e-5, 0.1)
+MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
+                         "Factorizations of a step at most: with 1 it may have to be taken once more, 4 leave little "
+                         "that shows", 2, "", 1, 1000, 1, 8)
+DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
+                       "A step ends sooner where an iteration's Newton decrement is a smaller share of the first one's",
+                       1.0e-3, "", 1.0e-15, 1.0, 1.0e-6, 1.0e-1)
 TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 
@@ -269,6 +275,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",
           "A factorization in each iteration until nothing is left that shows: for cloth",
           (EDGE_LEFT, ITERATIONS), number=8),
+    Entry("stage_solver", "mixed", "nonlinear.mixed_fem:MixedFEM", "Mixed",
+          "Stretches move by themselves, so that stiff parts turn far in one iteration: for bone in flesh and hinges",
+          (MIXED_ITERATIONS, DECREMENT_LEFT, STRAIN_LEFT, ITERATIONS), number=9),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),

@@ -14,7 +14,7 @@ from ..errors import ConJacError
 from ..job.load import load
 from .board import CONTROL, FRAME, Board
 from .clock import Clock
-from .engines.interface import Engine, Grab, Inputs, Report
+from .engines.interface import Engine, Hold, Inputs, Report
 from .pace import Timekeeper
 
 LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
@@ -67,7 +67,7 @@ class Live:
             self._show()
 
     def _listen(self, told: NDArray[Any]) -> None:
-        grabs = tuple(Grab(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
+        grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
                            float(one["strength"])) for one in told["grabs"] if one["id"])
         first = self._inputs is None
         self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs)
@@ -96,7 +96,7 @@ class Live:
 
 
 def control(gravity: NDArray[np.float64], carrier: NDArray[np.float64] | None = None, settings: int = 0,
-            grabs: tuple[Grab, ...] = ()) -> NDArray[Any]:
+            grabs: tuple[Hold, ...] = ()) -> NDArray[Any]:
     """A record of CONTROL that says so, for what plays without Blender."""
     told = np.zeros(1, CONTROL)
     told["settings"], told["run"], told["gravity"] = settings, 1, gravity

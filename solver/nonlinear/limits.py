@@ -27,6 +27,7 @@ class StopRule:
     #: up, and its step is linearised
     strain_left: float = 0.0
     accepts: bool = False  #: whether a stage where surfaces touch is taken as it is by then, and not given up
+    ends_early: bool = False  #: whether stages with inertia end before their root in any case
     patience: float = 0.0  #: iterations that a new factor is worth to a solver which keeps one; 0: one in each
 
     @classmethod

@@ -28,6 +28,27 @@ class Forces(Protocol):
     def filled(self) -> npt.NDArray[np.int64]:
         """How often K of each body's tets was asked for, (b,): where that is the same, it is."""
 
+    def in_stretches(self) -> Stretched | None:
+        """The same with the stretches of tets as unknowns of their own; None where no tets can have such."""
+
+
+class Stretched(Forces, Protocol):
+    """Forces of which the stretches z of tets are unknowns, condensed: f and K are those of positions once z follows,
+    and energies are those of the Lagrangian. [MFEM 4, 6]"""
+
+    def start(self) -> None:
+        """Begin a stage: z is that of the positions where it is linearised first."""
+
+    def follow(self, moved: Vec) -> float:
+        """Let z lead where a move of all nodes, (n, 3) [m], from where it was linearised last takes it, with the
+        multipliers of that; by how much the energies of z bend along that [J]. [MFEM 7, 8]"""
+
+    def go(self, share: float) -> None:
+        """Evaluate from now on with z gone this share of that way."""
+
+    def keep(self) -> None:
+        """Leave z where it was evaluated last."""
+
 
 class Physics(Forces, Protocol):
     """Forces and masses."""

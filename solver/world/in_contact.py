@@ -18,7 +18,7 @@ from ..nonlinear.grounded import grounded
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.kept_open import KeptOpen
 from ..nonlinear.landing import landing
-from ..nonlinear.physics import Forces
+from ..nonlinear.physics import Forces, Stretched
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.start import lower_start
 from ..state import Index, State, Vec
@@ -69,6 +69,11 @@ class StageForces:
     def filled(self) -> npt.NDArray[np.int64]:
         """How often K of each body's tets was asked for, (b,)."""
         return self.soft.filled(self.among)
+
+    def in_stretches(self) -> Stretched | None:
+        """The same with stretches as unknowns; None where no elements can have such, or the ground's friction is a
+        force."""
+        return self.soft.in_stretches(self.besides, self.among) if self.grip is None else None
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K there."""

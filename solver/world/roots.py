@@ -87,7 +87,7 @@ class InFull(Root):
                     soft.touching_at(begun, start.time))
                 guess = lower_start(problem, guess, begun)
             unknowns = solver.solve(problem, guess)
-        if stage.inertia and solver.limits.strain_left:
+        if stage.inertia and (solver.limits.strain_left or solver.limits.ends_early):
             unknowns = with_momentum(problem, unknowns, flying_at(soft, self._whole.floating.flying, problem, unknowns))
         is_near = held is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
+from ..nonlinear.physics import Stretched
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 
@@ -32,6 +33,7 @@ class Among:
 
     bodies: Sequence[int] | None = None  #: whose elements; None: of all
     touch: bool = True  #: whether surfaces push each other
+    stretched: bool = False  #: whether the stretches of tets are unknowns of their own
 
 
 ALL = Among()
@@ -136,6 +138,8 @@ class SoftBodies:
         return self._linearised(elements, x, v, time, self._weight.copy())
 
     def _elements_of(self, among: Among) -> Elements:
+        if among.stretched:
+            return self._stretched_elements
         return self._elements if among.touch else self._untouched_elements
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
@@ -169,6 +173,26 @@ class SoftBodies:
     @cached_property
     def _untouched_elements(self) -> Elements:
         return Elements(self._elements.elastic, self.between, len(self.rest))
+
+    @cached_property
+    def _stretched_elements(self) -> Elements:
+        """The same with stretches as unknowns wherever elements can have such."""
+        from ..forces.in_stretches import in_stretches  # compiled for stages that are solved so
+
+        return Elements([in_stretches(one) for one in self._elements.elastic], [*self.between, *self.contacts],
+                        len(self.rest))
+
+    def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
+        """Forces with stretches as unknowns; None where no elements can have such.
+
+        besides: forces of one stage. among: what is asked for.
+        """
+        from .stretched import stretched_forces
+
+        among = replace(among, stretched=True)
+        return stretched_forces(self._stretched_elements.elastic, among.bodies,
+                                partial(self.evaluate, besides=besides, among=among),
+                                partial(self.linearise_at, besides=besides, among=among))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
         """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""

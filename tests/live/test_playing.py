@@ -9,7 +9,7 @@ from small_jobs import box_job, change
 from solver.errors import BadInput, ConJacError, StepFailed
 from solver.live import board as boards
 from solver.live.clock import FixedClock
-from solver.live.engines.interface import Grab, Inputs
+from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import Live, control, engine_of
 
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -75,7 +75,7 @@ def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(job, tmp_path):
     found = []
     for name in ("one", "two"):
         window = Window(job, tmp_path / name)
-        grab = Grab(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
+        grab = Hold(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
         window.play(0.2, control(DOWN, grabs=(grab,)))
         found.append(window.play(0.3, control(DOWN)).tobytes())
     assert found[0] == found[1]
@@ -87,7 +87,7 @@ def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):
     near = np.linalg.norm(window.start - place, axis=1) < 0.03
     lacks = []
     for strength in (0.2, 5.0):
-        pulled = window.play(1.5, control(np.zeros(3), grabs=(Grab(1, place, hand, 0.0, strength),)))
+        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, place, hand, 0.0, strength),)))
         lacks.append(np.linalg.norm((pulled - window.start)[near].mean(axis=0) - [0.0, 0.05, 0.05]))
     assert lacks[0] < 0.05 and lacks[1] < 0.5 * lacks[0], lacks  # the wheel makes it stronger
     window.play(0.5, control(np.zeros(3)))

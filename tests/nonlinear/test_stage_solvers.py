@@ -17,7 +17,8 @@ from solver.simulate import Halved, advance
 from solver.state import State
 
 KEYS = list(catalogue.family("stage_solver"))
-EARLY = ("quick", "newton_visible")  #: stop before the root, see test_quick.py and tests/cloth/test_cloth_truth.py
+#: stop before the root, see test_quick.py, tests/cloth/test_cloth_truth.py and test_mixed_fem.py
+EARLY = ("quick", "newton_visible", "mixed")
 OTHERS = [key for key in KEYS if key not in ("newton_d", *EARLY)]
 H = 0.05
 

@@ -17,7 +17,7 @@ FROZEN = {
         "quasistatic": 19, "bdf2ere_printed": 20, "sbdf2ere_printed": 21, "str_sbdf2ere_printed": 22,
         "leapfrog": 23, "semi_implicit_printed": 24, "swinging": 25, "sdirk23": 26},
     "stage_solver": {"newton_d": 0, "qlb": 1, "newton_l0": 2, "hybrid_l0": 3, "newton_l1": 4, "hybrid_l1": 5,
-                     "newton_i": 6, "quick": 7, "newton_visible": 8},
+                     "newton_i": 6, "quick": 7, "newton_visible": 8, "mixed": 9},
     "material": {"stable_neo_hookean": 0, "neo_hookean_plain": 1, "mooney_rivlin": 2, "fixed_corotated": 3,
                  "corotational": 4, "arap": 5, "stvk": 6, "linear": 7},
     "fiber_material": {"astvk": 1, "afung": 2},

@@ -17,8 +17,8 @@ Report = Callable[[str, str | None, float | None, str], None]
 
 
 @dataclass(frozen=True)
-class Grab:
-    """A place of the body that is pulled to another one."""
+class Hold:
+    """A place of the body that is taken hold of and pulled to another one."""
 
     id: int  #: another one whenever it is taken anew
     start: Vec  #: where the body was taken hold of [m], (3,)
@@ -33,7 +33,7 @@ class Inputs:
 
     gravity: Vec  #: [m/s²], (3,)
     carrier: Vec = field(default_factory=lambda: np.eye(4))  #: how the object moved since the job was read, (4, 4)
-    grabs: tuple[Grab, ...] = ()
+    grabs: tuple[Hold, ...] = ()
 
 
 class Engine(Protocol):
