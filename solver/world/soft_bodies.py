@@ -71,6 +71,12 @@ class SoftBodies:
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
 
+    def weigh(self, gravity: Vec) -> None:
+        """Let gravity be another one from now on [m/s²], (3,)."""
+        self.gravity = gravity
+        self._weight[:] += self.mass[:, None] * gravity - self._own_weight
+        self._own_weight[:] = self.mass[:, None] * gravity
+
     @contextmanager
     def bearing(self, forces: Vec | None) -> Iterator[None]:
         """Within it these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
