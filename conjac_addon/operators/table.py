@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
+from ..live import operators as live
 from ..menus import FIBERS, SHARING, items
 from ..settings import painted_params
 from . import (
@@ -253,6 +254,10 @@ classes = (
         "simulate_after", simulate_after, "Simulate After",
         "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",
         after=EnumProperty(name="After", description="The modifier whose result is simulated", items=_modifiers)),
+    operator(
+        "play_live", live, "Play Live",
+        "Let the active soft body move now and pull it with the mouse; nothing of it is written. Esc ends it", NO_STEP,
+        BEHIND),
     operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
