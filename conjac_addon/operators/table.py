@@ -95,7 +95,7 @@ classes = (
             name="Map", description="Which map to paint",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
-        "show_heat", heat, "Show Map as Colors",
+        "show_heat", heat, "Show Heat Map",
         "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
         map=EnumProperty(
             name="Map", description="Which map to show",
