@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...solver import catalogue
-from ..bake import behind, break_lock, share
+from ..bake import break_lock, share
 from ..bake import operators as bake
 from ..live import operators as live
 from ..menus import FIBERS, SHARING, items
@@ -35,6 +35,7 @@ from . import (
     spots,
     springs,
     suggest,
+    takes,
     welds,
     wobble,
 )
@@ -52,6 +53,9 @@ UNDO: set[Any] = {"UNDO"}
 
 WHICH = IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
 
+
+#: which take
+TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", default=0, min=0, options={"SKIP_SAVE"})
 
 #: of one click that makes what is selected move
 QUICK: dict[str, Any] = {
@@ -251,14 +255,6 @@ classes = (
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
         UNDO, BEHIND),
-    # of which object: another one may have become the active one while the scene was read
-    operator(
-        "replace_bake", behind, "Replace Finished Frames?", "Bake anew what was baked to its end with other settings",
-        {"UNDO", "INTERNAL"}, (*BEHIND, "draw"),
-        of=IntProperty(
-            name="Object", description="session_uid of what is baked", options={"HIDDEN", "SKIP_SAVE"}),
-        message=StringProperty(
-            name="Message", description="Which frames are replaced, and why", options={"HIDDEN", "SKIP_SAVE"})),
     operator(
         "pause", bake, "Pause Bake", "Stop the bake after the step in hand; Bake goes on from there", NO_STEP),
     operator(
@@ -269,6 +265,12 @@ classes = (
         together=BoolProperty(
             name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for "
             "this one alone", default=False, options={"SKIP_SAVE"})),
+    operator(
+        "use_take", takes, "Play Take",
+        "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
+    operator(
+        "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
+        number=TAKE),
     operator(
         "export", bake, "Export Bake",
         "Play the baked frames in this format, which other programs and a render farm can read",

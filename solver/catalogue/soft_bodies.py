@@ -269,7 +269,7 @@ ENTRIES: tuple[Entry, ...] = (
           (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE), number=5),
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
-    Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
+    Entry("stage_solver", "quick", "nonlinear.early_stopped_qn:EarlyStoppedQuasiNewton", "Quick",
           "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",

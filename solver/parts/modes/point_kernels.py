@@ -66,6 +66,13 @@ def _slot(i, j, k, m):  # type: ignore[no-untyped-def]
     return TANGENT + 9 * (2 + j + m) + 3 * i + k
 
 
+def place_of(i: int, j: int, k: int, m: int) -> int:
+    """Column of ∂P_ij/∂F_km among the 54 of a point's row of `tangents`."""
+    if j < m:
+        i, j, k, m = k, m, i, j
+    return (9 * j if j == m else 9 * (2 + j + m)) + 3 * i + k
+
+
 @kernel(types.void(types.float64[::1], ROWS, types.int64))
 def load_gradients(work, gradients, block):  # type: ignore[no-untyped-def]
     """F = 1 + ∂u/∂X of one block into the lane array, and nothing yet of what materials add to."""

@@ -75,6 +75,10 @@ class CubaturePoints:
         """Fibers have these constants from now on, (3 + c, points): muscles that are activated."""
         self._fibers = _in_lanes(fiber_constants.T[self._source])
 
+    def scale(self, factors: Vec) -> None:
+        """Weigh each point by so much more, (count,)."""
+        self.volumes[: self.count] *= factors
+
     def gradients(self, y: Vec, led: Vec) -> Vec:
         """∂u/∂X at coordinates y (p, 3) and those of groups of pins (4 g, 3), (c, 9)."""
         found = self._flat @ y

@@ -1,22 +1,22 @@
-"""What is said of a factor that answers by another one."""
+"""Base class of factors that wrap another one."""
 
 from __future__ import annotations
 
 from ..linear.interface import Factoring, ShowsNothing
 
 
-class AroundFactor(ShowsNothing):
-    """A factor whose answers come from those of an inner one."""
+class FactorWrapper(ShowsNothing):
+    """A factor that solves with an inner factor and corrects the result."""
 
     def __init__(self, inner: Factoring) -> None:
         self.why, self._inner = inner.why, inner
 
     @property
     def factored(self) -> int:
-        """How often the inner solver has factored."""
+        """Return the number of factorizations of the inner solver."""
         return self._inner.factored
 
     @property
     def proves_definite(self) -> bool:
-        """As the inner solver's."""
+        """Whether the inner solver notices a matrix that is not positive definite."""
         return self._inner.proves_definite

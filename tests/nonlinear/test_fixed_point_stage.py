@@ -6,18 +6,18 @@ from bodies import box, make, nearest, positions, run
 from matrix import crossed
 
 from benchmarks.scenes import plucked
-from solver.nonlinear import kept_stage
+from solver.nonlinear import fixed_point_stage
 from solver.nonlinear.anderson import Anderson
-from solver.nonlinear.kept_stage import KeptStage
+from solver.nonlinear.fixed_point_stage import FixedPointStage
 from solver.simulate import advance
 
 BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
 
 
-class Nowhere(KeptStage):
+class Nowhere(FixedPointStage):
     """Passes that never lead anywhere."""
 
-    def reach(self, *_):
+    def solve_stage(self, *_):
         return None
 
 
@@ -78,7 +78,7 @@ def test_a_factor_turns_with_the_body():
 
 
 def test_where_passes_lead_nowhere_every_iteration_factors(monkeypatch):
-    monkeypatch.setattr(kept_stage, "PASSES", 1)
+    monkeypatch.setattr(fixed_point_stage, "MAX_SWEEPS", 1)
     (world, ours), (other, theirs) = (swing(kept, "backward_euler", 4) for kept in (True, False))
     assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.u, theirs.u)
     assert world.linear.factored > other.linear.factored

@@ -1,9 +1,8 @@
-"""Stiffness of tetrahedra that directions go on with while these deform little: that of others, and what touches, is
-taken anew each time.
+"""Element stiffness that is reused in the next factor while its tetrahedra deform little.
 
-Where Newton's method finds out what touches that changes by orders of magnitude from iteration to iteration, while the
-bodies themselves hardly do but for some elements where they are hit. Then most fronts of the factor before stand as
-they are.
+In contact, Newton's method changes the stiffness of pairs by orders of magnitude from iteration to iteration, while
+that of the bodies hardly changes except in a few elements near the impact. Then most fronts of the last factor are
+reused; the blocks of pairs and of other elements are always evaluated again.
 """
 
 from __future__ import annotations
@@ -20,24 +19,25 @@ from ..meshing.volume import EDGES
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from ..threads import share
-from .held_kernels import have_strained
+from .strain_kernels import strained_elements
 
-STRAINED = 0.3  #: of an edge's length, turning included: beyond it elements have another stiffness
-MOST = 0.25  #: of all elements: where more have, it saves little to take the others as they are
+STRAINED = 0.3  #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
+MOST = 0.25  #: fraction of the elements beyond which reusing the others saves little
 
 
 @dataclass(frozen=True)
-class TakenShapes:
-    """Those of elements when K was taken of them; in single precision, as only what changes much counts."""
+class ReferenceShapes:
+    """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
 
     which: Index  #: elements that have a row, rising, (k,)
     nodes: Index  #: (k, 4)
-    inverse_square: npt.NDArray[np.float32]  #: of edges at rest [1/m²], 0 where there is none, (k, 6)
-    edges: npt.NDArray[np.float32]  #: from the first corner to the others [m], (k, 3, 3); written anew
+    #: 1 / squared length of edges at rest [1/m²], 0 for a degenerate one, (k, 6)
+    inverse_square: npt.NDArray[np.float32]
+    edges: npt.NDArray[np.float32]  #: from the first corner to the others [m], (k, 3, 3); overwritten by `take`
 
     @classmethod
-    def of(cls, pattern: Pattern, rest: Vec) -> TakenShapes:
-        """rest: (n, 3) [m]."""
+    def of(cls, pattern: Pattern, rest: Vec) -> ReferenceShapes:
+        """Return room for the shapes of elements with free nodes. rest: (n, 3) [m]."""
         which = np.flatnonzero((pattern.position[pattern.tets] >= 0).any(axis=1))
         nodes = np.ascontiguousarray(pattern.tets[which], dtype=np.int32)
         along = rest[nodes[:, EDGES[:, 0]]] - rest[nodes[:, EDGES[:, 1]]]
@@ -46,33 +46,33 @@ class TakenShapes:
         return cls(which, nodes, inverse.astype(np.float32), np.zeros((len(which), 3, 3), np.float32))
 
     def take(self, x: Vec, rows: Index | slice) -> None:
-        """Those of these rows are as they are at x, (n, 3) [m]."""
+        """Store the shapes of these rows at positions x, (n, 3) [m]."""
         corners = x[self.nodes[rows]]
         self.edges[rows] = corners[:, 1:] - corners[:, :1]
 
     def strained(self, x: Vec) -> Index:
-        """Rows of those that have another one at x, (n, 3) [m], rising."""
+        """Return rows of the elements that are strained at x, (n, 3) [m], rising."""
         out = np.empty(len(self.which), dtype=bool)
-        share(have_strained, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
+        share(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
         return np.flatnonzero(out)
 
 
-class HeldStiffness:
-    """What the last factor was made of."""
+class ReusedBlocks:
+    """The element blocks in the last factor, and which of them are still valid."""
 
     def __init__(self) -> None:
-        self._shapes: TakenShapes | None = None
+        self._shapes: ReferenceShapes | None = None
         self.forget()
 
     def forget(self) -> None:
-        """The next one is of stiffness of its own."""
+        """Evaluate all blocks again for the next factor."""
         self._at: tuple[NodeStage, Damped | None, npt.NDArray[np.int64]] | None = None
 
     def strained(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], x: Vec) -> Index | None:
-        """Which tets' K has to be taken anew for the next one at positions x, (n, 3) [m], rising, that of all others
-        being as it was; None where all have to.
+        """Return the tetrahedra whose K has to be evaluated again at positions x, (n, 3) [m], rising; None where that
+        is all of them.
 
-        filled: how often it was asked for, (b,).
+        filled: how often K of each body was evaluated, (b,).
         """
         if self._at is None or self._shapes is None or damped is not None and damped.between is not None:
             return None
@@ -84,29 +84,29 @@ class HeldStiffness:
 
     def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], lin: Linearised,
              pattern: Pattern, rest: Vec) -> None:
-        """The last factor was made of this, all of it. rest: (n, 3) [m]."""
-        self._shapes = self._shapes or TakenShapes.of(pattern, rest)
+        """Store the state of a factor of which all blocks were evaluated. rest: (n, 3) [m]."""
+        self._shapes = self._shapes or ReferenceShapes.of(pattern, rest)
         self._shapes.take(lin.x, slice(None))
         self._at = stage, damped, filled
-        self._joined, self._alone = _joined(lin), lin.node_blocks.copy()
+        self._joined, self._node_blocks = _joined(lin), lin.node_blocks.copy()
 
-    def follow(self, order: Index, lin: Linearised, strained: Index, filled: npt.NDArray[np.int64]) -> Mask:
-        """Call with what the next one is made of besides tets, and which of these were taken anew; unknowns, three of
-        each node of the order, in whose columns others may stand than in the last one, (3 p,)."""
+    def update(self, order: Index, lin: Linearised, strained: Index, filled: npt.NDArray[np.int64]) -> Mask:
+        """Store the state of the next factor, in which only strained tetrahedra were evaluated again; return a mask of
+        the unknowns, three for each node of the order, whose columns may differ from the last factor's, (3 p,)."""
         if self._at is None or self._shapes is None:
             raise ValueError("nothing is held")
         rows = np.searchsorted(self._shapes.which, strained)
         self._shapes.take(lin.x, rows)
         self._at = *self._at[:2], filled
         joined = _joined(lin)
-        nodes = joined | self._joined | (lin.node_blocks != self._alone).any(axis=(1, 2))
+        nodes = joined | self._joined | (lin.node_blocks != self._node_blocks).any(axis=(1, 2))
         nodes[self._shapes.nodes[rows]] = True
-        self._joined, self._alone = joined, lin.node_blocks.copy()
+        self._joined, self._node_blocks = joined, lin.node_blocks.copy()
         return np.repeat(nodes[order], 3)
 
 
 def _joined(lin: Linearised) -> Mask:
-    """Nodes of elements besides tets, (n,)."""
+    """Return a mask of the nodes of all elements that are no tetrahedra, (n,)."""
     joined = np.zeros(len(lin.x), dtype=bool)
     if lin.others is not None:
         joined[lin.others] = True

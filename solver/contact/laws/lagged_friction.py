@@ -1,4 +1,4 @@
-"""Friction between surfaces in one stage, loads and normals as they were at some positions before."""
+"""Lagged friction between surfaces in one stage, with normal forces and normals of earlier positions."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import numpy as np
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import share
-from .sliding_kernels import rub
+from .lagged_friction_kernels import smoothed_friction
 
-FEW = 256  #: pairs that are not worth a second thread
+FEW = 256  #: fewer pairs are not worth a second thread
 
 
 @dataclass(frozen=True)
-class Sliding:
-    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / seconds: a force of positions, as a stage sees it.
+class LaggedFriction:
+    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / seconds: a force of the stage's positions.
 
-    Its energy is that of an incremental potential, whose slope it is. [Ascher 37-39]
+    It is the gradient of an incremental potential. [Ascher 37-39]
     """
 
     nodes: Index  #: (k, 4)
-    weights: Vec  #: of the two nearest points, one less the other, (k, 4)
+    weights: Vec  #: of the closest points, one side less the other, (k, 4)
     normal: Vec  #: unit, (k, 3)
     load: Vec  #: μ λ [N], (k,)
-    creep: float  #: ε: slower slip is not braked in full [m/s]
-    base: Vec  #: where all nodes would be at v = 0, (n, 3) [m]
+    creep: float  #: ε: friction of slower slip is reduced [m/s]
+    base: Vec  #: positions of all nodes at v = 0, (n, 3) [m]
     seconds: float  #: from there to the stage's end
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Forces and energy at positions (n, 3) [m]; no blocks."""
+        """Return forces and energy at positions (n, 3) [m], without blocks."""
         return self._table(x, False, np.zeros((0, 6, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """The same with blocks, which are negative semi-definite by themselves.
+        """Return forces, energy and blocks, which are negative semi-definite by themselves.
 
-        If `project`, those of a parabola above the potential: what slides does not go too far with them.
+        If `project`, the blocks are those of a parabola above the potential, so that sliding contacts do not overshoot.
         """
         return self._table(x, project, np.empty((len(self.nodes), 6, 9)))
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """All that it brakes is in `fill`."""
+        """Add nothing: all dissipation is in `fill`."""
 
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
@@ -50,7 +50,7 @@ class Sliding:
         arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.seconds, above, forces,
                   energy, blocks)
         if count <= FEW:
-            rub(0, count, *arrays)
+            smoothed_friction(0, count, *arrays)
         else:
-            share(rub, count, *arrays)
+            share(smoothed_friction, count, *arrays)
         return Stencils(self.nodes, forces, blocks, self.seconds * float(energy.sum()))

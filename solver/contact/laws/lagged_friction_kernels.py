@@ -1,4 +1,4 @@
-"""Smoothed friction of pairs: forces against the slip, the potential that they derive from, and how they change."""
+"""Smoothed friction of pairs: forces against the slip, their potential and their derivatives."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ...threads import kernel
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, b1, f8[:,:,::1], f8[::1], "
         "f8[:,:,::1])")
-def rub(start, stop, v, nodes, weights, normal, load, creep, scale, above, forces, energy, blocks):  # type: ignore[no-untyped-def]
-    """Of pairs start to stop: forces (k, 4, 3) [N], energy (k,) [W] and, where blocks has rows, scale ∂f/∂v of pairs of
-    their nodes, (k, 6, 9). [Ascher 37, 39]
+def smoothed_friction(start, stop, v, nodes, weights, normal, load, creep, scale, above, forces, energy, blocks):  # type: ignore[no-untyped-def]
+    """Write forces (k, 4, 3) [N] and energy (k,) [W] of pairs start to stop and, where blocks has rows, scale ∂f/∂v
+    between their nodes, (k, 6, 9).
 
     v: velocities [m/s], (n, 3). nodes, weights: (k, 4). normal: unit, (k, 3). load: μ λ [N], (k,). creep: ε [m/s].
-    above: with blocks of the parabola in the slip that touches the potential and lies above it, in place of its own.
+    above: whether blocks are those of the parabola in the slip that touches the potential from above. [Ascher 37, 39]
     """
     slip = np.empty(3)
     for k in range(start, stop):
@@ -45,11 +45,11 @@ def rub(start, stop, v, nodes, weights, normal, load, creep, scale, above, force
         pair = 0
         for a in range(1, 4):
             for b in range(a):
-                share = -scale * load[k] * weights[k, a] * weights[k, b]
+                fraction = -scale * load[k] * weights[k, a] * weights[k, b]
                 for i in range(3):
                     for j in range(3):
                         value = turn * slip[i] * slip[j] - over * normal[k, i] * normal[k, j]
                         if i == j:
                             value += over
-                        blocks[k, pair, 3 * i + j] = share * value
+                        blocks[k, pair, 3 * i + j] = fraction * value
                 pair += 1

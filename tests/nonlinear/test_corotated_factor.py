@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_quick import BAR, bar, quick
+from test_early_stopped_qn import BAR, bar, quick
 
 from solver.assembly.edges import Edges
-from solver.nonlinear.quick import Quick
+from solver.nonlinear.early_stopped_qn import EarlyStoppedQuasiNewton
 
 
 def rotation(axis, angle):
@@ -40,13 +40,13 @@ def test_vectors_come_back():
 
 def caught(world, state, h, monkeypatch):
     """The first stage of a step that flies apart, and where it begins."""
-    found, solve = [], Quick._solve
+    found, solve = [], EarlyStoppedQuasiNewton._solve
 
     def noted(self, problem, guess):
         found.append((self, problem, guess))
         return solve(self, problem, guess)
 
-    monkeypatch.setattr(Quick, "_solve", noted)
+    monkeypatch.setattr(EarlyStoppedQuasiNewton, "_solve", noted)
     world.step(state, h)
     return next(stage for stage in found if stage[1].is_violent)
 
@@ -64,8 +64,8 @@ def test_it_solves_what_has_turned_as_its_own_factor_does(monkeypatch):
     base = problem._base.copy()
     problem._base[world.coordinates.prescribed] = turned[world.coordinates.prescribed]  # held nodes turn with it
     for _ in range(4):
-        assert solver._turned.ready(problem, u)
-    ours = solver._turned.solve(right)
+        assert solver._corotated.ready(problem, u)
+    ours = solver._corotated.solve(right)
     problem.factor(u, True)
     exact = problem.system.linear.solve(right)
     problem._base[:] = base
@@ -80,7 +80,7 @@ def test_what_is_violent_takes_a_fraction_of_the_factors(monkeypatch):
     for served in (True, False):
         world = bar(quick(), poisson=0.45)
         if not served:
-            monkeypatch.setattr("solver.nonlinear.turned_factor.TurnedFactor.ready", lambda *_: False)
+            monkeypatch.setattr("solver.nonlinear.corotated_factor.CorotatedFactor.ready", lambda *_: False)
         state = world.initial_state()
         state = replace(state, u=6.0 * np.sin(300.0 * nodes[world.coordinates.free]).ravel())
         for _ in range(12):

@@ -1,4 +1,4 @@
-"""A Cholesky factor that serves several stages: it costs far more than a solve, and ages slowly."""
+"""A Cholesky factor that is reused for several stages: it costs far more than a solve, and changes slowly."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from ..linear.interface import Factoring, NotPositiveDefinite, inside_of
 from ..state import Vec
 from .problem import StageProblem
 
-LARGEST_RATIO = 4.0  #: between the a b h² of two stages that may share a factor
+LARGEST_RATIO = 4.0  #: largest ratio of the a b h² of two stages that share a factor
 
 
-class OtherPattern(Exception):
-    """Elements came or went as the matrix was filled."""
+class PatternChanged(Exception):
+    """Raised where elements came or went while the matrix was filled."""
 
 
-class KeptFactor:
-    """L of a stage's matrix, until a new one is worth its price or the matrix is another one. [Thesis 5.4.1]
+class ReusedFactor:
+    """L of a stage's matrix, until a new one pays off or the matrix is another one.
 
-    It belongs to its inertia and β a b h². Where both are without inertia another a b h² only scales it; with inertia
-    it lies between the scaled and the unscaled matrix, so the middle of both is taken while they are near.
-    Directions need not be exact, so it is made in single precision where the linear solver shows its factor.
+    It belongs to one inertia and one β a b h². Without inertia another a b h² only scales the matrix; with inertia the
+    new matrix lies between the scaled and the unscaled one, so their geometric mean is used while they are near.
+    Directions need not be exact, so it is in single precision where the linear solver exposes its pattern. [Thesis
+    5.4.1]
     """
 
     def __init__(self, patience: float) -> None:
-        """patience: iterations that a factorization costs; 0 factors anew for every stage."""
+        """patience: iterations that a factorization costs; 0 factors for every stage."""
         self.patience = patience
-        self._room: SingleFactor | None = None
+        self._storage: SingleFactor | None = None
         self.forget()
 
     def forget(self) -> None:
-        """The next stage factors anew, and knows nothing of those before."""
+        """Discard the factor and its history."""
         self._drop()
         self._too_soft = False  # for single precision
 
@@ -46,33 +47,36 @@ class KeptFactor:
         self._spent: list[int] = []
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """Call before a stage: factors where the kept one does not serve. Says whether it did. Raises StepFailed."""
+        """Prepare for a stage: factor where the reused factor is not valid. Returns whether it factored. Raises
+        StepFailed."""
         if self._serves(problem) and not self._worn:
             ratio = problem.stage.stiffness_factor / self._stiffness_factor
             self._scale = ratio if self._inertia == 0.0 else ratio**0.5
             return False
-        # where the last stage ended the true matrix is definite, unless the body is about to buckle
+        # at the end of the last stage the true matrix is definite, unless the body is about to buckle
         self.renew(problem, unknowns, 0.0)
         return True
 
     def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 1.0) -> None:
-        """Factor the true matrix, this share of the way from the stage's start to here, or else the projected one here.
+        """Factor the true matrix at this fraction of the step from the stage's start to `unknowns`, or else the
+        projected one at `unknowns`.
 
-        In single precision where that can be; in full where it cannot, or loses too much. Raises StepFailed.
+        Single precision is used where it is possible and accurate enough, else double. Raises StepFailed.
         """
         self._make(problem, unknowns, true_at, True)
 
     def renew_projected(self, problem: StageProblem, unknowns: Vec) -> None:
-        """Factor the projected matrix here, as `renew` does. Raises StepFailed."""
+        """Factor the projected matrix at `unknowns`, in the precision of `renew`. Raises StepFailed."""
         self._make(problem, unknowns, 1.0, False)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether there is one."""
+    def is_available(self) -> bool:
+        """Whether a factor exists."""
         return self._linear is not None
 
     def takes_filled(self, problem: StageProblem) -> bool:
-        """Factor the matrix that was filled last, in full; whether that is definite; else none is kept."""
+        """Factor the matrix that was filled last in double precision; return whether it is definite, else discard the
+        factor."""
         linear = problem.system.linear
         try:
             linear.factor(problem.system.matrix)
@@ -90,12 +94,12 @@ class KeptFactor:
             self._own(problem)
 
     def _made_single(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> bool:
-        """Factor in single precision; whether that could be done."""
+        """Factor in single precision; return whether that succeeded."""
         linear = problem.system.linear.showing()
         if linear is None or self._too_soft:
             return False
         if linear.supernodes() is None:
-            # the linear solver shows its pattern only with a factor
+            # the linear solver exposes its pattern only with a factor
             problem.factor(unknowns, try_true, true_at)
         single = self._single_on(linear.supernodes())
         if single is None or not single.can_factor(problem.system.matrix):
@@ -103,13 +107,13 @@ class KeptFactor:
 
         def factor(lower: sp.csc_matrix) -> None:
             if not single.can_factor(lower):
-                raise OtherPattern
+                raise PatternChanged
             linear.factored += 1
             single.factor(lower)
 
         try:
             problem.factor(unknowns, try_true, true_at, factor)
-        except OtherPattern:
+        except PatternChanged:
             return False
         except StepFailed:
             self._too_soft = True
@@ -119,7 +123,7 @@ class KeptFactor:
         return True
 
     def _own(self, problem: StageProblem) -> None:
-        """Note that the factor that stands there now is this one."""
+        """Take over the linear solver's present factor."""
         self._note(problem)
         self._single = self._single_on(inside_of(problem.system.linear))
         if self._single is not None:
@@ -131,32 +135,33 @@ class KeptFactor:
         self._inertia, self._stiffness_factor = problem.stage.inertia, problem.stage.stiffness_factor
 
     def _single_on(self, inside: Supernodes | None) -> SingleFactor | None:
-        """Room for one on this pattern, the same one as long as that does not change."""
-        if inside is not None and (self._room is None or not self._room.of(inside)):
-            self._room = SingleFactor(inside)
-        return None if inside is None else self._room
+        """Return storage for a factor with this pattern, reused as long as the pattern does not change."""
+        if inside is not None and (self._storage is None or not self._storage.of(inside)):
+            self._storage = SingleFactor(inside)
+        return None if inside is None else self._storage
 
     def solve(self, right: Vec) -> Vec:
-        """L⁻ᵀ L⁻¹ right, for the stage that was made ready."""
+        """Return L⁻ᵀ L⁻¹ right for the stage that was prepared."""
         if self._linear is None:
             raise ValueError("no factor is kept")
-        answer = self._linear.solve(right) if self._single is None else self._single.solve(right)
-        return answer if self._scale == 1.0 else answer / self._scale
+        solution = self._linear.solve(right) if self._single is None else self._single.solve(right)
+        return solution if self._scale == 1.0 else solution / self._scale
 
     def spent(self, iterations: int) -> None:
-        """Call after a stage: how many solves it took."""
+        """Record the number of solves of a stage at its end."""
         self._spent.append(iterations)
 
     @property
     def _worn(self) -> bool:
-        """A new one pays when the last stage took more than all on this one on average, its own cost included."""
+        """Whether a new factor pays off: the last stage took more solves than the average on this factor, its own cost
+        included."""
         if self.patience <= 0.0:
             return True
         spent = self._spent
         return bool(spent) and spent[-1] * len(spent) > self.patience + sum(spent)
 
     def is_single_for(self, problem: StageProblem) -> bool:
-        """Whether one in single precision is kept that serves this stage."""
+        """Whether there is a factor in single precision that is valid for this stage."""
         return self._single is not None and self._serves(problem)
 
     def _serves(self, problem: StageProblem) -> bool:

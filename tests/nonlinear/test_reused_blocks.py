@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.scenes import touching
 from solver import threads
-from solver.nonlinear import held
+from solver.nonlinear import reused_blocks
 from solver.nonlinear.problem import StageProblem
 from solver.simulate import advance
 
@@ -26,9 +26,9 @@ def mat(folder, monkeypatch):
 def hit(folder, monkeypatch, most):
     """Positions after steps in which the halves of a folded mat hit each other, the largest move of the last one, and
     how many factors were made in part, of how many."""
-    monkeypatch.setattr(held, "MOST", most)
+    monkeypatch.setattr(reused_blocks, "MOST", most)
     part, state = mat(folder, monkeypatch)
-    again, tried = 0, StageProblem._factored_again
+    again, tried = 0, StageProblem._refactored_reusing
 
     def counted(self, x, v, strained):
         nonlocal again
@@ -36,7 +36,7 @@ def hit(folder, monkeypatch, most):
         again += done
         return done
 
-    monkeypatch.setattr(StageProblem, "_factored_again", counted)
+    monkeypatch.setattr(StageProblem, "_refactored_reusing", counted)
     for _ in range(3):
         before, state = state, advance(part, state, H, 1)
     monkeypatch.undo()
@@ -46,7 +46,7 @@ def hit(folder, monkeypatch, most):
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        return [hit(tmp_path_factory.mktemp("mat") / "m", patch, most) for most in (held.MOST, -1.0)]
+        return [hit(tmp_path_factory.mktemp("mat") / "m", patch, most) for most in (reused_blocks.MOST, -1.0)]
 
 
 def test_many_factors_are_made_in_part(ends):
@@ -80,19 +80,19 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     """A corner of the mat is pulled: K of its elements is that of where they are, of all others of where they were."""
     part, state = mat(tmp_path / "m", monkeypatch)
     x = part.coordinates.place(state.q, 0.0)
-    shapes = held.TakenShapes.of(part.root.system.pattern, part.rest)
+    shapes = reused_blocks.ReferenceShapes.of(part.root.system.pattern, part.rest)
     shapes.take(x, slice(None))
     assert not len(shapes.strained(x)) and not len(shapes.strained(x + [0.1, -3.0, 5.0]))
     pulled = x.copy()
     node = int(part.coordinates.free[7])
     edges = x[part.tets] - x[node]
     nearest = np.linalg.norm(edges[(part.tets == node).any(axis=1)], axis=2)
-    pulled[node, 2] += 1.5 * held.STRAINED * nearest[nearest > 0.0].min()
+    pulled[node, 2] += 1.5 * reused_blocks.STRAINED * nearest[nearest > 0.0].min()
     rows = shapes.strained(pulled)
     assert len(rows) and (part.tets[shapes.which[rows]] == node).any(axis=1).all()
     alone, whole = (part.linearise_at(one, None, 0.0).blocks[: len(part.tets)].copy() for one in (x, pulled))
     part.linearise_at(x, None, 0.0)
-    mixed = part.linearise_held_at(pulled, np.zeros_like(x), 0.0, shapes.which[rows]).blocks[: len(part.tets)]
+    mixed = part.linearise_reusing_at(pulled, np.zeros_like(x), 0.0, shapes.which[rows]).blocks[: len(part.tets)]
     taken = np.isin(np.arange(len(part.tets)), shapes.which[rows])
     size = np.abs(whole).max()
     assert np.array_equal(mixed[~taken], alone[~taken]) and mixed[taken] == pytest.approx(whole[taken], abs=1e-9 * size)
