@@ -8,6 +8,7 @@ from small_jobs import box_job, change
 
 from solver import catalogue
 from solver.errors import BadInput, ConJacError, StepFailed
+from solver.job.load import load
 from solver.live import board as boards
 from solver.live.clock import FixedClock
 from solver.live.engines.interface import Hold, Inputs
@@ -126,6 +127,23 @@ def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
     assert np.abs(after - before).max() < 0.02  # it did not jump
     stiff = window.play(3.0)
     assert np.abs(stiff - window.start).max() < 0.3 * np.abs(before - window.start).max()
+
+
+def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
+    engine = engine_of("modes", job, quiet)
+    ways = engine._body
+    change(job, "bodies.0.material.params.youngs_modulus", 5e4)
+    engine.change(load(job))
+    assert engine._body is ways  # nothing is found anew
+    anew = engine_of("modes", job, quiet)
+    for _ in range(24):
+        engine.step(0, Inputs(DOWN))
+        anew.step(0, Inputs(DOWN))
+    assert anew.places[:, 2].min() < -0.02
+    np.testing.assert_allclose(engine.places, anew.places, atol=2e-4)
+    change(job, "bodies.0.material.params.poisson_ratio", 0.2)
+    engine.change(load(job))
+    assert engine._body is not ways
 
 
 def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):

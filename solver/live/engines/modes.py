@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import coo_matrix
@@ -36,8 +36,31 @@ DRAG = 0.1  #: damping of what is held, as a share of what would keep it from sw
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 
+@dataclass(frozen=True)
+class Made:
+    """What a reduced body was made of."""
+
+    tets: Index  #: (e, 4)
+    nodes: Vec  #: [m], (n, 3)
+    pinned: Index  #: nodes
+    substance: Substance
+
+    def stiffer_than(self, other: Made) -> float | None:
+        """How many times stiffer this is than another that differs in nothing else; None where it does."""
+        mine, its = self.substance, other.substance
+        same = mine.material is its.material and all(
+            np.array_equal(one, two) for one, two in ((self.tets, other.tets), (self.nodes, other.nodes),
+                                                      (self.pinned, other.pinned), (mine.density, its.density)))
+        if not same or mine.constants.shape != its.constants.shape:
+            return None
+        times = float(mine.constants.flat[0] / its.constants.flat[0])
+        return times if np.allclose(mine.constants, times * its.constants, rtol=1e-9, atol=0.0) else None
+
+
 class ModesEngine:
     """One soft body on a few dozen coordinates."""
+
+    _body: ReducedBody
 
     def __init__(self, job: Job, report: Report) -> None:
         """Raises BadInput where the job has anything but one soft body, and what its volume and maps raise."""
@@ -45,6 +68,7 @@ class ModesEngine:
         self._held: dict[int, Grab] = {}
         self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
         self._carrier, self._placed = np.eye(4), False
+        self._made: Made | None = None
         self._build(job)
         self._state = self._begin()
 
@@ -64,11 +88,17 @@ class ModesEngine:
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        seen = None if prepared.embedding is None else prepared.embedding.matrix
-        self._report("world", body.name, None, "Finding how it moves")
-        pins = pin_groups(volume.tets, prepared.fields.pinned)
-        self._body = ReducedBody.build(volume.tets, volume.nodes, substance, pins, MODES, seen=seen, stepping=stepping)
-        self._nodes = volume.nodes
+        made = Made(volume.tets, volume.nodes, prepared.fields.pinned, substance)
+        stiffer = None if self._made is None else made.stiffer_than(self._made)
+        if stiffer is not None:
+            # its ways to move are the same, and stiffness is proportional to what each point stands for
+            self._body.points.scale(np.full(self._body.points.count, stiffer))
+        else:
+            seen = None if prepared.embedding is None else prepared.embedding.matrix
+            self._report("world", body.name, None, "Finding how it moves")
+            self._body = ReducedBody.build(volume.tets, volume.nodes, substance, pin_groups(made.tets, made.pinned),
+                                           MODES, seen=seen, stepping=stepping)
+        self._nodes, self._made = volume.nodes, made
         self._half_life = half_life_at_start(job, body)
         self._body.stepping = replace(stepping, floor=self._floor(job))
         self._strength = self._body.firm_grab()
@@ -178,13 +208,14 @@ class ModesEngine:
                                       damping=np.sqrt(hold.strength) * self._drag)
 
     def change(self, job: Job) -> None:
-        before = self.__dict__.copy()
-        old, state = self._body, self._state
+        before, old, state = self.__dict__.copy(), self._body, self._state
         try:
             self._build(job)
         except Exception:
             self.__dict__ = before
             raise
+        if old is self._body:
+            return
         if len(old.nodes) != len(self._body.nodes):
             self._held.clear()
             self._state = self._begin()
