@@ -37,7 +37,7 @@ FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 
 @dataclass(frozen=True)
-class Made:
+class ReducedFrom:
     """What a reduced body was made of."""
 
     tets: Index  #: (e, 4)
@@ -45,7 +45,7 @@ class Made:
     pinned: Index  #: nodes
     substance: Substance
 
-    def stiffer_than(self, other: Made) -> float | None:
+    def stiffer_than(self, other: ReducedFrom) -> float | None:
         """How many times stiffer this is than another that differs in nothing else; None where it does."""
         mine, its = self.substance, other.substance
         same = mine.material is its.material and all(
@@ -68,7 +68,7 @@ class ModesEngine:
         self._held: dict[int, Grab] = {}
         self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
         self._carrier, self._placed = np.eye(4), False
-        self._made: Made | None = None
+        self._made: ReducedFrom | None = None
         self._build(job)
         self._state = self._begin()
 
@@ -88,7 +88,7 @@ class ModesEngine:
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        made = Made(volume.tets, volume.nodes, prepared.fields.pinned, substance)
+        made = ReducedFrom(volume.tets, volume.nodes, prepared.fields.pinned, substance)
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # its ways to move are the same, and stiffness is proportional to what each point stands for
