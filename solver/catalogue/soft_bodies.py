@@ -377,6 +377,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("linear_solver", "multigrid", "linear.multigrid.solver:Multigrid", "Multigrid",
           "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory",
           for_large=True, number=5),
+    Entry("live_engine", "modes", "live.engines.modes:ModesEngine", "Skinning Eigenmodes",
+          "A few dozen ways to move, at the same price on any mesh", number=1),
     Entry("live_engine", "world", "live.engines.world:WorldEngine", "Coarse Cells",
           "The solver of the bake on cells that are coarse enough for the clock", number=0),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes", number=0),

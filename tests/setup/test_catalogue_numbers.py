@@ -40,7 +40,7 @@ FROZEN = {
     "shape": {"capsule": 0, "box": 1, "sphere": 2, "hull": 3, "mesh": 4},
     "loop": {"ball": 0, "hinge": 1, "point_on_line": 2},
     "motor": {"servo": 1, "speed": 2, "drive": 3},
-    "live_engine": {"world": 0},
+    "live_engine": {"world": 0, "modes": 1},
     "joint_friction": {"none": 0, "bisp": 1, "staggered": 2},
 }
 
