@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import StaleCache
 from ...state import Index, Vec
@@ -36,19 +37,37 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
     return digest.hexdigest()
 
 
-def store(path: Path, body: ReducedBody, print_: str) -> None:
-    """Write it with its fingerprint, whole or not at all."""
+def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
+    """What `body_of` makes it of again."""
     own, truth = body.subspace, body.truth
-    arrays: dict[str, Any] = {
-        "print": np.array(print_), "functions": own.functions, "prescribed": own.prescribed, "weights": own.weights,
+    arrays: dict[str, NDArray[Any]] = {
+        "functions": own.functions, "prescribed": own.prescribed, "weights": own.weights,
         "stiffnesses": own.stiffnesses, "mass": own.mass, "pinned": own.pinned, "centre": own.centre,
         "size": np.array(own.size), "elements": body.points.elements,
         "volumes": body.points.volumes[: body.points.count], "frequencies": truth.frequencies,
         "spanned": truth.spanned, "sampled": truth.sampled, "factor": np.array(truth.factor)}
-    arrays |= {f"group{k}": group for k, group in enumerate(own.groups)}
+    return arrays | {f"group{k}": group for k, group in enumerate(own.groups)}
+
+
+def body_of(kept: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, material: Substance, seen: Any = None,
+            stepping: Stepping | None = None) -> ReducedBody:
+    """The body of which these are the arrays, on its mesh. Raises KeyError where one is missing."""
+    nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), np.ascontiguousarray(tets, dtype=np.int32)
+    substance = ReducedBody.substance_of(material, len(tets))
+    groups = tuple(kept[f"group{k}"] for k in range(sum(name.startswith("group") for name in kept)))
+    subspace = Subspace(kept["functions"], kept["prescribed"], kept["weights"], kept["stiffnesses"], kept["mass"],
+                        groups, kept["pinned"], kept["centre"], float(kept["size"]))
+    own = CubaturePoints(nodes, tets, substance, subspace, Cubature(kept["elements"], kept["volumes"]))
+    body = ReducedBody(nodes, tets, substance, subspace, own, seen, stepping)
+    body.truth = Truth(kept["frequencies"], kept["spanned"], kept["sampled"], float(kept["factor"]))
+    return body
+
+
+def store(path: Path, body: ReducedBody, print_: str) -> None:
+    """Write it with its fingerprint, whole or not at all."""
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as file:
-        np.savez(file, **arrays)
+        np.savez(file, print=np.array(print_), **arrays_of(body))
     os.replace(beside, path)
 
 
@@ -68,15 +87,7 @@ def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequenc
     if not same:
         raise StaleCache(f"the subspace in {path.name} belongs to another mesh or to other settings",
                          "It is found anew where the file is deleted")
-    nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), np.ascontiguousarray(tets, dtype=np.int32)
-    substance = ReducedBody.substance_of(material, len(tets))
-    groups = tuple(kept[f"group{k}"] for k in range(len(pins)))
-    subspace = Subspace(kept["functions"], kept["prescribed"], kept["weights"], kept["stiffnesses"], kept["mass"],
-                        groups, kept["pinned"], kept["centre"], float(kept["size"]))
-    own = CubaturePoints(nodes, tets, substance, subspace, Cubature(kept["elements"], kept["volumes"]))
-    body = ReducedBody(nodes, tets, substance, subspace, own, seen, stepping)
-    body.truth = Truth(kept["frequencies"], kept["spanned"], kept["sampled"], float(kept["factor"]))
-    return body
+    return body_of(kept, tets, nodes, material, seen, stepping)
 
 
 def built_or_loaded(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (),
