@@ -14,16 +14,18 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...solver import catalogue
 from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
 from ...solver.live import board
 from .. import prefs, settings
-from ..bake import kernels
+from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
+from ..operators import still
 from . import job as jobs
 from . import shape
 
-ENGINE = "world"
+ENGINE = next(iter(catalogue.menu("live_engine")))
 LOOK = 0.1  #: seconds between looks at the settings
 
 #: what is played in this Blender, by session_uid of the object
@@ -144,6 +146,7 @@ class Played:
         obj = self.object()
         self._job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         self._job.follow(obj, self.scene())
+        still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         path = self._folder / "board"
         places = self._job.places
         self._board = board.made(path, len(places), places.mean(axis=0))
@@ -204,9 +207,9 @@ class Played:
             control["gravity"] = np.array(scene.gravity) * unit
         control["settings"], control["run"] = self._settings, 1
         control["carrier"] = self._to_world(obj, unit) @ self._job.to_object
-        for place, grab in zip(control["grabs"][0], self.grabs.values()):
+        for one, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
-                place[field] = grab[field][0]
+                one[field] = grab[field][0]
         raw = control.tobytes()
         if raw != self._told:
             self._told = raw

@@ -22,7 +22,7 @@ from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
 OFF = 0.1  #: by which share at most
-GUARDS = 3
+GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
 FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
 EXACT = 1.0e-6
@@ -70,6 +70,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
     swinging = spanned > RIGID * spanned[asked[-1]] if len(asked) else np.zeros(len(spanned), bool)
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
+    true[asked] = np.minimum(true[asked], spanned[asked])  # a span is never too soft: the iteration was not at its end
     return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
 
 

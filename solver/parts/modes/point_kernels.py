@@ -93,18 +93,18 @@ def load_constants(work, constants, block):  # type: ignore[no-untyped-def]
             work[(CONSTANT + slot) * LANES + lane] = constants[block, slot, lane]
 
 
-@kernel("void(f8[::1], i8, i8, i8)")
+@inlined
 def _multiply(work, out, left, right):  # type: ignore[no-untyped-def]
-    """Product of a 6 x 6 and a 6 x 9 in these slots."""
+    """Product of a 6 x 6 and a 6 x 9 in these slots. Sums are written out, so that lanes stay in registers."""
     for row in range(6):
         for column in range(9):
-            o = (out + 9 * row + column) * LANES
+            o, a, b = (out + 9 * row + column) * LANES, (left + 6 * row) * LANES, (right + column) * LANES
             for lane in range(LANES):
-                work[o + lane] = 0.0
-            for k in range(6):
-                a, b = (left + 6 * row + k) * LANES, (right + 9 * k + column) * LANES
-                for lane in range(LANES):
-                    work[o + lane] += work[a + lane] * work[b + lane]
+                p, q = a + lane, b + lane
+                work[o + lane] = (
+                    work[p] * work[q] + work[p + LANES] * work[q + 9 * LANES]
+                    + work[p + 2 * LANES] * work[q + 18 * LANES] + work[p + 3 * LANES] * work[q + 27 * LANES]
+                    + work[p + 4 * LANES] * work[q + 36 * LANES] + work[p + 5 * LANES] * work[q + 45 * LANES])
 
 
 @kernel("void(f8[::1])")
@@ -190,13 +190,13 @@ def _tangent_of(work):  # type: ignore[no-untyped-def]
         for m in range(j + 1):
             for i in range(3):
                 for k in range(3):
-                    out = _slot(i, j, k, m) * LANES
+                    o, a, b = _slot(i, j, k, m) * LANES, (ALONG + i + 3 * j) * LANES, (BENT + k + 3 * m) * LANES
                     for lane in range(LANES):
-                        work[out + lane] = 0.0
-                    for entry in range(6):
-                        a, b = (ALONG + 9 * entry + i + 3 * j) * LANES, (BENT + 9 * entry + k + 3 * m) * LANES
-                        for lane in range(LANES):
-                            work[out + lane] += work[a + lane] * work[b + lane]
+                        p, q = a + lane, b + lane
+                        work[o + lane] = (
+                            work[p] * work[q] + work[p + 9 * LANES] * work[q + 9 * LANES]
+                            + work[p + 18 * LANES] * work[q + 18 * LANES] + work[p + 27 * LANES] * work[q + 27 * LANES]
+                            + work[p + 36 * LANES] * work[q + 36 * LANES] + work[p + 45 * LANES] * work[q + 45 * LANES])
 
 
 @kernel(types.void(types.float64[::1], types.float64[::1], ROWS, ROWS, types.int64))

@@ -45,7 +45,7 @@ class CubaturePoints:
         source[:count] = np.arange(count)
         some = substance.some(cubature.tets)
         gradients, _ = shape_gradients(nodes, own)
-        self.count = count
+        self.count, self.elements = count, cubature.tets
         self.volumes = np.zeros(blocks * LANES)  #: w [m³]
         self.volumes[:count] = cubature.volumes
         self.functions = _rows(gradients, subspace.functions, own)[source]  #: ∂Φ/∂X, (c, 3, p)
