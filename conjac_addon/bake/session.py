@@ -24,6 +24,7 @@ from ...solver.errors import (
 )
 from .. import copies, failures, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
+from ..live import session as live
 from . import kernels, moving, place, taken, takes
 from .can_play import check_can_play
 from .live import LiveFrames
@@ -77,6 +78,7 @@ class Bake:
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
         for one in members.members(obj, scene):
             check_can_play(one)
+            live.stop(one)  # what is read is the object itself
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)

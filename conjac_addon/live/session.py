@@ -252,6 +252,12 @@ class _Told(ConJacError):
         return self.what
 
 
+def stop(obj: bpy.types.Object) -> None:
+    """End what is played of an object, if anything is."""
+    if obj.session_uid in playing:
+        playing[obj.session_uid].stop()
+
+
 def stop_all(why: str = "") -> None:
     """End all that is played in this Blender."""
     for one in list(playing.values()):

@@ -11,7 +11,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import add_jelly, rest_of, scene  # noqa: E402, F401
+from jelly import add_jelly, frames_of, rest_of, scene  # noqa: E402, F401
 
 from conjac.conjac_addon import live  # noqa: E402
 from conjac.conjac_addon.live import session, shape  # noqa: E402
@@ -221,6 +221,16 @@ def test_what_cannot_be_played_is_refused(jelly, kind, said):
     with pytest.raises(BadInput, match=said):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
+
+
+def test_a_bake_ends_it_and_is_the_same_as_without(jelly):
+    bpy.context.scene.frame_end = 2
+    played = play(jelly)
+    assert jelly.conjac.bake() == 0 and played.ended == ""
+    assert [one.name for one in jelly.modifiers] == ["ConJac"]
+    baked = frames_of(jelly)
+    bpy.ops.conjac.free_bake()
+    assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
 
 
 def test_switching_the_extension_off_ends_it(jelly):
