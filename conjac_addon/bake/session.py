@@ -266,15 +266,18 @@ class Bake:
             self._undone = True
             self._reading.close()
 
-    def _solve(self, resume: bool) -> Iterator[bool]:
-        """Run the solver on the job folder and show its frames as they come."""
+    def _command(self, resume: bool) -> list[str]:
+        """What the solver is asked for. resume: whether there is a bake, which it is to go on with."""
         threads = prefs.threads()
-        argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
+        return ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
                 *(["--threads", str(threads)] if threads else [])]
+
+    def _solve(self, resume: bool) -> Iterator[bool]:
+        """Run the solver on the job folder and show its frames as they come."""
         self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
                     "text": "Starting the solver"})
-        self.worker = Worker(SOLVER, argv, env=kernels.environment())
+        self.worker = Worker(SOLVER, self._command(resume), env=kernels.environment())
         shown = LiveFrames(self)
         while not self.worker.ended():
             self._tell(*self.worker.messages())
