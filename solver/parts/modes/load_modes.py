@@ -74,6 +74,8 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
 
 
 def _with(subspace: Subspace, displacement: Vec) -> Subspace:
+    lengths = np.linalg.norm(displacement, axis=0)
+    displacement = displacement[:, lengths > NEWS * lengths.max(initial=0.0)]
     more = orthonormal(displacement, subspace.mass, subspace.functions, NEWS)
     return replace(subspace, functions=np.concatenate([subspace.functions, more], axis=1))
 
