@@ -10,10 +10,10 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
+from .forces_protocol import Stretched
 from .interface import StageSolver
-from .limits import TOLERANCE, StopRule, left
+from .limits import TOLERANCE, StopRule, remaining
 from .newton_visible import NewtonVisible
-from .physics import Stretched
 from .problem import Evaluation, StageProblem
 
 HALVINGS = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
@@ -40,9 +40,10 @@ class MixedFEM(StageSolver):
         self._newton = NewtonVisible({"edge_left": min(EDGE_LEFT, self._strain_left),
                                       "iterations": params["iterations"]})
         self.redone = 0  #: stages that Newton's method solved instead
+        self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Near the root. Raises GaveUp where Newton's method does; StepFailed where there is no inertia."""
+        """Near the root. Raises StageNotConverged where Newton's method does; StepFailed where there is no inertia."""
         forces = problem.forces.in_stretches()
         if forces is None:
             return self._newton.solve(problem, guess)
@@ -61,7 +62,7 @@ class MixedFEM(StageSolver):
         """The guess, or where the stage begins if there is less potential and nothing meets on the way there: a root
         has no more than either."""
         flies = problem.evaluate(guess)
-        stays = problem.evaluate(problem.unknowns_at(problem.begun))
+        stays = problem.evaluate(problem.unknowns_at(problem.step_start))
         if _merit(stays) >= _merit(flies):
             return flies
         here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
@@ -72,18 +73,18 @@ class MixedFEM(StageSolver):
         in a stage without inertia."""
         mixed, unknowns = problem.of(forces), guess
         forces.start()
-        first = last = 0.0
+        last, self.decrements = 0.0, []
         for _ in range(self._most if problem.stage.inertia else self.limits.iterations):
             residual = _factored(mixed, unknowns)
             direction = mixed.system.linear.solve(-residual)
-            decrement = sqrt(max(-float(residual @ direction), 0.0))
-            first = first or decrement
+            self.decrements.append(sqrt(max(-float(residual @ direction), 0.0)))
             strain = problem.strain(direction)
             unknowns, share = self._searched(mixed, forces, unknowns, direction, strain)
             forces.keep()
             moved = share * strain
-            if share == 1.0 and (decrement <= self._decrement_left * first
-                                 or left(moved, last) <= self._strain_left or not problem.moves(direction)):
+            settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
+            settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
+            if share == 1.0 and settled:
                 return unknowns
             last = moved if share == 1.0 else 0.0
         if not problem.stage.inertia:
@@ -125,7 +126,7 @@ def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
     except NotPositiveDefinite as failure:
         raise StepFailed("the stiffness is not positive definite") from failure
     residual: Vec = -mixed.stage.net_impulse(lin)[mixed.order].ravel()
-    return residual if mixed.held is None else mixed.held.left(residual)
+    return residual if mixed.prescribed_directions is None else mixed.prescribed_directions.residual_across(residual)
 
 
 def _merit(at: Evaluation) -> float:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..assembly.linearised import Linearised
 from ..forces.in_stretches import InStretches
 from ..forces.stencils import BodyElements
-from ..nonlinear.physics import Stretched
+from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Vec
 
 
@@ -32,7 +32,7 @@ class StretchedForces(Stretched):
         self._count += 1
         return self._linearise(x, v, time, project)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
         """The same of all elements: stretches have moved in each."""
         return self.linearise_at(x, v, time)
 
