@@ -44,6 +44,10 @@ class Physics(Forces, Protocol):
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         """The same of each node, (n,): what meets nothing may go farther. by_body: each body goes as one."""
 
+    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
+        """Where all nodes stand, (n, 3) [m], once what is prescribed has gone its way and taken along what is before
+        it, if nothing meets on the way there; None where it cannot be said so. begun, end: of all nodes, (n, 3) [m]."""
+
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""
 

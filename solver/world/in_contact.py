@@ -138,7 +138,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
             return plain
         return problem_of(StageForces(soft, slides, among, grip, last))
 
-    unknowns = approach(plain, begun, guess)
+    unknowns, begun = approach(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
         strain_left, accepts = BALANCED * solver.limits.strain_left, solver.limits.accepts

@@ -233,7 +233,7 @@ class Nodes(SoftBodies, Part):
                   held: GivenDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
         after = self.root.reach(solver, nodes, start, damped, held)
-        if self.ground.friction is None or not len(self.touching(after)):
+        if not self.ground.rubs(self.coordinates.place(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
         if GRIPPING in after.memory:  # it was part of the root
             return after

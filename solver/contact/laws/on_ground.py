@@ -56,6 +56,10 @@ class OnGround:
         """Whether friction is a force of positions."""
         return self.friction is not None and self.friction.grips
 
+    def rubs(self, x: Vec, time: float) -> bool:
+        """Whether it brakes any node at positions x, (n, 3) [m]."""
+        return self.friction is not None and len(self.find(x, time).of(self.is_free)) > 0
+
     def anchors(self, memory: Mapping[str, Vec], x: Vec, time: float) -> Vec:
         """Of all nodes, (n, 3) [m], from the point that the ground goes along with: where the memory has them, else
         where nodes are at x, (n, 3) [m], at `time` [s]."""
