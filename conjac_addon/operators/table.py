@@ -22,6 +22,7 @@ from . import (
     crossing,
     cuts,
     farm,
+    heat,
     jiggle,
     mechanism,
     nails,
@@ -93,6 +94,12 @@ classes = (
         "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
         map=EnumProperty(
             name="Map", description="Which map to paint",
+            items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
+    operator(
+        "show_heat", heat, "Show Heat Map",
+        "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
+        map=EnumProperty(
+            name="Map", description="Which map to show",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
         "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
