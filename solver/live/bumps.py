@@ -18,7 +18,7 @@ FINE = 60.0  #: points along the diagonal of a mesh
 DEEP = 0.15  #: of a mesh's diagonal: what is deeper inside than this is not pushed, it may as well be behind
 
 
-class Shape:
+class BumpMesh:
     """One mesh, where the job was read."""
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
@@ -47,17 +47,17 @@ class Shape:
 class Bump:
     """A mesh, and how it has moved since the job was read."""
 
-    shape: Shape
+    shape: BumpMesh
     matrix: Vec  #: world to world [m], (4, 4)
 
 
-def shapes_of(folder: Path) -> list[Shape]:
+def shapes_of(folder: Path) -> list[BumpMesh]:
     """Those that stand in a job folder."""
-    found: list[Shape] = []
+    found: list[BumpMesh] = []
     while (path := folder / FILES.format(len(found))).exists():
         try:
             arrays = read_npz(path)
-            found.append(Shape(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
+            found.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
         except (OSError, KeyError, Unreadable):
             break  # nobody but Blender writes there: what is torn is written anew
     return found

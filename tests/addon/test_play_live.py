@@ -208,7 +208,7 @@ def test_a_collider_that_is_moved_pushes_it(jelly):
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.5))
     floor = bpy.context.object
     bpy.ops.conjac.add_collider()
-    jelly.conjac.contact.collides_with = "ALL"
+    jelly.conjac.contact.collides_with = "all"
     bpy.context.view_layer.update()
     played = play(jelly, 1.5)
     lies = (seen(jelly)[:, 2] + jelly.location.z).min()

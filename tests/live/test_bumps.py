@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from solids import ball
 from small_jobs import box_tets, change, write_job
+from solids import ball
 from test_playing import DOWN, SOLVED, quiet
 
-from solver.live.bumps import FILES, Bump, Shape, pushed, shapes_of
+from solver.live.bumps import FILES, Bump, BumpMesh, pushed, shapes_of
 from solver.live.engines.interface import Inputs
 from solver.live.run import engine_of
 
@@ -49,7 +49,7 @@ def play(engine, seconds, **inputs):
 
 
 def test_points_inside_go_to_the_nearest_surface():
-    shape = Shape(*block([0, 0, 0], [1, 1, 1]))
+    shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
     rows, targets = pushed([Bump(shape, np.eye(4))], points)
     np.testing.assert_array_equal(rows, [0, 2])
@@ -60,7 +60,7 @@ def test_points_inside_go_to_the_nearest_surface():
 
 
 def test_a_ball_pushes_along_its_normals():
-    shape = Shape(*ball())
+    shape = BumpMesh(*ball())
     way = np.random.default_rng(1).normal(size=(50, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     rows, targets = pushed([Bump(shape, moved(x=2.0))], 0.9 * way + [2.0, 0.0, 0.0])
@@ -69,7 +69,7 @@ def test_a_ball_pushes_along_its_normals():
 
 
 def test_it_comes_to_rest_on_a_block_and_is_lifted_by_it(engine):
-    slab = Shape(*block([-1, -1, -0.5], [1, 1, -0.05]))
+    slab = BumpMesh(*block([-1, -1, -0.5], [1, 1, -0.05]))
     low = play(engine, 1.5, bumps=(Bump(slab, np.eye(4)),))[:, 2].min()
     assert -0.06 < low < -0.045, low
     for k in range(60):
@@ -79,7 +79,7 @@ def test_it_comes_to_rest_on_a_block_and_is_lifted_by_it(engine):
 
 
 def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
-    slab, wall = Shape(*block([-2, -2, -0.5], [2, 2, 0.0])), Shape(*block([-0.6, -0.5, -0.1], [-0.1, 0.5, 0.5]))
+    slab, wall = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), BumpMesh(*block([-0.6, -0.5, -0.1], [-0.1, 0.5, 0.5]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)), Bump(wall, np.eye(4))))
     for k in range(60):
         places = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
@@ -88,7 +88,7 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
 
 def test_it_slides_along_what_it_lies_on(engine):
     """Springs would hold it where it is, did they not follow it."""
-    slab = Shape(*block([-2, -2, -0.5], [2, 2, 0.0]))
+    slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
     before = engine.places[:, 0].mean()
     for _ in range(60):

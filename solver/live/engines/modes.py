@@ -19,7 +19,7 @@ from ...errors import BadInput, StepFailed
 from ...job.folder import Job, parameters
 from ...meshing.volume import EDGES, unique_edges
 from ...parts.modes.body import ReducedBody, ReducedState, Stepping
-from ...parts.modes.loads import Floor, Grab
+from ...parts.modes.loads import Floor, Grab, Planes
 from ...parts.modes.operators import Substance
 from ...parts.modes.stepping import Iterating
 from ...state import Index, Vec
@@ -141,9 +141,10 @@ class ModesEngine:
             led, self._carrier = self._lead(inputs.carrier), inputs.carrier
         how, (x, y, z) = body.stepping, inputs.gravity.tolist()
         iterating = Iterating(iterations=ITERATIONS[min(effort, 1)])
-        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating, floor=self._under(inputs.ground))
+        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating, floor=self._under(inputs.ground),
+                                planes=self._bumped(h, inputs))
         self._hold(inputs)
-        pulls = [*self._held.values(), *self._bumped(h, inputs)]
+        pulls = list(self._held.values())
         for parts in (1, 4):
             state = self._state
             with suppress(StepFailed):
@@ -166,19 +167,19 @@ class ModesEngine:
         normal = ground[1] / np.linalg.norm(ground[1])
         return replace(floor, normal=normal, offset=float(normal @ ground[0]))
 
-    def _bumped(self, h: float, inputs: Inputs) -> list[Grab]:
-        """Springs that push points of the skin out of what they are in at the step's end.
-
-        Each goes to where the surface is nearest to where its point is on its way, so it slides along freely.
-        """
+    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+        """Planes that push points of the skin out of what they would be in at the step's end: each goes through where
+        the surface is nearest to that."""
         if not inputs.bumps:
-            return []
+            return None
         skin, state = self._body._touching, self._state
         places = skin.rest + skin.rows @ (state.y + h * state.u)
         if len(state.led):
             places += skin.led @ (state.led + h * state.led_rate)
         rows, targets = pushed(inputs.bumps, places)
-        return [Grab(skin.rows[k], skin.rest[k], skin.led[k], target, self._push) for k, target in zip(rows, targets)]
+        away = targets - places[rows]
+        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        return Planes(rows, normals, np.einsum("ij,ij->i", targets, normals), self._push) if len(rows) else None
 
     def _is_here(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
