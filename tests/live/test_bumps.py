@@ -111,3 +111,9 @@ def test_files_of_a_job_folder_are_read_until_one_lacks(tmp_path):
     assert len(shapes_of(tmp_path)) == 2
     (tmp_path / FILES.format(1)).write_bytes(b"torn")
     assert len(shapes_of(tmp_path)) == 1
+
+
+def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
+    before = engine.places.mean(axis=0)
+    places = play(engine, 0.5)
+    assert before[2] - places[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
