@@ -92,9 +92,8 @@ def carry_on(played: session.Played) -> None:
         goes_on = played.tick()
         if goes_on and played.performed is not None:
             path, frames = played.performed
-            obj, scene = played.object(), played.scene()
             try:
-                performance.keep(obj, scene, path, frames)
+                performance.keep(played.object(), played.scene(), path, frames)
                 played.stop()
             except ConJacError as error:
                 played.stop(str(error), failed=True)
