@@ -9,6 +9,7 @@ import time
 import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector
+from conjac.conjac_addon.bake import session as bakes
 from conjac.conjac_addon.live import session, shape
 
 def seen(obj):
@@ -86,6 +87,23 @@ def artist():
     assert press(bpy.ops.conjac.play_live) == {{"FINISHED"}}  # the same button ends it
     yield from rest()
     assert not session.playing
+    # what is recorded becomes the bake
+    assert press(bpy.ops.conjac.play_live) == {{"RUNNING_MODAL"}}
+    played = next(iter(session.playing.values()))
+    while played.frame is None:
+        yield
+    assert press(bpy.ops.conjac.record_live) == {{"FINISHED"}} and played.records
+    begun = played.frame["time"]
+    while played.frame["time"] < begun + 0.3:
+        yield
+    assert press(bpy.ops.conjac.record_live) == {{"FINISHED"}}
+    while session.playing or not bakes.running:
+        yield
+    while bakes.running:
+        yield
+    status = bake.status(suzanne)
+    assert status.state == "complete" and status.done >= 7, status
+    assert [one.name for one in suzanne.modifiers] == ["ConJac"]
 """
 
 

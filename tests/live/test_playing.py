@@ -200,3 +200,20 @@ def test_two_bodies_are_refused(key, job):
 def test_a_job_that_is_none_is_refused(key, tmp_path):
     with pytest.raises(ConJacError):
         engine_of(key, tmp_path / "nowhere", quiet)
+
+
+def test_a_half_life_halves_the_wobble_in_that_time(job):
+    change(job, "bodies.0.wobble_half_life", 0.5)
+    engine = engine_of("modes", job, quiet)
+    start = engine.places
+    for _ in range(90):
+        engine.step(0, Inputs(0.3 * DOWN))
+    hangs = engine.places
+    tip = int(np.argmax(start[:, 0]))
+    assert hangs[tip, 2] < start[tip, 2] - 0.005
+    heights = []
+    for _ in range(72):  # three half-lives without weight
+        engine.step(0, Inputs(np.zeros(3)))
+        heights.append(engine.places[tip, 2] - start[tip, 2])
+    first, last = np.ptp(heights[:24]), np.ptp(heights[48:])  # a second apart
+    assert 0.12 < last / first < 0.4  # a quarter, by and large

@@ -19,10 +19,11 @@ from ...errors import BadInput, StepFailed
 from ...job.folder import Job, parameters
 from ...meshing.volume import EDGES, unique_edges
 from ...parts.modes.body import ReducedBody, ReducedState, Stepping
-from ...parts.modes.loads import Floor, Grab
+from ...parts.modes.loads import Floor, Grab, Planes
 from ...parts.modes.operators import Substance
 from ...parts.modes.stepping import Iterating
 from ...state import Index, Vec
+from ..bumps import pushed
 from ..filled import filled
 from ..pace import Effort
 from .interface import Inputs, Report
@@ -32,6 +33,7 @@ MODES = 12  #: weights, four ways to move each
 CELLS = 2000  #: in the body's box, about
 ITERATIONS = (4, 1)  #: of a stage, at best and where the clock asks for less
 LONGER = 2  #: how many times longer the longest steps are
+TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
 DRAG = 0.1  #: damping of what is held, as a share of what would keep it from swinging at all
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
@@ -104,6 +106,7 @@ class ModesEngine:
         self._half_life = half_life_at_start(job, body)
         self._body.stepping = replace(stepping, floor=self._floor(job))
         self._strength = self._body.firm_grab()
+        self._push = self._body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness
         self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
     def _floor(self, job: Job) -> Floor | None:
@@ -139,7 +142,8 @@ class ModesEngine:
             led, self._carrier = self._lead(inputs.carrier), inputs.carrier
         how, (x, y, z) = body.stepping, inputs.gravity.tolist()
         iterating = Iterating(iterations=ITERATIONS[min(effort, 1)])
-        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating)
+        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating, floor=self._under(inputs.ground),
+                                planes=self._bumped(h, inputs))
         self._hold(inputs)
         pulls = list(self._held.values())
         for parts in (1, 4):
@@ -156,6 +160,28 @@ class ModesEngine:
         self._held.clear()
         self._state = self._begin()
 
+    def _under(self, ground: Vec | None) -> Floor | None:
+        """The floor where the artist has it now."""
+        floor = self._body.stepping.floor
+        if floor is None or ground is None:
+            return floor
+        normal = ground[1] / np.linalg.norm(ground[1])
+        return replace(floor, normal=normal, offset=float(normal @ ground[0]))
+
+    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+        """Planes that push points of the skin out of what they would be in at the step's end: each goes through where
+        the surface is nearest to that."""
+        if not inputs.bumps:
+            return None
+        skin, state = self._body._touching, self._state
+        places = skin.rest + skin.rows @ (state.y + h * state.u)
+        if len(state.led):
+            places += skin.led @ (state.led + h * state.led_rate)
+        rows, targets = pushed(inputs.bumps, places)
+        away = targets - places[rows]
+        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        return Planes(rows, normals, np.einsum("ij,ij->i", targets, normals), self._push) if len(rows) else None
+
     def _is_here(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
         return bool(away < FAR * self._body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
@@ -163,14 +189,15 @@ class ModesEngine:
     def _calmed(self, state: ReducedState, h: float) -> ReducedState:
         """Without what a half-life takes of the motion in h seconds, but for that of the body as a whole.
 
-        Taken of velocities it takes half as much of what swings: v ← v exp(−2 ln 2 h / T).
+        Taken of velocities it takes half as much of what swings: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
+        (4 v − v₋) / 3 and more, takes half as much again of what is taken of v in each step.
         """
         if not self._half_life:
             return state
         u, whole = state.u, np.zeros_like(state.u)
         if not len(self._body.pin_groups):
             whole = self._rigid(state)
-        left = 2.0 ** (-2.0 * h / self._half_life)
+        left = 2.0 ** (-2.0 * h / (TAKEN * self._half_life))
         return replace(state, u=whole + left * (u - whole))
 
     def _rigid(self, state: ReducedState) -> Vec:
