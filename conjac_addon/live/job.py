@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 from ...solver.job.arrays import read_npy
 from ...solver.job.files import open_regular, write_whole
-from .. import gather, members
+from .. import gather, members, settings
 from ..gather.body import body_settings
 from ..gather.job import job_settings
+from .bumps import to_metres
 
 STEP = 1.0 / 60.0  #: [s]
 
@@ -96,6 +97,23 @@ def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: lis
     job = LiveJob(folder)
     job.suit()
     return job
+
+
+def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArray[np.float64]:
+    """A point of the ground plane as it is now [m] and its normal, (2, 3); zeros where there is none."""
+    found, shared = np.zeros((2, 3)), members.shared_settings(obj)
+    if not shared.use_ground:
+        return found
+    plane = shared.ground_object
+    if plane is None:
+        found[0, 2], found[1, 2] = settings.si(shared, "ground_height", scene), 1.0
+        return found
+    matrix = to_metres(plane, unit)
+    normal = np.cross(matrix[:3, 0], matrix[:3, 1])
+    normal *= np.sign(normal @ matrix[:3, 2])
+    found[0] = matrix[:3, 3]
+    found[1] = normal / max(float(np.linalg.norm(normal)), 1e-300)
+    return found
 
 
 def check(obj: bpy.types.Object) -> None:

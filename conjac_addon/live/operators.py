@@ -10,7 +10,7 @@ from ..events import is_cancel
 from ..operators.light import Behaviour
 from ..operators.poll import soft_body_to_read, unless, with_inside
 from ..redraw import redraw_panels
-from . import session
+from . import performance, session
 from .hand import Hand
 
 TICK = 1.0 / 60.0  #: seconds between looks at the worker
@@ -92,8 +92,12 @@ def carry_on(played: session.Played) -> None:
         goes_on = played.tick()
         if goes_on and played.performed is not None:
             path, frames = played.performed
-            played.stop()
-            bpy.ops.conjac.keep_performance("INVOKE_DEFAULT", of=played.uid, filepath=str(path), frames=frames)
+            obj, scene = played.object(), played.scene()
+            try:
+                performance.keep(obj, scene, path, frames)
+                played.stop()
+            except ConJacError as error:
+                played.stop(str(error), failed=True)
             goes_on = False
         text = f"ConJac: {played.sentence()}. Drag it with the left mouse button, Esc ends" if goes_on else ""
         if text != said:

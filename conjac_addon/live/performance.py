@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import bpy
 
-from ...solver.errors import NoSuchThing
-from .. import members
-from ..bake import session
-from ..bake.behind import BehindWindow
-from ..operators.light import Behaviour
+from ...solver.errors import NoSuchThing, printable
+from .. import members, status_line
+from ..bake import session, watch
+from ..redraw import redraw_panels
 from ..timeline import frame_range
 
 
@@ -40,13 +38,19 @@ class Performance(session.Bake):
         self._performed.unlink(missing_ok=True)
 
 
-class CONJAC_OT_keep_performance(BehindWindow, Behaviour):
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = next((one for one in bpy.data.objects if one.session_uid == self.of), None)
-        if obj is None:
-            self.report({"ERROR"}, "What was played is gone: undo its deletion and record it again")
-            return {"CANCELLED"}
-        return self.begin(context, obj)
+def keep(obj: bpy.types.Object, scene: bpy.types.Scene, performed: Path, frames: int) -> None:
+    """Make it the object's bake behind the window, and say how that goes. Raises ConJacError where it cannot begin."""
+    one = Performance(obj, scene, performed, frames)
 
-    def make(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> session.Bake:
-        return Performance(obj, scene, Path(os.fsdecode(self.filepath)), self.frames)
+    def look() -> float | None:
+        if one.tick():
+            status_line.say(f"ConJac: {one.sentence()}")
+            redraw_panels()
+            return session.TICK
+        status_line.clear()
+        print(printable(one.progress.error or f"{one.name}: {one.progress.text}"), flush=True)
+        watch.look()
+        redraw_panels()
+        return None
+
+    bpy.app.timers.register(look)

@@ -23,8 +23,9 @@ from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
 from ..operators import still
+from . import bumps, shape
 from . import job as jobs
-from . import shape
+from .bumps import to_metres
 
 ENGINE = next(iter(catalogue.menu("live_engine")))
 LOOK = 0.1  #: seconds between looks at the settings
@@ -54,6 +55,7 @@ class Played:
         self._board: board.Board | None = None
         self._shape: shape.Shape | None = None
         self._job: jobs.LiveJob | None = None
+        self._bumps: bumps.Bumps | None = None
         self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
         self._told, self._settings, self._looked = b"", 0, 0.0
         self._faces = len(obj.data.vertices), len(obj.data.polygons)
@@ -162,6 +164,7 @@ class Played:
         self._job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         self._job.follow(obj, self.scene())
         still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
+        self._bumps = bumps.Bumps(obj, self.scene(), self._folder, settings.unit_scale(self.scene()))
         path = self._folder / "board"
         places = self._job.places
         self._board = board.made(path, len(places), places.mean(axis=0))
@@ -223,7 +226,10 @@ class Played:
         if scene.use_gravity:
             control["gravity"] = np.array(scene.gravity) * unit
         control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
-        control["carrier"] = self._to_world(obj, unit) @ self._job.to_object
+        control["carrier"] = to_metres(obj, unit) @ self._job.to_object
+        if self._bumps is not None:
+            control["bumps"] = self._bumps.matrices(scene, unit)
+        control["ground"] = jobs.ground(obj, scene, unit)
         for one, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
                 one[field] = grab[field][0]
@@ -234,7 +240,7 @@ class Played:
 
     def _show(self, obj: bpy.types.Object, frame: NDArray[Any], places: NDArray[np.float32]) -> None:
         assert self._shape is not None and self._board is not None
-        matrix = np.linalg.inv(self._to_world(obj, settings.unit_scale(self.scene())))
+        matrix = np.linalg.inv(to_metres(obj, settings.unit_scale(self.scene())))
         matrix[:3, 3] += matrix[:3, :3] @ self._board.origin
         self._shape.put(places, matrix)
         if shape.find(obj) is None:
@@ -242,12 +248,6 @@ class Played:
         self.frame = frame[0]
         self.text = ""
         obj.update_tag(refresh={"DATA"})
-
-    def _to_world(self, obj: bpy.types.Object, unit: float) -> NDArray[np.float64]:
-        """Object space to world space [m], (4, 4)."""
-        matrix = np.array(obj.matrix_world, dtype=np.float64)
-        matrix[:3] *= unit
-        return matrix
 
     def sentence(self) -> str:
         """Where it stands, for a line of text."""

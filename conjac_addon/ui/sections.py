@@ -103,13 +103,14 @@ def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
 def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """The button that lets it move now, and how that goes."""
     played = live.played(obj)
-    row = layout.row()
+    row = layout.row(align=True)
     row.scale_y = 1.5
     if played is None:
         row.operator("conjac.play_live", icon="PLAY")
-        return
-    row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
-    row.operator("conjac.record_live", icon="REC", text="Keep" if played.records else "Record", depress=played.records)
+    else:
+        row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
+    records = played is not None and played.records
+    row.operator("conjac.record_live", icon="REC", text="Keep" if records else "", depress=records)
 
 
 def _removes(obj: bpy.types.Object) -> str:

@@ -22,6 +22,7 @@ from ..errors import BadInput
 from ..job.files import create
 
 MAGIC = b"CONJAC-LIVE-1\0\0\0"
+BUMPS = 16  #: how many meshes a body may bump into
 GRABS = 8  #: how many places may be pulled at at once
 
 #: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken anew
@@ -29,11 +30,12 @@ GRAB = np.dtype([("id", "<u4"), ("pad", "<u4"), ("start", "<f8", 3), ("target", 
                  ("strength", "<f8")])
 
 #: from Blender to the worker. settings: how often scene.json was written. carrier: how the object has moved since the
-#: job was read, world to world [m]. run: 0 while it is halted, 2
+#: job was read, world to world [m]; so of the meshes that it bumps into. ground: a point [m] and the normal, or zeros.
+#: run: 0 while it is halted, 2
 #: while it is recorded
 HALTED, PLAYED, RECORDED = 0, 1, 2
 CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carrier", "<f8", (4, 4)),
-                    ("grabs", GRAB, GRABS)])
+                    ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
 #: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
 #: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it began anew

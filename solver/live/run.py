@@ -13,6 +13,7 @@ from .. import catalogue
 from ..errors import ConJacError
 from ..job.load import load
 from .board import CONTROL, FRAME, HALTED, PLAYED, RECORDED, Board
+from .bumps import Bump, shapes_of
 from .clock import Clock
 from .engines.interface import Engine, Hold, Inputs, Report
 from .pace import Timekeeper
@@ -39,6 +40,7 @@ class Live:
         kept: is told of a file with what was recorded, see `recording`, and how many frames it has."""
         self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
         self._pace, self._fps = Timekeeper(engine.efforts), load(path).scene.time.fps
+        self._shapes = shapes_of(path)
         self._inputs: Inputs | None = None  #: nothing moves before Blender has said where it is
         self._kept, self._recorded = kept, 0
         self._recording: Recording | None = None
@@ -78,7 +80,10 @@ class Live:
         grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
                            float(one["strength"])) for one in told["grabs"] if one["id"])
         first = self._inputs is None
-        self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs)
+        ground = told["ground"].copy() if told["ground"][1].any() else None
+        bumps = tuple(Bump(shape, matrix.copy()) for shape, matrix in zip(self._shapes, told["bumps"])
+                      if matrix[3, 3])
+        self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs, ground, bumps)
         self._running = bool(told["run"] != HALTED)
         self._record(bool(told["run"] == RECORDED))
         if first:

@@ -41,7 +41,7 @@ class Cells:
                           "Make the edge length larger", where="mesher.params.edge_length")
         # the grid stands around the body's middle
         origin = 0.5 * (low + high) - 0.5 * edge * counts
-        points = _spread(vertices, triangles, edge / SAMPLES)
+        points = spread(vertices, triangles, edge / SAMPLES)[0]
         place = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)
         crossed = np.zeros(counts, dtype=bool)
         crossed[tuple(place.T)] = True
@@ -55,12 +55,13 @@ def cell_edge(box: Vec, count: int) -> float:
     return float(np.cbrt(np.prod(np.maximum(box, FLAT * box.max())) / count))
 
 
-def _spread(vertices: Vec, triangles: Index, spacing: float) -> Vec:
-    """Points all over the triangles, none farther from the next than about `spacing` [m], (p, 3)."""
+def spread(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]:
+    """Points all over triangles, none farther from the next than about `spacing` [m], (p, 3), and whose each is, (p,).
+    """
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
     parts = np.maximum(np.ceil(longest / spacing).astype(int), 1)
-    found = []
+    found, whose = [], []
     for n in np.unique(parts):
         i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
         inside = i + j <= n
@@ -69,4 +70,5 @@ def _spread(vertices: Vec, triangles: Index, spacing: float) -> Vec:
         corners = np.stack([a[rows], b[rows], c[rows]], axis=1)
         weights = np.stack([1.0 - u - v, u, v], axis=1)
         found.append(np.einsum("wc,tck->twk", weights, corners).reshape(-1, 3))
-    return np.concatenate(found)
+        whose.append(np.repeat(np.flatnonzero(rows), len(weights)))
+    return np.concatenate(found), np.concatenate(whose).astype(np.int32)

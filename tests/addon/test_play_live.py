@@ -202,6 +202,27 @@ def test_what_is_pinned_follows_the_object_that_is_moved(jelly):
     np.testing.assert_allclose(seen(jelly)[held], rest[held], atol=1e-4)
 
 
+def test_a_collider_that_is_moved_pushes_it(jelly):
+    jelly.vertex_groups.remove(jelly.vertex_groups["Pin"])
+    jelly.location.z = 0.5
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.5))
+    floor = bpy.context.object
+    bpy.ops.conjac.add_collider()
+    jelly.conjac.contact.collides_with = "all"
+    bpy.context.view_layer.update()
+    played = play(jelly, 1.5)
+    lies = (seen(jelly)[:, 2] + jelly.location.z).min()
+    assert -0.03 < lies < 0.03, lies
+    for k in range(30):
+        floor.location.z = -0.5 + 0.2 * (k + 1) / 30
+        bpy.context.view_layer.update()
+        before = played.frame["time"]
+        play_until(played, lambda before=before: played.frame["time"] > before + 0.02)
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.3)
+    assert (seen(jelly)[:, 2] + jelly.location.z).min() > 0.15
+
+
 def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):
     bpy.context.scene.unit_settings.scale_length = 0.5
     jelly.scale, jelly.rotation_euler = (2.0, 2.0, 2.0), (0.0, 0.0, 1.0)

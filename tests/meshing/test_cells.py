@@ -2,21 +2,11 @@
 
 import numpy as np
 import pytest
+from solids import ball
 
 from solver.errors import BadMesh
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import face_parts, tet_volumes
-
-
-def ball(rings=24):
-    """A unit ball of triangles, (n, 3) and (m, 3)."""
-    u, v = np.meshgrid(np.linspace(0, np.pi, rings + 1), np.linspace(0, 2 * np.pi, 2 * rings, endpoint=False),
-                       indexing="ij")
-    vertices = np.stack([np.sin(u) * np.cos(v), np.sin(u) * np.sin(v), np.cos(u)], axis=-1).reshape(-1, 3)
-    at = np.arange(len(vertices)).reshape(rings + 1, 2 * rings)
-    a, b, c, d = at[:-1], at[1:], np.roll(at, -1, 1)[1:], np.roll(at, -1, 1)[:-1]
-    quads = np.stack([a, b, c, d], axis=-1).reshape(-1, 4)
-    return vertices, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
 
 
 @pytest.mark.parametrize("edge", [0.5, 0.2, 0.11])
@@ -44,7 +34,7 @@ def test_a_hole_smaller_than_a_cell_does_not_empty_it():
 
 
 def test_large_triangles_leave_no_gap_between_cells():
-    vertices, triangles = ball(3)
+    vertices, triangles = ball(8)
     volume = tetrahedralize(vertices, triangles, "cells", {"edge_length": 0.1}, name="Ball")
     assert face_parts(volume.tets)[0] == 1
 

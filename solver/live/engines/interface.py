@@ -10,6 +10,7 @@ import numpy as np
 
 from ...job.folder import Job
 from ...state import Vec
+from ..bumps import Bump
 from ..pace import Effort
 
 #: (stage, body, progress, text), as a bake tells how it begins
@@ -34,6 +35,8 @@ class Inputs:
     gravity: Vec  #: [m/s²], (3,)
     carrier: Vec = field(default_factory=lambda: np.eye(4))  #: how the object moved since the job was read, (4, 4)
     grabs: tuple[Hold, ...] = ()
+    ground: Vec | None = None  #: a point of the plane [m] and its normal, (2, 3); None: where the job has it
+    bumps: tuple[Bump, ...] = ()
 
 
 class Engine(Protocol):

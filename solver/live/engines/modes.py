@@ -19,10 +19,11 @@ from ...errors import BadInput, StepFailed
 from ...job.folder import Job, parameters
 from ...meshing.volume import EDGES, unique_edges
 from ...parts.modes.body import ReducedBody, ReducedState, Stepping
-from ...parts.modes.loads import Floor, Grab
+from ...parts.modes.loads import Floor, Grab, Planes
 from ...parts.modes.operators import Substance
 from ...parts.modes.stepping import Iterating
 from ...state import Index, Vec
+from ..bumps import pushed
 from ..filled import filled
 from ..pace import Effort
 from .interface import Inputs, Report
@@ -104,6 +105,7 @@ class ModesEngine:
         self._half_life = half_life_at_start(job, body)
         self._body.stepping = replace(stepping, floor=self._floor(job))
         self._strength = self._body.firm_grab()
+        self._push = self._body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness
         self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
     def _floor(self, job: Job) -> Floor | None:
@@ -139,7 +141,8 @@ class ModesEngine:
             led, self._carrier = self._lead(inputs.carrier), inputs.carrier
         how, (x, y, z) = body.stepping, inputs.gravity.tolist()
         iterating = Iterating(iterations=ITERATIONS[min(effort, 1)])
-        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating)
+        body.stepping = replace(how, gravity=(x, y, z), iterating=iterating, floor=self._under(inputs.ground),
+                                planes=self._bumped(h, inputs))
         self._hold(inputs)
         pulls = list(self._held.values())
         for parts in (1, 4):
@@ -155,6 +158,28 @@ class ModesEngine:
         self.restarts += 1
         self._held.clear()
         self._state = self._begin()
+
+    def _under(self, ground: Vec | None) -> Floor | None:
+        """The floor where the artist has it now."""
+        floor = self._body.stepping.floor
+        if floor is None or ground is None:
+            return floor
+        normal = ground[1] / np.linalg.norm(ground[1])
+        return replace(floor, normal=normal, offset=float(normal @ ground[0]))
+
+    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+        """Planes that push points of the skin out of what they would be in at the step's end: each goes through where
+        the surface is nearest to that."""
+        if not inputs.bumps:
+            return None
+        skin, state = self._body._touching, self._state
+        places = skin.rest + skin.rows @ (state.y + h * state.u)
+        if len(state.led):
+            places += skin.led @ (state.led + h * state.led_rate)
+        rows, targets = pushed(inputs.bumps, places)
+        away = targets - places[rows]
+        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        return Planes(rows, normals, np.einsum("ij,ij->i", targets, normals), self._push) if len(rows) else None
 
     def _is_here(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass

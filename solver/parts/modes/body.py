@@ -15,7 +15,7 @@ from ...state import Index, Vec
 from .cubature import build_cubature
 from .fitting import fitted_volumes
 from .load_modes import OFF, with_load_modes
-from .loads import Floor, Grab, Held, SkinPoints
+from .loads import Floor, Grab, Held, Planes, SkinPoints
 from .operators import Substance
 from .points import PAIRS, CubaturePoints
 from .skinning import Subspace, build_subspace
@@ -51,6 +51,7 @@ class Stepping:
     stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
+    planes: Planes | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
 
@@ -252,7 +253,7 @@ class ReducedBody:
         def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
-            held = Held(grabs, how.floor, self._touching, led_now, base[:p], rate[:p], bh)
+            held = Held(grabs, how.floor, self._touching, led_now, base[:p], rate[:p], bh, how.planes)
             weight = self._weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, held)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...state import Vec
+from ...state import Index, Vec
 
 CREEP = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
 
@@ -47,11 +47,21 @@ class SkinPoints:
     rest: Vec  #: [m], (s, 3)
 
 
+@dataclass(frozen=True)
+class Planes:
+    """A plane of its own for each of some points of the skin, which pushes that out and does not rub."""
+
+    points: Index  #: which of the touching points, (k,)
+    normals: Vec  #: unit length, (k, 3)
+    offsets: Vec  #: normal · x of each plane [m], (k,)
+    stiffness: float  #: of each point that is below its plane [N/m]
+
+
 class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, led: Vec, base: Vec,
-                 rate: Vec, length: float) -> None:
+                 rate: Vec, length: float, planes: Planes | None = None) -> None:
         """led: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage started
         and rate: those that it would go on with, (p, 3). length: positions change by length times velocity [s]."""
         self._grabs, self._floor, self._touching, self._base, self._length = grabs, floor, touching, base, length
@@ -61,6 +71,12 @@ class Held:
             self._drag = np.array([one.damping for one in grabs]) / length
             self._away = np.stack([one.rest + (one.led @ led if len(led) else 0.0) - one.target for one in grabs])
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
+        self._planes = planes
+        if planes is not None:
+            some = planes.points
+            self._pushed = touching.rows[some]
+            standing = touching.rest[some] + (touching.led[some] @ led if len(led) else 0.0)
+            self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
         if floor is not None:
             self._standing = touching.rest + (touching.led @ led if len(led) else 0.0)
             started = self._standing + touching.rows @ base
@@ -77,6 +93,9 @@ class Held:
         if self._grabs:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
+        if self._planes is not None:
+            inside = self._inside(y)
+            total += 0.5 * self._planes.stiffness * float(inside @ inside)
         if self._floor is not None:
             deep, slide = self._against(y)
             total += 0.5 * self._floor.stiffness * float(deep @ deep)
@@ -91,6 +110,14 @@ class Held:
             force -= self._rows.T @ pull
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
+        if self._planes is not None:
+            inside, normals, stiffness = self._inside(y), self._planes.normals, self._planes.stiffness
+            force += self._pushed.T @ (stiffness * inside[:, None] * normals)
+            pressed = inside > 0.0
+            rows, normals = self._pushed[pressed], normals[pressed]
+            pairs = [(i, k) for i in range(3) for k in range(i + 1)]
+            for pair, (i, k) in enumerate(pairs):
+                matrix[:, pair] += (rows.T * (stiffness * normals[:, i] * normals[:, k])) @ rows
         if self._floor is not None:
             deep, slide = self._against(y)
             normal, rows = self._floor.normal, self._touching.rows
@@ -104,6 +131,13 @@ class Held:
                     both = normal[i] * normal[k]
                     matrix[:, pair] += both * near + ((i == k) - both) * along
                     pair += 1
+
+    def _inside(self, y: Vec) -> Vec:
+        """How deep each point with a plane of its own is below that [m]."""
+        assert self._planes is not None
+        gaps = self._gaps + np.einsum("ij,ij->i", self._pushed @ y, self._planes.normals)
+        inside: Vec = np.maximum(-gaps, 0.0)
+        return inside
 
     def _against(self, y: Vec) -> tuple[Vec, Vec]:
         """How deep each point is [m], and its velocity along the plane [m/s]."""

@@ -1,0 +1,113 @@
+"""What is played live bumps into meshes, and into the ground where it is now."""
+
+import numpy as np
+import pytest
+from small_jobs import box_tets, change, write_job
+from solids import ball
+from test_playing import DOWN, SOLVED, quiet
+
+from solver.live.bumps import FILES, Bump, BumpMesh, pushed, shapes_of
+from solver.live.engines.interface import Inputs
+from solver.live.run import engine_of
+
+CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+SIDES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
+                  [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]], np.int32)
+
+
+def block(low, high):
+    """Vertices and triangles of a box."""
+    return np.asarray(low) + CORNERS * (np.asarray(high) - np.asarray(low)), SIDES
+
+
+def moved(x=0.0, y=0.0, z=0.0):
+    matrix = np.eye(4)
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+@pytest.fixture()
+def engine(tmp_path):
+    """A soft box of 20 cm that nothing holds, above nothing."""
+    nodes, tets = box_tets((4, 2, 2), (0.2, 0.1, 0.1))
+    body = {"name": "Box", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
+            "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}},
+            "wobble_half_life": 0.2}
+    scene = {"version": 1, "name": "box", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+             "bodies": [body], **SOLVED}
+    folder = write_job(tmp_path / "job", scene, {"nodes": nodes, "tets": tets})
+    made = engine_of("modes", folder, quiet)
+    made.folder = folder
+    return made
+
+
+def play(engine, seconds, **inputs):
+    for _ in range(round(60 * seconds)):
+        engine.step(0, Inputs(DOWN, **inputs))
+    assert engine.restarts == 0
+    return engine.places
+
+
+def test_points_inside_go_to_the_nearest_surface():
+    shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
+    points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
+    rows, targets = pushed([Bump(shape, np.eye(4))], points)
+    np.testing.assert_array_equal(rows, [0, 2])
+    np.testing.assert_allclose(targets, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
+    rows, targets = pushed([Bump(shape, moved(z=0.3))], points)
+    np.testing.assert_array_equal(rows, [1, 2])
+    np.testing.assert_allclose(targets[0], [0.5, 0.5, 1.3], atol=1e-9)
+
+
+def test_a_ball_pushes_along_its_normals():
+    shape = BumpMesh(*ball())
+    way = np.random.default_rng(1).normal(size=(50, 3))
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    rows, targets = pushed([Bump(shape, moved(x=2.0))], 0.9 * way + [2.0, 0.0, 0.0])
+    assert len(rows) == 50
+    np.testing.assert_allclose(targets - [2.0, 0.0, 0.0], way, atol=0.05)
+
+
+def test_it_comes_to_rest_on_a_block_and_is_lifted_by_it(engine):
+    slab = BumpMesh(*block([-1, -1, -0.5], [1, 1, -0.05]))
+    low = play(engine, 1.5, bumps=(Bump(slab, np.eye(4)),))[:, 2].min()
+    assert -0.06 < low < -0.045, low
+    for k in range(60):
+        play(engine, 1 / 60, bumps=(Bump(slab, moved(z=0.2 * (k + 1) / 60)),))
+    low = play(engine, 0.5, bumps=(Bump(slab, moved(z=0.2)),))[:, 2].min()
+    assert 0.14 < low < 0.155, low
+
+
+def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
+    slab, wall = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), BumpMesh(*block([-0.6, -0.5, -0.1], [-0.1, 0.5, 0.5]))
+    play(engine, 0.5, bumps=(Bump(slab, np.eye(4)), Bump(wall, np.eye(4))))
+    for k in range(60):
+        places = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
+    assert places[:, 0].min() > 0.28  # the wall's face is at 0.3
+
+
+def test_it_slides_along_what_it_lies_on(engine):
+    """Springs would hold it where it is, did they not follow it."""
+    slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
+    play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
+    before = engine.places[:, 0].mean()
+    for _ in range(60):
+        engine.step(0, Inputs(DOWN + [1.0, 0.0, 0.0], bumps=(Bump(slab, np.eye(4)),)))
+    assert engine.places[:, 0].mean() - before == pytest.approx(0.5, rel=0.15)  # ½ a t²
+
+
+def test_the_ground_is_where_the_artist_has_it_now(engine):
+    change(engine.folder, "ground", {"point": [0, 0, -0.1], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}})
+    made = engine_of("modes", engine.folder, quiet)
+    assert -0.115 < play(made, 1.5)[:, 2].min() < -0.095
+    for k in range(30):
+        play(made, 1 / 60, ground=np.array([[0, 0, -0.1 + 0.1 * (k + 1) / 30], [0, 0, 1.0]]))
+    assert -0.015 < play(made, 0.5, ground=np.array([[0, 0, 0.0], [0, 0, 1.0]]))[:, 2].min() < 0.005
+
+
+def test_files_of_a_job_folder_are_read_until_one_lacks(tmp_path):
+    for k in (0, 1, 3):
+        np.savez(tmp_path / FILES.format(k), vertices=CORNERS, triangles=SIDES)
+    assert len(shapes_of(tmp_path)) == 2
+    (tmp_path / FILES.format(1)).write_bytes(b"torn")
+    assert len(shapes_of(tmp_path)) == 1
