@@ -2,6 +2,7 @@
 #   make bake          the example, from .blend to Alembic and a picture of 8 frames in out/
 #   make test          lint, types and the suite (10 minutes at most on two quiet cores, some kernels compiled anew);  make test-all: the long ones too
 #   make test-blender VERSION=5.2.3      tests/addon in another Blender (4.2.0 or later), with its Python and numpy
+#   make test-gui      what needs a window: journeys by real keys and clicks; VERSION=5.2.3 in another Blender
 #   make test-farm     farm jobs, also on a real Slurm of two nodes that it starts here: a worker and a node are killed
 #   make mutants       breaks lines that tests once did not notice, one at a time: which breaks survive (NAMES="word …")
 #   make bench NAME=step      one benchmark;   make benchmarks: all of them, into docs/benchmarks.md
@@ -21,7 +22,7 @@ GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle musc
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake gallery examples test test-all test-blender test-farm mutants lint types equations manual bench benchmarks extension installs clean
+.PHONY: help setup bake gallery examples test test-all test-blender test-gui test-farm mutants lint types equations manual bench benchmarks extension installs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,7 +48,7 @@ gallery: setup $(GALLERY:%=examples_blend/%.blend)
 # ---- tests
 
 # even where the machine keeps no bytecode: each worker would parse all tests and rewrite their assertions anew
-test test-all test-blender test-farm: export PYTHONDONTWRITEBYTECODE :=
+test test-all test-blender test-gui test-farm: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup lint types
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" -p no:cacheprovider
@@ -60,6 +61,11 @@ test-blender: setup
 	$(PY) scripts/test_blender.py $(VERSION) -n $(WORKERS) -m "not long" tests/addon
 
 # a Slurm of two nodes on this machine, from Debian's packages
+# one window at a time: keys and clicks go to the one in front
+test-gui: setup
+	@for tool in xvfb-run xdotool import; do command -v $$tool >/dev/null || { echo "test-gui: $$tool is missing (Debian: xvfb xauth xdotool imagemagick libgl1-mesa-dri libegl1)" >&2; exit 4; }; done
+	$(if $(VERSION),$(PY) scripts/test_blender.py $(VERSION),$(PY) -m pytest -p no:cacheprovider) -m long -k window tests/addon
+
 test-farm: setup
 	@command -v slurmd munged >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null; } || { echo "test-farm: slurm-wlm and munge are missing, install them and run again" >&2; exit 4; }
 	$(PY) -m pytest tests/farm -p no:cacheprovider

@@ -14,6 +14,9 @@ from ..text import hint, setting
 from . import advice, painted_state
 from .sections import draw_params
 
+#: of the width of both: the name of a handle, beside how its spot moves, which is longer
+HANDLE = 0.38
+
 
 def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What fibers add to the material, and which way they run."""
@@ -48,9 +51,12 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     for index, handle in enumerate(settings.handles):
         row = column.row(align=True)
         row.active = counts(handle.object, bpy.context.view_layer)
-        row.prop(handle, "object", text="" if follows else "Handle")  # two fields that are read need the room
         if follows:
-            row.prop(handle, "spot", text="")
+            fields = row.split(factor=HANDLE, align=True)
+            fields.prop(handle, "object", text="")
+            fields.prop(handle, "spot", text="")
+        else:
+            row.prop(handle, "object", text="Handle")
         row.operator("conjac.remove_handle", text="", icon="REMOVE").index = index
     handles.operator("conjac.add_handle", icon="EMPTY_DATA")
     row = handles.row(align=True)
@@ -58,7 +64,9 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.prop(settings, "suggestions", text="Nodes")
     if follows:
         handles.label(text=painted_state.known(obj, "nodes"))
-        handles.prop(settings, "suggest_spots")
+        whole = handles.row()
+        whole.use_property_split = False  # half of the width cuts its name
+        whole.prop(settings, "suggest_spots")
         setting(layout, settings, "spot")
         if settings.spot != "none":
             draw_params(layout, settings, "spot")

@@ -107,6 +107,22 @@ def test_dynamic_spots_are_counted(addon):
     assert "2 dynamic spots: 2 painted, 0 by handles" in labels(grid)
 
 
+def test_names_that_half_of_the_panel_would_cut_have_all_of_it(soft_cube, monkeypatch):
+    from drawn_panels import FakeLayout
+
+    whole, own = [], FakeLayout.prop
+
+    def prop(self, data, name, **words):
+        if self.__dict__.get("use_property_split") is False:
+            whole.append(name)
+        own(self, data, name, **words)
+
+    monkeypatch.setattr(FakeLayout, "prop", prop)
+    soft_cube.conjac.solver.method = "conjac"
+    drawn(soft_cube)
+    assert "suggest_spots" in whole
+
+
 def test_what_is_drawn_before_the_first_count_does_not_count(soft_cube, monkeypatch):
     """Panels are drawn many times a second: weights are read by the timer alone."""
     from conjac.conjac_addon.ui import painted_state
