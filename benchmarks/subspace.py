@@ -92,7 +92,7 @@ def of_dragon() -> tuple[list[Claim], dict[str, Any]]:
     """Mean drop at rest, full and reduced, and frequencies."""
     nodes, tets = meshes.tetrahedra("dragon")
     pins = np.flatnonzero(nodes[:, 2] <= np.quantile(nodes[:, 2], 0.04)).astype(np.int32)
-    world = vanilla(nodes, tets, pins, 3e4, 0.4, integrator="backward_euler")
+    world = vanilla(nodes, tets, pins, 3e4, 0.4, integrator="backward_euler", params={})
     state = world.initial_state()
     for _ in range(20):
         state = world.step(state, 0.3)
