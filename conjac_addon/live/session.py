@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -44,6 +45,8 @@ class Played:
         self.text = "Reading the scene"  #: where it stands
         self.notes: list[str] = []
         self.frame: Any = None  #: the last record of board.FRAME
+        self.records = False  #: whether what is performed is recorded
+        self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
         self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
         self._taken = 0
         self._folder = Path(tempfile.mkdtemp(prefix="conjac_live_", dir=bpy.app.tempdir or None))
@@ -127,6 +130,18 @@ class Played:
         self.grabs.pop(grab, None)
         self._tell()
 
+    def record(self, on: bool) -> None:
+        """Record what is performed from now on, or no longer: then `performed` comes soon."""
+        self.records = on
+        self._tell()
+
+    def _keep(self, path: Path, frames: int) -> None:
+        """Take what was recorded out of the folder that goes when this ends."""
+        handle, kept = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
+        os.close(handle)
+        shutil.move(path, kept)
+        self.performed = Path(kept), frames
+
     def show_again(self) -> None:
         """Put the shape on the object that undo or a save took it off."""
         if self._shape is not None and self.ended is None:
@@ -193,6 +208,8 @@ class Played:
             self.text = message["text"]
         elif message["event"] == "live":
             self._efforts = message["efforts"]
+        elif message["event"] == "recorded":
+            self._keep(Path(message["path"]), message["frames"])
         elif message["event"] == "log":
             self.notes.append(message["text"])
 
@@ -205,7 +222,7 @@ class Played:
         unit = settings.unit_scale(scene)
         if scene.use_gravity:
             control["gravity"] = np.array(scene.gravity) * unit
-        control["settings"], control["run"] = self._settings, 1
+        control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
         control["carrier"] = self._to_world(obj, unit) @ self._job.to_object
         for one, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
@@ -236,7 +253,7 @@ class Played:
         """Where it stands, for a line of text."""
         if self.frame is None:
             return f"{self.name}: {self.text}"
-        said = [f"Playing {self.name}"]
+        said = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
         effort = int(self.frame["effort"])
         if effort < len(self._efforts) and self._efforts[effort]:
             said.append(self._efforts[effort])
@@ -250,6 +267,12 @@ class _Told(ConJacError):
 
     def __str__(self) -> str:
         return self.what
+
+
+def stop(obj: bpy.types.Object) -> None:
+    """End what is played of an object, if anything is."""
+    if obj.session_uid in playing:
+        playing[obj.session_uid].stop()
 
 
 def stop_all(why: str = "") -> None:

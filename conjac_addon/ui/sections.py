@@ -109,6 +109,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         row.operator("conjac.play_live", icon="PLAY")
         return
     row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
+    row.operator("conjac.record_live", icon="REC", text="Keep" if played.records else "Record", depress=played.records)
 
 
 def _removes(obj: bpy.types.Object) -> str:

@@ -99,10 +99,12 @@ class ModesEngine:
             self._body = ReducedBody.build(volume.tets, volume.nodes, substance, pin_groups(made.tets, made.pinned),
                                            MODES, seen=seen, stepping=stepping)
         self._nodes, self._made = volume.nodes, made
+        self._mass = float(self._body.subspace.mass.sum())
+        self._shape = self._body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
         self._half_life = half_life_at_start(job, body)
         self._body.stepping = replace(stepping, floor=self._floor(job))
         self._strength = self._body.firm_grab()
-        self._drag = DRAG * 2.0 * np.sqrt(self._strength * float(self._body.subspace.mass.sum()))
+        self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
     def _floor(self, job: Job) -> Floor | None:
         ground = job.scene.ground
@@ -155,8 +157,8 @@ class ModesEngine:
         self._state = self._begin()
 
     def _is_here(self, state: ReducedState) -> bool:
-        places = self._body.surface_functions @ state.y
-        return bool(np.isfinite(places).all() and np.abs(places).max() < FAR * self._body.subspace.size)
+        away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
+        return bool(away < FAR * self._body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
 
     def _calmed(self, state: ReducedState, h: float) -> ReducedState:
         """Without what a half-life takes of the motion in h seconds, but for that of the body as a whole.
@@ -175,7 +177,7 @@ class ModesEngine:
         """The part of the rates that moves and turns all of it, nearest in mass, (p, 3)."""
         body = self._body
         shift = body._weighed
-        places = self._rest + state.y
+        places = self._shape + state.y
         columns = []
         for k in range(3):
             move, turn = np.zeros_like(state.u), np.zeros_like(state.u)
@@ -186,11 +188,6 @@ class ModesEngine:
         basis = np.stack(columns, axis=1)
         found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
         return found.reshape(state.u.shape)
-
-    @property
-    def _rest(self) -> Vec:
-        """Coordinates of the rest shape itself, (p, 3)."""
-        return self._body.placed(2.0 * self._nodes).y
 
     def _hold(self, inputs: Inputs) -> None:
         """Let what is held follow the artist's hand."""
