@@ -44,8 +44,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     substance = Substance(material, material.constants(**fields.element_parameters), fields.density,
                           None if fibers is None else fibers.material, None if fibers is None else fibers.constants)
     motion = places_over_time(job, fields.motion, nodes[fields.pinned])
-    seconds = (scene.time.end - scene.time.start) / scene.time.fps
-    groups = _groups(nodes, tets, fields.pinned, motion, seconds)
+    groups = _groups(nodes, tets, fields.pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
     # what is linear in positions has no stretches
     iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
@@ -96,8 +95,9 @@ class _OfGroup:
         return found
 
 
-def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, seconds: float) -> list[Index]:
-    """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms."""
+def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, last: float) -> list[Index]:
+    """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms until a
+    last moment [s]."""
     if not len(pinned):
         return []
     if not motion.moves:
@@ -105,7 +105,7 @@ def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, seconds: f
     _, part = connected_components(node_graph(tets, len(nodes))[pinned][:, pinned], directed=False)
     ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
     size, rest = float(np.ptp(nodes, axis=0).max()), nodes[pinned]
-    moved = [motion.at(time) for time in np.linspace(0.0, seconds, TIMES)]
+    moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
     done: list[Index] = []
     while ahead:
         rows = ahead.pop(0)

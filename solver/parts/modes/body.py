@@ -13,8 +13,8 @@ from ...errors import BadInput
 from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
-from .fitting import fitted_volumes
-from .load_modes import OFF, with_load_modes
+from .fitting import fitted_volumes, sampled_frequencies
+from .load_modes import OFF, strain_energies, with_load_modes
 from .loads import Floor, Grab, Held, Planes, SkinPoints
 from .operators import Substance
 from .points import PAIRS, CubaturePoints
@@ -124,19 +124,21 @@ class ReducedBody:
         count = points if points is not None else POINTS * subspace.weights.shape[1]
         if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
             count = max(count, len(tets))  # nothing is reduced
+        energy = strain_energies(nodes, tets, substance.stiffness, subspace, vibrations.modes)
         for _ in range(GROWTHS):
-            cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent)
+            cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent, energy)
             own = CubaturePoints(nodes, tets, substance, subspace, cubature)
             body = cls(nodes, tets, substance, subspace, own, seen, stepping)
-            first = vibrations.frequencies[:1]
+            first, modes = vibrations.frequencies[:1], vibrations.modes
             if len(first) and own.count < len(tets):
                 if fitted:
-                    own.scale(fitted_volumes(own, vibrations.modes))
+                    own.scale(fitted_volumes(own, modes))
                 # stiffness is proportional to volumes: one factor sets the slowest frequency right
-                own.scale(np.full(own.count, float(first[0] / body.frequencies(1)[0]) ** 2))
+                softest = float(sampled_frequencies(own, modes, 1)[0])
+                own.scale(np.full(own.count, (float(first[0]) / softest) ** 2 if softest else 1.0))
             factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
-            body.truth = Truth(vibrations.frequencies, vibrations.spanned,
-                               body.frequencies(len(vibrations.frequencies)), factor)
+            sampled = sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first) else np.zeros(0)
+            body.truth = Truth(vibrations.frequencies, vibrations.spanned, sampled, factor)
             if body.truth.off <= OFF or points is not None or own.count >= len(tets):
                 break
             say(f"more cubature points, as frequencies are off by {100 * body.truth.off:.0f} %")
@@ -157,7 +159,8 @@ class ReducedBody:
         for pair, (i, k) in enumerate(PAIRS):
             lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = stiffness[:, pair]
         values = np.linalg.eigvalsh(lower)
-        some = values[values > 1e-9 * values[-1]] if count else values
+        slow = (2.0 * np.pi * float(self.truth.frequencies[0])) ** 2 if len(self.truth.frequencies) else values[-1]
+        some = values[values > 1e-6 * slow]
         found: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
         return found
 

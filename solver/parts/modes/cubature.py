@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from ...errors import BadInput
-from ...meshing.volume import tet_volumes
+from ...meshing.volume import tet_faces, tet_volumes
 from ...state import Index, Vec
 from .skinning import Subspace
 
 LEAST = 5  #: points a weight: fewer leave motions without stiffness
 CLASS = 0.5  #: decades of the modulus that make one class of elements
-FEW = 4  #: points of a class at least, where it has as many elements
+FEW = 4  #: points of a lump at least, where it has as many elements
 SAMPLE = 60_000  #: elements of a class that clusters are found on; all others join the nearest then
 ROUNDS = 12
 SLICE = 1 << 14
@@ -34,12 +36,13 @@ class Cubature:
 
 
 def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, points: int,
-                   exponent: float = 0.0) -> Cubature:
-    """About `points` elements, by k-means of the weights at elements, each class of stiffness by itself.
+                   exponent: float = 0.0, energy: Vec | None = None) -> Cubature:
+    """About `points` elements, by k-means of the weights at elements, each lump of one stiffness by itself.
 
     stiffness: (e,) [Pa]. exponent: features are weights times Γ^exponent; the paper's is −2, which makes slices along
-    the slowest mode. All elements where there are not more. Raises BadInput where there are fewer than 5 a weight.
-    [MFEM 11, changed: exponent 0, volumes as weights and classes of stiffness by themselves]
+    the slowest mode. energy: of each element in slow motion, (e,) [J]; lumps have points by it. All elements where
+    there are not more. Raises BadInput where there are fewer than 5 a weight.
+    [MFEM 11, changed: exponent 0, volumes as weights and lumps of one stiffness by themselves]
     """
     volumes = tet_volumes(nodes, tets)
     if points >= len(tets):
@@ -51,28 +54,44 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     scale = np.where(moving, np.where(moving, subspace.stiffnesses, 1.0) ** exponent, 0.0)
     constant = ~moving
     features = (subspace.weights * np.where(constant, 1.0, scale))[tets].mean(axis=1)
-    # elements of different parts or stiffness never share a cluster
-    classes = np.floor(np.log10(stiffness / stiffness.min()) / CLASS + 1e-9).astype(np.int64)
-    parts = np.unique(np.round(features[:, constant], 9), axis=0, return_inverse=True)[1].reshape(-1) \
-        if constant.any() else np.zeros(len(tets), np.int64)
-    _, group = np.unique(np.stack([parts, classes], axis=1), axis=0, return_inverse=True)
-    group = group.reshape(-1)
+    group = _lumps(tets, stiffness, points)
     # weights of slender bodies are even across them, where bending is not: elements far apart share no cluster either
     places = subspace.affine(nodes[tets].mean(axis=1))[:, 1:]
     level = scale[moving].max(initial=1.0)
     features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level, PLACES * places], axis=1)
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[one], volumes[one]) for one in members])
+    if energy is not None:
+        # where nothing is stretched in slow motion a few points do, however large it is
+        spread *= np.array([energy[one].sum() / volumes[one].sum() for one in members])
     share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)
+    share *= max(points - sum(min(FEW, len(one)) for one in members), 0) / points
     chosen: list[Index] = []
     weights: list[Vec] = []
     for one, part in zip(members, share, strict=True):
-        count = min(max(round(points * part), FEW), len(one))
+        count = min(round(points * part) + FEW, len(one))
         found, weight = _clusters(features[one], volumes[one], count)
         chosen.append(one[found])
         weights.append(weight)
     order = np.argsort(np.concatenate(chosen))
     return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])
+
+
+def _lumps(tets: Index, stiffness: Vec, points: int) -> Index:
+    """The lump of each element, (e,): what hangs together through faces and is about as stiff; where there are too many
+    for these points, what is about as stiff."""
+    classes = np.floor(np.log10(stiffness / stiffness.min()) / CLASS + 1e-9).astype(np.int64)
+    _, face = tet_faces(tets)
+    order = np.argsort(face, kind="stable")
+    shared = np.flatnonzero(face[order[1:]] == face[order[:-1]])
+    one, other = order[shared] // 4, order[shared + 1] // 4
+    alike = classes[one] == classes[other]
+    graph = coo_matrix((np.ones(alike.sum(), np.int8), (one[alike], other[alike])), shape=(len(tets), len(tets)))
+    count, lump = connected_components(graph, directed=False)
+    if FEW * count > 0.5 * points:
+        lump = np.unique(classes, return_inverse=True)[1].reshape(-1)
+    found: Index = lump.astype(np.int32)
+    return found
 
 
 def _spread(features: Vec, volumes: Vec) -> float:

@@ -14,9 +14,23 @@ LOOSE = 1.0e-3  #: how much volumes resist, against all equations
 LEAST, LARGEST = 0.05, 20.0  #: of a point's volume, once all are scaled by one factor
 
 
-def softness(points: CubaturePoints, modes: Vec) -> float:
-    """By which factor all volumes have to grow for the slowest of modes, (q, p, 3) with a stiffness of 1 each."""
-    return 1.0 / float((_roots(points, modes[:1]) ** 2).sum())
+def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
+    """The slowest frequencies with the stiffness of the points [Hz], (count,); zero where they leave a motion without.
+
+    modes: (q, p, 3), all of the subspace, orthonormal in the stiffness of all elements: among them that of the points
+    is near one, however stiff parts are against each other.
+    """
+    flat = modes.reshape(len(modes), -1)
+    roots = _roots(points, modes).reshape(-1, len(modes))
+    stiffness = roots.T @ roots
+    values = np.linalg.eigvalsh(stiffness)
+    if values[0] <= 1.0e-10 * values[-1]:
+        return np.zeros(count)
+    lower = np.linalg.cholesky(stiffness)
+    half = np.linalg.solve(lower, flat)
+    slowest = np.linalg.eigvalsh(half @ half.T)[::-1][:count]
+    found: Vec = 1.0 / np.sqrt(slowest) / (2.0 * np.pi)
+    return found
 
 
 def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec:
@@ -28,7 +42,7 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
     weights = np.sqrt(SLOW / (SLOW + np.arange(len(modes))))
     roots = _roots(points, modes)[: points.count] * weights
     count, rank, q = roots.shape
-    factor = softness(points, modes)
+    factor = 1.0 / float((_roots(points, modes[:1]) ** 2).sum())  #: by which the slowest mode is too soft
     # ⟨K_c, K_d⟩ = |R_c R_dᵀ|², K_c = R_cᵀ R_c; in slices, as all products at once take much memory
     flat = roots.reshape(count * rank, q)
     gram = np.empty((count, count))

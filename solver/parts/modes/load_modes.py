@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg, lobpcg
 
 from ...linear.block_krylov import largest
+from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
 from .operators import Substance, factored_with_shift, stiffness_operator, weight_operator
 from .skinning import MOST_RATIO, Subspace, orthonormal
@@ -27,6 +28,7 @@ FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger 
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
 EXACT = 1.0e-6
 ROUNDS = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
+COUNTED = 12  #: of the slowest modes, in which elements are asked how much they strain
 NEWS = 1.0e-4  #: of a displacement, that is not in the span yet: less of it is rounding
 RIGID = 1.0e-6  #: of the fastest frequency asked for, squared: what is slower does not swing
 
@@ -71,6 +73,23 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
     true[asked] = np.minimum(true[asked], spanned[asked])  # a span is never too soft: the iteration was not at its end
     return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
+
+
+def strain_energies(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, modes: Vec) -> Vec | None:
+    """About how much of the energy of the slowest modes each element has, (e,); None where there are no modes.
+
+    stiffness: (e,) [Pa]. modes: of the subspace, (q, p, 3), each of an energy of about one.
+    """
+    if not len(modes):
+        return None
+    gradients, six_volumes = shape_gradients(nodes, tets)
+    total = np.zeros(len(tets))
+    for mode in modes[:COUNTED]:
+        corners = (subspace.functions @ mode)[tets]
+        strain = np.einsum("eca,ecj->eaj", corners, gradients)
+        total += ((strain + strain.transpose(0, 2, 1)) ** 2).sum(axis=(1, 2))
+    found: Vec = total * stiffness * six_volumes
+    return found
 
 
 def _with(subspace: Subspace, displacement: Vec) -> Subspace:

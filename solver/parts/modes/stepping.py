@@ -99,11 +99,18 @@ def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> S
 
     Raises StepFailed where numbers are none or the matrix is not positive definite.
     """
-    found = _iterate(stage, y, how.mixed, how, length)
-    if not (how.mixed and how.guarded) or stage.potential(found.y) <= stage.potential(y):
+    guarded = how.mixed and how.guarded
+    try:
+        found = _iterate(stage, y, how.mixed, how, length)
+    except StepFailed:
+        if not guarded:
+            raise
+        found = None
+    if found is not None and (not guarded or stage.potential(found.y) <= stage.potential(y)):
         return found
     plain = _iterate(stage, y, False, how, length)
-    return SolvedStage(plain.y, found.iterations + plain.iterations, found.decrements + plain.decrements, True)
+    before = (0, ()) if found is None else (found.iterations, found.decrements)
+    return SolvedStage(plain.y, before[0] + plain.iterations, (*before[1], *plain.decrements), True)
 
 
 def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
