@@ -38,7 +38,18 @@ def lower_start(problem: StageProblem, guess: Vec, begun: Vec) -> Vec:
     share = _lowest(flies, stays, way)
     if 0.0 < share < 1.0:
         tried.append(problem.evaluate(guess + share * way))
-    return min(tried, key=_merit).unknowns
+    return min(tried, key=merit_of).unknowns
+
+
+def lowest_start(problem: StageProblem, guess: Vec) -> Evaluation:
+    """The guess, (3 p,) [m/s], or where the stage begins if there is less potential and nothing meets on the way there:
+    a root has no more than either."""
+    flies = problem.evaluate(guess)
+    stays = problem.evaluate(problem.unknowns_at(problem.begun))
+    if merit_of(stays) >= merit_of(flies):
+        return flies
+    here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
+    return stays if problem.physics.largest_step(here, there) == 1.0 else flies
 
 
 def landing_start(problem: StageProblem, begun: Vec, guess: Vec) -> Evaluation:
@@ -51,7 +62,7 @@ def landing_start(problem: StageProblem, begun: Vec, guess: Vec) -> Evaluation:
     """
     flown = back_on_the_way(problem, problem.evaluate(guess), begun)
     led = _led_on(problem, begun)
-    return flown if led is None or _merit(flown) <= _merit(led) else led
+    return flown if led is None or merit_of(flown) <= merit_of(led) else led
 
 
 def _led_on(problem: StageProblem, begun: Vec) -> Evaluation | None:
@@ -88,7 +99,7 @@ def back_on_the_way(problem: StageProblem, at: Evaluation, begun: Vec) -> Evalua
     low, share = at, 0.0
     for part in BACK:
         tried = problem.evaluate(at.unknowns + (share + part) * way)
-        if _merit(tried) < _merit(low):
+        if merit_of(tried) < merit_of(low):
             low = tried
         if float(np.vdot(tried.residual, way)) < 0.0:  # it falls on
             share += part
@@ -98,15 +109,16 @@ def back_on_the_way(problem: StageProblem, at: Evaluation, begun: Vec) -> Evalua
     return low if problem.physics.largest_step(here, there) == 1.0 else at
 
 
-def _merit(at: Evaluation) -> float:
+def merit_of(at: Evaluation) -> float:
+    """Infinite where there is none."""
     return math.inf if at.merit is None else at.merit
 
 
 def _lowest(first: Evaluation, last: Evaluation, way: Vec) -> float:
     """Where the cubic through merits and slopes at both ends of a way is least, as a share of it."""
     fall, rise = float(np.vdot(first.residual, way)), float(np.vdot(last.residual, way))
-    if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
+    if not (math.isfinite(merit_of(first)) and fall < 0.0 < rise):
         return 0.5
-    turn = fall + rise - 3.0 * (_merit(last) - _merit(first))
+    turn = fall + rise - 3.0 * (merit_of(last) - merit_of(first))
     root = math.sqrt(max(turn * turn - fall * rise, 0.0))
     return 1.0 - (rise + root - turn) / (rise - fall + 2.0 * root)
