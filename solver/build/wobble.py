@@ -122,7 +122,7 @@ class _Alone:
         self._elements.fill(x, time, project, force)
         return Linearised(x, np.zeros_like(x), self.mass, force, self._elements.blocks, self._none)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
         self._elements.fill_again(x, time, strained)
         return Linearised(x, v, self.mass, self._weight.copy(), self._elements.blocks, self._none)
 

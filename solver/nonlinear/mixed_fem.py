@@ -4,18 +4,17 @@ an iteration."""
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
+from .forces_protocol import Stretched
 from .interface import StageSolver
-from .limits import TOLERANCE, StopRule, left
+from .limits import TOLERANCE, StopRule, remaining
 from .newton_visible import NewtonVisible
-from .physics import Stretched
 from .problem import Evaluation, StageProblem
-from .start import lowest_start, merit_of
 
 HALVINGS = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
 EDGE_LEFT = 3.0e-3  #: of an edge's length: what Newton's method leaves where stretches lead astray
@@ -44,11 +43,11 @@ class MixedFEM(StageSolver):
         self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Near the root. Raises GaveUp where Newton's method does; StepFailed where there is no inertia."""
+        """Near the root. Raises StageNotConverged where Newton's method does; StepFailed where there is no inertia."""
         forces = problem.forces.in_stretches()
         if forces is None:
             return self._newton.solve(problem, guess)
-        begins = lowest_start(problem, guess)
+        begins = self._lowest_start(problem, guess)
         try:
             end = problem.evaluate(self._iterated(problem, forces, guess))
         except StepFailed:
@@ -59,11 +58,21 @@ class MixedFEM(StageSolver):
         self.redone += 1
         return self._newton.solve(problem, begins.unknowns)
 
+    def _lowest_start(self, problem: StageProblem, guess: Vec) -> Evaluation:
+        """The guess, or where the stage begins if there is less potential and nothing meets on the way there: a root
+        has no more than either."""
+        flies = problem.evaluate(guess)
+        stays = problem.evaluate(problem.unknowns_at(problem.step_start))
+        if _merit(stays) >= _merit(flies):
+            return flies
+        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
+        return stays if problem.physics.largest_step(here, there) == 1.0 else flies
+
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
         """Whether the end has more potential than a stage has to begin with; without an energy, more is left there."""
         if end.merit is None:
             return end.norm > begins.norm
-        return end.merit > merit_of(begins) + problem.noise(begins)
+        return end.merit > _merit(begins) + problem.noise(begins)
 
     def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
         """Where iterations end, (3 p,) [m/s]. Raises StepFailed where they lead nowhere, and where they do not settle
@@ -80,7 +89,8 @@ class MixedFEM(StageSolver):
             forces.keep()
             moved = share * strain
             settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
-            if share == 1.0 and (settled or left(moved, last) <= self._strain_left or not problem.moves(direction)):
+            settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
+            if share == 1.0 and settled:
                 return unknowns
             last = moved if share == 1.0 else 0.0
         if not problem.stage.inertia:
@@ -108,7 +118,7 @@ class MixedFEM(StageSolver):
         if at.merit is None:
             return trial(longest).unknowns, share
         search(at, trial, longest, longest * 0.5**HALVINGS, slope, mixed.noise(at))
-        if not isfinite(merit_of(last)):
+        if not isfinite(_merit(last)):
             raise mixed.failed("no step lowers the Lagrangian", at)
         return last.unknowns, share
 
@@ -122,4 +132,8 @@ def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
     except NotPositiveDefinite as failure:
         raise StepFailed("the stiffness is not positive definite") from failure
     residual: Vec = -mixed.stage.net_impulse(lin)[mixed.order].ravel()
-    return residual if mixed.held is None else mixed.held.left(residual)
+    return residual if mixed.prescribed_directions is None else mixed.prescribed_directions.residual_across(residual)
+
+
+def _merit(at: Evaluation) -> float:
+    return inf if at.merit is None else at.merit

@@ -15,14 +15,14 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
-from ..nonlinear.physics import Stretched
+from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 
@@ -51,7 +51,7 @@ class SoftBodies:
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
     gravity: Vec  #: (3,) [m/s²]
-    ground: OnGround
+    ground: GroundPenalty
     start_frame: int
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
@@ -70,6 +70,12 @@ class SoftBodies:
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
+
+    def weigh(self, gravity: Vec) -> None:
+        """Let gravity be another one from now on [m/s²], (3,)."""
+        self.gravity = gravity
+        self._weight[:] += self.mass[:, None] * gravity - self._own_weight
+        self._own_weight[:] = self.mass[:, None] * gravity
 
     @contextmanager
     def bearing(self, forces: Vec | None) -> Iterator[None]:
@@ -122,8 +128,8 @@ class SoftBodies:
         elements.fill(x, time, project, force, besides, among.bodies)
         return self._linearised(elements, x, v, time, force)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
-                          among: Among = ALL) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
+                             among: Among = ALL) -> Linearised:
         """The same, projected, but for tets that have not strained, (k,), rising: their K is that which was asked for
         last, and forces lack all of theirs."""
         elements = self._elements_of(among)
@@ -171,10 +177,10 @@ class SoftBodies:
     @cached_property
     def _stretched_elements(self) -> Elements:
         """The same with stretches as unknowns wherever elements can have such."""
-        from ..forces.in_stretches import in_stretches  # compiled for stages that are solved so
+        from ..forces.in_stretches import InStretches  # compiled for stages that are solved so
 
-        return Elements([in_stretches(one) for one in self._elements.elastic], [*self.between, *self.contacts],
-                        len(self.rest))
+        return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
+                        [*self.between, *self.contacts], len(self.rest))
 
     def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
         """Forces with stretches as unknowns; None where no elements can have such.
@@ -389,4 +395,4 @@ class SoftBodies:
 
     def touched_at(self, x: Vec) -> Vec:
         """The same at positions x, (n, 3) [m], where some may."""
-        return np.concatenate([law.told(x) for law in self.contacts])
+        return np.concatenate([law.contact_forces(x) for law in self.contacts])
