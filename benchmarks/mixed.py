@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -135,8 +136,8 @@ def iterations() -> dict[str, Row]:
 class Unguarded(MixedFEM):
     """Whatever its iterations find is taken."""
 
-    def _lowest_start(self, problem: StageProblem, guess: Vec) -> Evaluation:
-        return replace(problem.evaluate(guess), merit=np.inf)
+    def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
+        return False
 
 
 def over_energy() -> dict[str, Row]:
@@ -175,15 +176,17 @@ def energy(world: Nodes, state: State) -> float:
     return world.evaluate(x, state.time)[1] + 0.5 * float(np.vdot(world.mass[:, None] * v, v))
 
 
-def scene_rows(name: str, watched: Watched) -> dict[str, Row]:
-    """Of one scene what each setting keeps and costs."""
+def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting], every: Sequence[float],
+               freely: Collection[str] = ()) -> dict[str, Row]:
+    """Of one scene what each setting keeps and costs in steps of each length [s]. freely: those with Free Turning."""
     look, true, out = watched.look(watched.scene), kept(name, watched)["value"], dict[str, Row]()
-    for label, setting in SETTINGS.items():
-        for h in STEPS_OF_SCENES:
+    for label, setting in settings.items():
+        for h in every:
             row = out[lively.said(label, h)] = lively.told(label, h)
             scene, steps = watched.scene, round(watched.seconds / h)
             world = scene.world(setting.method, lively.NODES, integrator=setting.integrator,
                                 stage_solver=setting.stage_solver)
+            world.turns_freely = label in freely
             state, began = scene.start(world), world.linear.factored
             seen = [look(world, state)]
             world.step(state, h)  # kernels are compiled before anything is timed
@@ -200,7 +203,8 @@ def scene_rows(name: str, watched: Watched) -> dict[str, Row]:
             row |= {"kept": round(watched.measured(np.array(seen)) / true, 3),
                     "cpu_s_s": float(f"{spent / watched.seconds:.3g}"),
                     "factors": round((world.linear.factored - began) / steps, 2),
-                    "redone": getattr(world.stage_solver, "redone", None), "notes": " ".join(world.summary)}
+                    "redone": getattr(world.stage_solver, "redone", None), "braked": world.counts["braked"],
+                    "notes": " ".join(world.summary)}
             print(name, row, file=sys.stderr, flush=True)
     return out
 
@@ -214,11 +218,11 @@ def main() -> None:
              if name != "dragon" or meshes.is_there("tets/dragon.npz")]
     if only:
         for name in names:
-            scene_rows(name, WATCHED[name]())
+            scene_rows(name, WATCHED[name](), SETTINGS, STEPS_OF_SCENES)
         return
     ours, newton = hinged()
     counts, energies = iterations(), over_energy()
-    found = {name: scene_rows(name, WATCHED[name]()) for name in names}
+    found = {name: scene_rows(name, WATCHED[name](), SETTINGS, STEPS_OF_SCENES) for name in names}
     two = list(SETTINGS)[2]
     over = {name: max(rows[lively.said(two, h)].get("kept", 0.0) for h in STEPS_OF_SCENES[:1])
             / rows[lively.said(lively.DEFAULT, STEPS_OF_SCENES[0])].get("kept", np.inf) for name, rows in found.items()}

@@ -32,6 +32,10 @@ LIVELINESS_WINDOW = Param("liveliness_window", "Liveliness Window",
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
 
+TURNS_FREELY = Param("turns_freely", "Free Turning",
+                     "Stiffness does not brake what turns, with Vanilla FEM: livelier at large steps. What would gain "
+                     "energy so is braked", False)
+
 SPECTRAL_RADIUS = Param("spectral_radius", "Spectral Radius",
                         "What a step leaves of the fastest wobbles: 0 nothing, 1 everything",
                         0.5, "", 0.0, 1.0, 0.0, 1.0)
@@ -189,7 +193,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Two linear solves a step, livelier still", unrubbed=UNFELT, unjointed=LINEARISED, number=2),
     Entry("integrator", "ssdirk2", "integrators.sdirk:SSDIRK2", "Semi-Implicit SDIRK2",
           "As lively for one factorization a step: the most life for its price where swings are small",
-          unjointed=LINEARISED, number=3),
+          (TURNS_FREELY,), unjointed=LINEARISED, number=3),
     Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
           "Calm: wobbles die within a few swings; what tumbles gains spin at large steps", adaptive=True,
           iterates=True, bounded=True, number=4),

@@ -89,6 +89,7 @@ class Integrator(Protocol):
     equal_steps: bool = False  #: whether a step as long as the last one is worth more than one of the best length
     #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
     linear_euler: bool = False
+    turns_freely: bool = False  #: whether its linearised stages have a stiffness that does not brake what turns
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of its entry in the catalogue; most have none."""

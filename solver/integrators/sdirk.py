@@ -35,6 +35,10 @@ class SSDIRK2(SDIRK2):
 
     linearised = True
 
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: turns_freely, whether stiffness does not brake what turns, with Vanilla FEM."""
+        self.turns_freely = bool(params.get("turns_freely", False))
+
 
 #: root of √3 γ² = ½ − 3 γ + 3 γ²: |R(iy)|² = 1 − γ⁶ y⁶ / (1 + γ² y²)³, without the term in y⁴ that others have
 GAMMA = (3.0 - sqrt(3.0 + 2.0 * sqrt(3.0))) / (6.0 - 2.0 * sqrt(3.0))

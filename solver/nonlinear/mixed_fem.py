@@ -53,7 +53,7 @@ class MixedFEM(StageSolver):
         except StepFailed:
             pass  # Newton's method may know a way
         else:
-            if end.norm <= begins.norm if end.merit is None else end.merit <= _merit(begins) + problem.noise(begins):
+            if not self._gains(problem, begins, end):
                 return end.unknowns
         self.redone += 1
         return self._newton.solve(problem, begins.unknowns)
@@ -67,6 +67,12 @@ class MixedFEM(StageSolver):
             return flies
         here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
         return stays if problem.physics.largest_step(here, there) == 1.0 else flies
+
+    def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
+        """Whether the end has more potential than a stage has to begin with; without an energy, more is left there."""
+        if end.merit is None:
+            return end.norm > begins.norm
+        return end.merit > _merit(begins) + problem.noise(begins)
 
     def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
         """Where iterations end, (3 p,) [m/s]. Raises StepFailed where they lead nowhere, and where they do not settle

@@ -29,6 +29,7 @@ from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
+from .free_turning import BRAKED, gains, linearised
 from .ground_friction import friction_force, landed, remember, rubbed, under
 from .interface import Part
 from .roots import root_of
@@ -61,6 +62,7 @@ class Nodes(SoftBodies, Part):
         super().__post_init__()
         self.root = root_of(self, self.condensation)
         self.of_hits = self.root.of_hits
+        self.turns_freely = self.integrator.turns_freely and self.condensation.whole is not None
         self.counts = Counter[str]()  #: of steps that were taken in another way
 
     @property
@@ -119,7 +121,10 @@ class Nodes(SoftBodies, Part):
             force, v = self.evaluate(x, state.time)[0], self.velocity(state)
             return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
                               False, self.ground.find(x, state.time), others=self._elements.others)
-        lin = replace(self.linearise_at(x, self.velocity(state), state.time, self.project), memory=state.memory)
+        v = self.velocity(state)
+        lin = (linearised(self, x, v, state.time) if self.turns_freely else
+               self.linearise_at(x, v, state.time, self.project))
+        lin = replace(lin, memory=state.memory)
         if self._damping is None:
             return lin
         # forces between bodies are no material's, so they are not damped with its stiffness
@@ -321,13 +326,31 @@ class Nodes(SoftBodies, Part):
         """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
         self.root.begin_step()
         try:
-            return self.root.end_step(state, self.integrator.step(self, state, h), h)
+            return self.root.end_step(state, self._stepped(state, h), h)
         except StageNotConverged:
             pass
         self.root.begin_step()
         after = self.root.end_step(state, self._calmer(state, h), h)
         self.counts[CALMED] += 1
         return self._without_past(after)
+
+    def _stepped(self, state: State, h: float) -> State:
+        """The integrator's step; one with Free Turning that gains energy is taken anew without it.
+
+        Raises StageNotConverged where it gains as much then: a step that gains nothing will do.
+        """
+        after = self.integrator.step(self, state, h)
+        if not self.turns_freely or not gains(self, state, after):
+            return after
+        self.counts[BRAKED] += 1
+        self.turns_freely = False
+        try:
+            after = self.integrator.step(self, state, h)
+        finally:
+            self.turns_freely = True
+        if gains(self, state, after):
+            raise StageNotConverged("a linearised step gained energy")
+        return after
 
     def _calmer(self, state: State, h: float) -> State:
         """A linearised step of Euler that gains nothing, by a line search that lets no energy in; who may sleep is

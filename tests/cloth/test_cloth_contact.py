@@ -34,7 +34,7 @@ def on_a_box(folder, cells=12, *, end=25, friction=0.4, solver="newton_d", **clo
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("solver", ["newton_d", "newton_visible"])
+@pytest.mark.parametrize("solver", ["newton_d", "newton_visible", "mixed"])
 def test_a_tablecloth_hangs_over_a_box(tmp_path, solver):
     part = part_of(on_a_box(tmp_path / "job", solver=solver))
     state = stepped(part, part.initial_state(), 1 / 96, 72)

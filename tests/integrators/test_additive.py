@@ -309,7 +309,7 @@ def test_every_stage_solver_leaves_the_modes_alone(key, solver):
     entry = catalogue.find("stage_solver", solver)
     params = {param.key: param.default for param in entry.params} | {
         "tolerance": 1e-10, "iterations": 500, "strain_left": 1e-10, "edge_left": 1e-10,
-        "tries": 500}
+        "tries": 500, "mixed_iterations": 500, "decrement_left": 1e-12}
     worlds[1].stage_solver = entry.load()(params)
     newton, other = (run(world, 4, H, thrown(world)) for world in worlds)
     close(newton, other, 1e-7)

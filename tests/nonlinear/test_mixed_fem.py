@@ -150,12 +150,12 @@ def test_few_iterations_are_that_many_factors():
     assert settled.linear.factored < 30  # by what is left of edges
 
 
-@pytest.mark.parametrize("stiff", [1e8, 1e12])
-def test_a_ratio_of_a_million_millions_changes_no_iteration(stiff):
-    """What turns is as stiff as it is; 1e12 Pa beside 1 Pa."""
-    known = drops(hinge(solver("mixed", **TIGHT), soft=stiff * 1e-12 * 1e5, stiff=stiff), 6, 1 / 240)
-    found = drops(hinge(solver("mixed", **NOWHERE), soft=stiff * 1e-12 * 1e5, stiff=stiff), 6, 1 / 240)
-    assert np.isfinite(known).all() and known[-1] < -1e-3
+@pytest.mark.parametrize("soft, stiff", [(1.0, 1e12), (1e3, 1e12), (1.0, 1e6)])
+def test_a_ratio_of_a_million_millions_changes_no_iteration(soft, stiff):
+    """What turns is as stiff as it is: two iterations are as near to the root with any ratio of moduli."""
+    known = drops(hinge(solver("mixed", **TIGHT), soft, stiff), 12)
+    found = drops(hinge(solver("mixed", **NOWHERE), soft, stiff), 12)
+    assert np.isfinite(known).all() and np.abs(known).max() > 0.05
     assert np.abs(found - known).max() <= 0.02 * np.abs(known).max()
 
 
@@ -195,7 +195,7 @@ def test_by_the_guard_alone():
     """Without it two iterations end with thousands of times the energy, as the paper's one does with 7.7 times."""
     world, state = pulled(solver("mixed"), "sdirk2")
     begun, unguarded = energy(world, state), 0.0
-    world.stage_solver._lowest_start = lambda problem, guess: replace(problem.evaluate(guess), merit=np.inf)
+    world.stage_solver._gains = lambda *_: False
     for _ in range(6):
         state = world.step(state, 1 / 24)
         unguarded = max(unguarded, energy(world, state))

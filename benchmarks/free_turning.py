@@ -1,0 +1,49 @@
+"""Free Turning: linearised SDIRK2 without stiffness against turning, beside the same with it and beside the default.
+
+    python -m benchmarks.free_turning
+    python -m benchmarks.free_turning --only bar,ears
+
+Scenes of `lively`: what is kept of the truth and what it costs, as there, at steps of 1/24 to 1/96 s. `braked` are the
+steps that would have gained energy so and were taken with that stiffness, `calmed` steps are told in the notes. All are
+Vanilla FEM; `free_turning_keeps` and `free_turning_costs` are of BAR at 1/48 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+from benchmarks import lively, meshes
+from benchmarks.lively_scenes import WATCHED
+from benchmarks.mixed import SCENES, scene_rows
+from benchmarks.report import claim, emit
+
+STEPS = (1 / 24, 1 / 48, 1 / 96)
+BRAKED, FREE = "Vanilla, Semi-Implicit SDIRK2", "Vanilla, Semi-Implicit SDIRK2, Free Turning"
+SETTINGS = {label: lively.Setting("vanilla", "ssdirk2") for label in (BRAKED, FREE)} | {
+    lively.DEFAULT: lively.Setting("vanilla", "sdirk2", {"kind": "quick"})}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help=f"of: {', '.join(SCENES)}")
+    only = parser.parse_args().only
+    threads.configure(1)
+    names = [name for name in (only.split(",") if only else SCENES)
+             if name != "dragon" or meshes.is_there("tets/dragon.npz")]
+    found = {name: scene_rows(name, WATCHED[name](), SETTINGS, STEPS, (FREE,)) for name in names}
+    if only:
+        return
+    fails = {label: sum("failed" in found[name][lively.said(label, h)] for name in names for h in STEPS)
+             for label in (BRAKED, FREE)}
+    half = {label: found["bar"][lively.said(label, 1 / 48)] for label in (BRAKED, FREE)}
+    emit("free_turning", [
+        claim("free_turning_keeps", half[FREE]["kept"] / half[BRAKED]["kept"], "times as much", ">= 1.5"),
+        claim("free_turning_costs", half[FREE]["cpu_s_s"] / half[BRAKED]["cpu_s_s"], "times as much", "<= 1.5"),
+        claim("free_turning_fails", fails[FREE], "of the scenes and steps", "<= 0"),
+    ], {"failed_with_and_without_stiffness_against_turning": [fails[BRAKED], fails[FREE]]} | found)
+
+
+if __name__ == "__main__":
+    main()
