@@ -299,8 +299,9 @@ class Nodes(SoftBodies, Part):
     def attempt(self, state: State, h: float) -> State:
         """What follows under the forces that its state says something else has on it."""
         start, borne = self.faded(state, h)
+        self.recall(state)
         with self.bearing(borne):
-            return self.outlasting(self._attempted(start, h), state, h)
+            return self.remembering(self.outlasting(self._attempted(start, h), state, h))
 
     def faded(self, state: State, h: float) -> tuple[State, Vec | None]:
         """The state that a step of h seconds starts from, less what half-lives take of its motion; and what acts on

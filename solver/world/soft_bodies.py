@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,13 @@ from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
+from ..forces.ropes import TENSION
 from ..forces.stencils import BodyElements, StencilForce
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
+
+if TYPE_CHECKING:
+    from ..forces.ropes.links import Links  # whose kernels are compiled where there are ropes
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class SoftBodies:
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    links: Sequence[Links] = ()  #: of ropes, which remember what they pulled with
     joins_apart: bool = False  #: whether forces join bodies of different methods
 
     def __post_init__(self) -> None:
@@ -78,6 +84,23 @@ class SoftBodies:
             yield
         finally:
             self._weight[:] = self._own_weight
+
+    def recall(self, state: State) -> None:
+        """Ropes pull from now on as they did at a state."""
+        tension = state.memory.get(TENSION)
+        first = 0
+        for law in self.links:
+            count = len(law.nodes)
+            law.recall(None if tension is None else tension[first : first + count])
+            first += count
+
+    def remembering(self, after: State) -> State:
+        """A state with what ropes pull with there."""
+        if not self.links:
+            return after
+        x = self.coordinates.place(after.q, after.time, after.led)
+        return replace(after, memory={**after.memory,
+                                      TENSION: np.concatenate([law.tension(x) for law in self.links])})
 
     @property
     def borne(self) -> Vec:
