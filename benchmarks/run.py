@@ -106,8 +106,7 @@ def table(answers: list[dict[str, Any]]) -> str:
     without = [name for name, commit in commits().items() if commit is None]
     if without:
         rows += ["Without a row, since none was measured on a commit that is kept: " +
-                 ", ".join(f"`{name}`" for name in without) + ". What other pages say of these was measured before "
-                 "commits were kept, on machines that nothing recorded.", ""]
+                 ", ".join(f"`{name}`" for name in without) + ". Other pages have no numbers of these.", ""]
     rows += table_2_1.lines({answer["benchmark"]: answer for answer in answers})
     for answer in answers:
         rows += [f"## {answer['benchmark']}", ""]

@@ -8,15 +8,16 @@ from typing import Any
 import bpy
 
 from .. import later
-from . import contact_marks, sliding_marks
+from . import contact_marks, ground_marks, sliding_marks
 
 
 class Overlay:
-    """Points and arrows at the present frame. Their module runs when they are first shown."""
+    """What is drawn over the view at the present frame. Its module runs when it is first shown."""
 
-    def __init__(self, name: str, label: str, tip: str, marks: ModuleType) -> None:
-        """name: of the switch, a property of the window manager. marks: draws them by `draw(context)`."""
-        self._name, self._label, self._tip, self._marks = name, label, tip, marks
+    def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False) -> None:
+        """name: of the switch, a property of the window manager. marks: draws them by `draw(context)`. default: whether
+        it is on in a new session."""
+        self._name, self._label, self._tip, self._marks, self._default = name, label, tip, marks, default
         self._handler: Any = None
 
     def draw(self) -> None:
@@ -26,7 +27,8 @@ class Overlay:
             self._marks.draw(context)
 
     def register(self) -> None:
-        switch = bpy.props.BoolProperty(name=self._label, description=self._tip)  # type: ignore[func-returns-value]
+        switch = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
+            name=self._label, description=self._tip, default=self._default)
         setattr(bpy.types.WindowManager, self._name, switch)
         self._handler = bpy.types.SpaceView3D.draw_handler_add(self.draw, (), "WINDOW", "POST_VIEW")
 
@@ -44,6 +46,8 @@ class Overlay:
 
 
 OVERLAYS = (
+    Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",
+            ground_marks, default=True),
     Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth sits on sharp edges, and how far it slides "
             "through there in a tenth of a second", sliding_marks),
     Overlay("conjac_show_contacts", "Contacts", "Show where surfaces of baked soft bodies push each other, and how "

@@ -69,7 +69,7 @@ class PreparedRope(Prepared):
 
     def matter(self, job: Job, rest: Vec, start: int) -> Matter:
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
-        from ..forces.ropes.bends import Bends
+        from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
 
         rope, edges = self._rope, self.edges + np.int32(start)
@@ -84,7 +84,7 @@ class PreparedRope(Prepared):
         bends = bends_of(self.edges, self.volume.nodes) + np.int32(start)
         laws: list[SheetLaw] = [links]
         if rope.bending_stiffness and len(bends):
-            laws.append(Bends(bends, rest, rope.bending_stiffness))
+            laws.append(RodBends(bends, rest, rope.bending_stiffness))
         stiffness = float(links.stiffness.max())
         return Matter(ClothElements(laws), np.full(len(edges), stiffness), mass,
                       [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness)

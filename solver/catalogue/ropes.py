@@ -12,8 +12,8 @@ AXIAL_STIFFNESS = Param("axial_stiffness", "Stretch Stiffness", "Tension that do
 NUMBERS = (
     Param("linear_density", "Density per Metre", "Mass of a metre: string 0.002, rope of 1 cm 0.07, steel cable of 1 "
           "cm 0.4, chain 2", 0.1, "kg/m", 1.0e-9, 1.0e6, 1.0e-3, 10.0),
-    Param("rope_bending_stiffness", "Bending Stiffness", "Moment that bends it to a radius of 1 m: string 1e-6, rope 1e-3, steel "
-          "wire of 3 mm 0.8", 1.0e-4, "N m²", 0.0, 1.0e9, 0.0, 10.0),
+    Param("rope_bending_stiffness", "Bending Stiffness", "Moment that bends it to a radius of 1 m: string "
+          "1e-6, rope 1e-3, steel wire of 3 mm 0.8", 1.0e-4, "N m²", 0.0, 1.0e9, 0.0, 10.0),
     Param("rope_thickness", "Rope Thickness", "Its diameter: what touches it keeps half of that from its middle",
           1.0e-2, "m", 1.0e-6, 1.0e3, 1.0e-3, 0.1),
 )

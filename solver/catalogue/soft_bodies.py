@@ -67,6 +67,12 @@ STRAIN_LEFT = Param("strain_left", "Strain Left",
 EDGE_LEFT = Param("edge_left", "Edge Left",
                   "What further iterations would still stretch or turn the worst edge by, as a share of its length",
                   3.0e-3, "", 1.0e-9, 0.3, 1.0e-5, 0.1)
+MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
+                         "Factorizations of a step at most: with 1 it may have to be taken once more, 4 leave little "
+                         "that shows", 2, "", 1, 1000, 1, 8)
+DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
+                       "A step ends sooner where an iteration's Newton decrement is a smaller share of the first one's",
+                       1.0e-3, "", 1.0e-15, 1.0, 1.0e-6, 1.0e-1)
 TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 
@@ -263,12 +269,15 @@ ENTRIES: tuple[Entry, ...] = (
           (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE), number=5),
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
-    Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
+    Entry("stage_solver", "quick", "nonlinear.early_stopped_qn:EarlyStoppedQuasiNewton", "Quick",
           "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",
           "A factorization in each iteration until nothing is left that shows: for cloth",
           (EDGE_LEFT, ITERATIONS), number=8),
+    Entry("stage_solver", "mixed", "nonlinear.mixed_fem:MixedFEM", "Mixed",
+          "Stretches move by themselves, so that stiff parts turn far in one iteration: for bone in flesh and hinges",
+          (MIXED_ITERATIONS, DECREMENT_LEFT, STRAIN_LEFT, ITERATIONS), number=9),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),
@@ -346,6 +355,9 @@ ENTRIES: tuple[Entry, ...] = (
           number=1),
     Entry("mesher", "grid", "meshing.grid:Grid", "Box Grid",
           "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,), number=2),
+    Entry("mesher", "cells", "meshing.cells:Cells", "Equal Cells",
+          "Covers any surface with coarse cells at once: for what is played live", (EDGE_LENGTH,), hidden=True,
+          number=3),
     Entry("cut", "plane", "reshape.cuts.plane:Plane", "Plane", "All along a plane, however wide the body is",
           reads=("point", "normal"), number=0),
     Entry("cut", "sheet", "reshape.cuts.sheet:CuttingSheet", "Sheet",
@@ -365,6 +377,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("linear_solver", "multigrid", "linear.multigrid.solver:Multigrid", "Multigrid",
           "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory",
           for_large=True, number=5),
+    Entry("live_engine", "world", "live.engines.world:WorldEngine", "Coarse Cells",
+          "The solver of the bake on cells that are coarse enough for the clock", number=0),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes", number=0),
     Entry("export", "abc", "playback.alembic:Alembic", "Alembic",
           "Mesh Sequence Cache modifier; goes to other programs", number=1),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +15,17 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
-from ..forces.ropes import TENSION
+from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
+from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
-
-if TYPE_CHECKING:
-    from ..forces.ropes.links import Links  # whose kernels are compiled where there are ropes
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,7 @@ class Among:
 
     bodies: Sequence[int] | None = None  #: whose elements; None: of all
     touch: bool = True  #: whether surfaces push each other
+    stretched: bool = False  #: whether the stretches of tets are unknowns of their own
 
 
 ALL = Among()
@@ -54,13 +52,13 @@ class SoftBodies:
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
     gravity: Vec  #: (3,) [m/s²]
-    ground: OnGround
+    ground: GroundPenalty
     start_frame: int
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
-    links: Sequence[Links] = ()  #: of ropes, which remember what they pulled with
+    links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
     joins_apart: bool = False  #: whether forces join bodies of different methods
 
     def __post_init__(self) -> None:
@@ -75,6 +73,12 @@ class SoftBodies:
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
 
+    def weigh(self, gravity: Vec) -> None:
+        """Let gravity be another one from now on [m/s²], (3,)."""
+        self.gravity = gravity
+        self._weight[:] += self.mass[:, None] * gravity - self._own_weight
+        self._own_weight[:] = self.mass[:, None] * gravity
+
     @contextmanager
     def bearing(self, forces: Vec | None) -> Iterator[None]:
         """Within it these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
@@ -84,23 +88,6 @@ class SoftBodies:
             yield
         finally:
             self._weight[:] = self._own_weight
-
-    def recall(self, state: State) -> None:
-        """Ropes pull from now on as they did at a state."""
-        tension = state.memory.get(TENSION)
-        first = 0
-        for law in self.links:
-            count = len(law.nodes)
-            law.recall(None if tension is None else tension[first : first + count])
-            first += count
-
-    def remembering(self, after: State) -> State:
-        """A state with what ropes pull with there."""
-        if not self.links:
-            return after
-        x = self.coordinates.place(after.q, after.time, after.led)
-        return replace(after, memory={**after.memory,
-                                      TENSION: np.concatenate([law.tension(x) for law in self.links])})
 
     @property
     def borne(self) -> Vec:
@@ -143,8 +130,8 @@ class SoftBodies:
         elements.fill(x, time, project, force, besides, among.bodies)
         return self._linearised(elements, x, v, time, force)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
-                          among: Among = ALL) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
+                             among: Among = ALL) -> Linearised:
         """The same, projected, but for tets that have not strained, (k,), rising: their K is that which was asked for
         last, and forces lack all of theirs."""
         elements = self._elements_of(among)
@@ -153,6 +140,8 @@ class SoftBodies:
         return self._linearised(elements, x, v, time, self._weight.copy())
 
     def _elements_of(self, among: Among) -> Elements:
+        if among.stretched:
+            return self._stretched_elements
         return self._elements if among.touch else self._untouched_elements
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
@@ -186,6 +175,26 @@ class SoftBodies:
     @cached_property
     def _untouched_elements(self) -> Elements:
         return Elements(self._elements.elastic, self.between, len(self.rest))
+
+    @cached_property
+    def _stretched_elements(self) -> Elements:
+        """The same with stretches as unknowns wherever elements can have such."""
+        from ..forces.in_stretches import in_stretches  # compiled for stages that are solved so
+
+        return Elements([in_stretches(one) for one in self._elements.elastic], [*self.between, *self.contacts],
+                        len(self.rest))
+
+    def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
+        """Forces with stretches as unknowns; None where no elements can have such.
+
+        besides: forces of one stage. among: what is asked for.
+        """
+        from .stretched import stretched_forces
+
+        among = replace(among, stretched=True)
+        return stretched_forces(self._stretched_elements.elastic, among.bodies,
+                                partial(self.evaluate, besides=besides, among=among),
+                                partial(self.linearise_at, besides=besides, among=among))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
         """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""
@@ -388,4 +397,4 @@ class SoftBodies:
 
     def touched_at(self, x: Vec) -> Vec:
         """The same at positions x, (n, 3) [m], where some may."""
-        return np.concatenate([law.told(x) for law in self.contacts])
+        return np.concatenate([law.contact_forces(x) for law in self.contacts])

@@ -9,7 +9,7 @@ from ..cloth.sheet import over_elements
 from .rope_kernels import fill_bends, measure_bends
 
 
-class Bends:
+class RodBends:
     """½ B |κb|²/l̄ at each node between two links, κb = 2 t₀ × t₁/(1 + t₀·t₁), l̄ the mean of their lengths.
 
     K = ∂f/∂x is exact; projected it leaves out what κb itself curves by, and is negative semi-definite. Nothing

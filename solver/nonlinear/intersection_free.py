@@ -1,0 +1,82 @@
+"""An initial guess of a stage in contact whose path from the step's start is free of intersections.
+
+A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
+body: a bowl that is lifted, a roller. So the prescribed displacement is applied in increments, none of which makes
+surfaces intersect, and the free nodes respond to each increment by one Newton iteration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..errors import StepFailed
+from ..forces.elastic import corner_products
+from ..linear.interface import NotPositiveDefinite
+from ..state import Index, Vec
+from .problem import LARGEST_STEP, StageProblem
+
+BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
+COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
+                         "Yield")
+INCREMENTS = 60  #: largest number of increments of the prescribed displacement
+
+
+def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Vec:
+    """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows.
+
+    step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
+    prescribed displacement is blocked.
+    """
+    end = problem.positions(problem.velocities(guess))
+    fractions = problem.physics.largest_steps(step_start, end)
+    if fractions.min() == 1.0:
+        return guess
+    x = step_start + fractions[:, None] * (end - step_start)
+    # inertia would crush bodies that have met an obstacle
+    if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
+        x = step_start + problem.physics.largest_steps(step_start, end, by_body=True)[:, None] * (end - step_start)
+        if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
+            x = step_start + problem.physics.largest_step(step_start, end) * (end - step_start)
+    unknowns = problem.unknowns_at(x)
+    prescribed_left = problem.positions(problem.velocities(unknowns)) - x
+    prescribed_left[problem.order] = 0.0
+    if not prescribed_left.any():
+        return unknowns
+
+    for _ in range(INCREMENTS):
+        displaced = problem.displaced_by(-prescribed_left)
+        lin = displaced.fill(unknowns)
+        try:
+            displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])
+        except NotPositiveDefinite:  # so near each other that the matrix is lost to rounding
+            break
+        # the residual after all of the remaining prescribed displacement, to first order
+        residual = displaced.evaluate(unknowns).residual
+        residual -= problem.stage.a * problem.stage.h * stiffness_product(lin, problem.tets,
+                                                                          prescribed_left)[problem.order].ravel()
+        direction = problem.system.linear.solve(-residual)
+        moved = problem.displacement(direction) + prescribed_left
+        fraction = displaced.longest(unknowns, moved)
+        if fraction == 0.0:  # blocked: later increments would be blocked as well
+            break
+        unknowns = unknowns + fraction * direction
+        prescribed_left = (1.0 - fraction) * prescribed_left
+        if fraction == 1.0:
+            return unknowns
+        x = displaced.positions(displaced.velocities(unknowns)) + prescribed_left
+    furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
+    where = ", ".join(f"{c:.4g}" for c in x[furthest])
+    raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near ({where}) "
+                     "m and something is before it", problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+
+
+def stiffness_product(lin: Linearised, tets: Index, moved: Vec) -> Vec:
+    """Return K Δx of a displacement, both (n, 3)."""
+    out = np.zeros(moved.shape)
+    for elements, blocks in ((tets, lin.blocks[: len(tets)]), (lin.others, lin.blocks[len(tets) :])):
+        if elements is None:
+            continue
+        near = np.flatnonzero(moved[elements].any(axis=(1, 2)))
+        np.add.at(out, elements[near], corner_products(blocks[near], moved[None, elements[near]])[0])
+    return out
