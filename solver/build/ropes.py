@@ -80,7 +80,7 @@ class PreparedRope(Prepared):
             mass += np.asarray(job.array(rope.loads), dtype=float)
         step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
         entry = catalogue.find("rope", rope.length.kind)
-        links: Links = entry.load()(Strand(edges, length, float(mass.sum()), step), parameters("rope", rope.length))
+        links: Links = entry.load()(Strand(edges, length, self._hanging(mass), step), parameters("rope", rope.length))
         bends = bends_of(self.edges, self.volume.nodes) + np.int32(start)
         laws: list[SheetLaw] = [links]
         if rope.bending_stiffness and len(bends):
@@ -88,6 +88,13 @@ class PreparedRope(Prepared):
         stiffness = float(links.stiffness.max())
         return Matter(ClothElements(laws), np.full(len(edges), stiffness), mass,
                       [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness)
+
+    def _hanging(self, mass: Vec) -> Vec:
+        """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""
+        whole = np.zeros(len(mass))
+        for part in strands(self.edges, len(mass)):
+            whole[part] = mass[part].sum()
+        return whole[self.edges[:, 0]]
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes

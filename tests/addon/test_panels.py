@@ -76,6 +76,10 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.kind = "cloth"
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    soft_cube.conjac.kind = "rope"
+    for length in catalogue.menu("rope"):
+        soft_cube.conjac.rope = length
+        shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.kind = "soft_body"
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
@@ -219,6 +223,8 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.view_layer.objects.active = soft_cube
     bpy.ops.rigidbody.object_add()
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    bpy.ops.curve.primitive_bezier_curve_add()
+    buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     soft_cube.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
     soft_cube.conjac.attachments.clear()

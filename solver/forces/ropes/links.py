@@ -11,8 +11,7 @@ from ...state import Index, Vec
 from ..cloth.sheet import over_elements
 from .rope_kernels import fill_links, measure_links
 
-STIFF = 1.0e6  #: of the inertia of a rope with what hangs on it over a step: how hard a link holds that may not stretch
-
+STIFF = 1.0e5  #: of the inertia of a rope with what hangs on it over a step: how hard a link holds that may not stretch
 FIRST = 1.0e-3  #: of that in a bake's first step, in which nothing is known of what links pull with
 
 
@@ -22,7 +21,7 @@ class Strand:
 
     nodes: Index  #: ends, numbers among all nodes of the part, (s, 2)
     length: Vec  #: L [m], (s,)
-    mass: float  #: of all of it [kg]
+    mass: Vec  #: of all that hangs together with each [kg], (s,)
     step: float  #: the longest, h [s]
 
 
@@ -79,11 +78,10 @@ class Links:
 
 
 class Inextensible(Links):
-    """k as large as steps can follow: a share of 1e-7 of what a link pulls with changes its length, and that alone
-    which changed since the last step."""
+    """k so large that what tension changes by in a step stretches it by nothing that shows."""
 
     def _stiffnesses(self, strand: Strand, params: Mapping[str, float]) -> Vec:
-        return np.full(len(strand.nodes), STIFF * strand.mass / strand.step**2)
+        return np.asarray(STIFF * strand.mass / strand.step**2)
 
 
 class Springy(Links):
