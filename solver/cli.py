@@ -1,5 +1,5 @@
 """Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker;
-and wedge, watch, task, farm and islands, which are in farm/commands.py, and live, in live/command.py.
+and wedge, watch, task, farm and islands, which are in farm/commands.py, and live and record, in live/command.py.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
@@ -15,6 +15,7 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "wobble", "body", "hertz", "times"}     of wobble: of the slowest one; times what E makes it --hertz
     {"event": "live", "efforts"}                  of live: it plays from now on; what it may save on, by its number
+    {"event": "recorded", "path", "frames"}       of live: what was performed is in this file, for the verb record
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
     {"event": "end", "code", "text"}
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from .job.folder import Job
     from .job.schema import Body
 
-VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands | live"
+VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands | live | record"
 
 _stop_requested = threading.Event()
 

@@ -26,7 +26,7 @@ class BehindWindow:
     def begin(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         """Bake the object behind the window. A finished bake that is no longer true is kept as a take."""
         try:
-            self.bake = session.Bake(obj, context.scene, keeps=True)
+            self.bake = self.make(obj, context.scene)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -35,6 +35,10 @@ class BehindWindow:
         context.window_manager.progress_begin(0.0, 1.0)
         context.window_manager.modal_handler_add(self)  # type: ignore[arg-type]
         return {"RUNNING_MODAL"}
+
+    def make(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> Any:
+        """What is carried on. Raises ConJacError."""
+        return session.Bake(obj, scene, keeps=True)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if is_cancel(event):

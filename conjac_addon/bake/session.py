@@ -24,6 +24,7 @@ from ...solver.errors import (
 )
 from .. import copies, failures, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
+from ..live import session as live
 from . import kernels, moving, place, taken, takes
 from .can_play import check_can_play
 from .live import LiveFrames
@@ -77,6 +78,7 @@ class Bake:
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
         for one in members.members(obj, scene):
             check_can_play(one)
+            live.stop(one)  # what is read is the object itself
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
@@ -264,15 +266,18 @@ class Bake:
             self._undone = True
             self._reading.close()
 
-    def _solve(self, resume: bool) -> Iterator[bool]:
-        """Run the solver on the job folder and show its frames as they come."""
+    def _command(self, resume: bool) -> list[str]:
+        """What the solver is asked for. resume: whether there is a bake, which it is to go on with."""
         threads = prefs.threads()
-        argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
+        return ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
                 *(["--threads", str(threads)] if threads else [])]
+
+    def _solve(self, resume: bool) -> Iterator[bool]:
+        """Run the solver on the job folder and show its frames as they come."""
         self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
                     "text": "Starting the solver"})
-        self.worker = Worker(SOLVER, argv, env=kernels.environment())
+        self.worker = Worker(SOLVER, self._command(resume), env=kernels.environment())
         shown = LiveFrames(self)
         while not self.worker.ended():
             self._tell(*self.worker.messages())

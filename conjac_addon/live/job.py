@@ -1,4 +1,4 @@
-"""What is played of an object: its job as for a bake, of the start frame alone, in cells that are coarse enough."""
+"""What is played of an object: its job as for a bake, of the start frame alone, in steps that keep pace."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from .. import gather, members
 from ..gather.body import body_settings
 from ..gather.job import job_settings
 
-CELLS = 300  #: in the body's box, about
-FLAT = 0.2  #: share of its longest side that a box has at least, or a sheet would get cells without number
-STEP = 1.0 / 48.0  #: [s]
+STEP = 1.0 / 60.0  #: [s]
 
 #: how it is played, whatever a bake of it takes
 METHOD: dict[str, Any] = {
@@ -55,13 +53,10 @@ class LiveJob:
         return body
 
     def suit(self) -> None:
-        """Make it one that keeps pace: coarse cells, large steps, and nothing that moves."""
-        box = np.ptp(self.places, axis=0)
-        edge = float(np.cbrt(np.prod(np.maximum(box, FLAT * box.max())) / CELLS))
+        """Make it one that keeps pace: large steps, and nothing that moves."""
         self._document |= METHOD
         self._document["time"] |= {"step": STEP, "tolerance": 0.0}
         self._body.pop("method", None)
-        self._body["mesher"] = {"kind": "cells", "params": {"edge_length": edge}}
         self._write()
 
     def follow(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:

@@ -65,6 +65,24 @@ class CONJAC_OT_play_live(Behaviour):
         return {"CANCELLED"}  # nothing of the file has changed, so there is no step of undo
 
 
+class CONJAC_OT_record_live(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.object is None or context.object.session_uid not in session.playing:
+            cls.poll_message_set("Press Play Live first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        played = session.playing[context.object.session_uid]
+        if not played.is_moving:
+            self.report({"WARNING"}, "It does not move yet: wait a moment")
+            return {"CANCELLED"}
+        played.record(not played.records)
+        redraw_panels()
+        return {"FINISHED"}
+
+
 def carry_on(played: session.Played) -> None:
     """Let Blender's timer play, whatever else runs in the window: a slider that is dragged keeps events to itself."""
     said = ""
@@ -72,6 +90,11 @@ def carry_on(played: session.Played) -> None:
     def tick() -> float | None:
         nonlocal said
         goes_on = played.tick()
+        if goes_on and played.performed is not None:
+            path, frames = played.performed
+            played.stop()
+            bpy.ops.conjac.keep_performance("INVOKE_DEFAULT", of=played.uid, filepath=str(path), frames=frames)
+            goes_on = False
         text = f"ConJac: {played.sentence()}. Drag it with the left mouse button, Esc ends" if goes_on else ""
         if text != said:
             said = text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -14,16 +15,18 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...solver import catalogue
 from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
 from ...solver.live import board
 from .. import prefs, settings
-from ..bake import kernels
+from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
+from ..operators import still
 from . import job as jobs
 from . import shape
 
-ENGINE = "world"
+ENGINE = next(iter(catalogue.menu("live_engine")))
 LOOK = 0.1  #: seconds between looks at the settings
 
 #: what is played in this Blender, by session_uid of the object
@@ -42,6 +45,8 @@ class Played:
         self.text = "Reading the scene"  #: where it stands
         self.notes: list[str] = []
         self.frame: Any = None  #: the last record of board.FRAME
+        self.records = False  #: whether what is performed is recorded
+        self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
         self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
         self._taken = 0
         self._folder = Path(tempfile.mkdtemp(prefix="conjac_live_", dir=bpy.app.tempdir or None))
@@ -125,6 +130,18 @@ class Played:
         self.grabs.pop(grab, None)
         self._tell()
 
+    def record(self, on: bool) -> None:
+        """Record what is performed from now on, or no longer: then `performed` comes soon."""
+        self.records = on
+        self._tell()
+
+    def _keep(self, path: Path, frames: int) -> None:
+        """Take what was recorded out of the folder that goes when this ends."""
+        handle, kept = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
+        os.close(handle)
+        shutil.move(path, kept)
+        self.performed = Path(kept), frames
+
     def show_again(self) -> None:
         """Put the shape on the object that undo or a save took it off."""
         if self._shape is not None and self.ended is None:
@@ -144,6 +161,7 @@ class Played:
         obj = self.object()
         self._job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         self._job.follow(obj, self.scene())
+        still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         path = self._folder / "board"
         places = self._job.places
         self._board = board.made(path, len(places), places.mean(axis=0))
@@ -190,6 +208,8 @@ class Played:
             self.text = message["text"]
         elif message["event"] == "live":
             self._efforts = message["efforts"]
+        elif message["event"] == "recorded":
+            self._keep(Path(message["path"]), message["frames"])
         elif message["event"] == "log":
             self.notes.append(message["text"])
 
@@ -202,11 +222,11 @@ class Played:
         unit = settings.unit_scale(scene)
         if scene.use_gravity:
             control["gravity"] = np.array(scene.gravity) * unit
-        control["settings"], control["run"] = self._settings, 1
+        control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
         control["carrier"] = self._to_world(obj, unit) @ self._job.to_object
-        for place, grab in zip(control["grabs"][0], self.grabs.values()):
+        for one, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
-                place[field] = grab[field][0]
+                one[field] = grab[field][0]
         raw = control.tobytes()
         if raw != self._told:
             self._told = raw
@@ -233,7 +253,7 @@ class Played:
         """Where it stands, for a line of text."""
         if self.frame is None:
             return f"{self.name}: {self.text}"
-        said = [f"Playing {self.name}"]
+        said = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
         effort = int(self.frame["effort"])
         if effort < len(self._efforts) and self._efforts[effort]:
             said.append(self._efforts[effort])
@@ -247,6 +267,12 @@ class _Told(ConJacError):
 
     def __str__(self) -> str:
         return self.what
+
+
+def stop(obj: bpy.types.Object) -> None:
+    """End what is played of an object, if anything is."""
+    if obj.session_uid in playing:
+        playing[obj.session_uid].stop()
 
 
 def stop_all(why: str = "") -> None:

@@ -11,6 +11,7 @@ from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
 from ..live import operators as live
+from ..live import performance
 from ..menus import FIBERS, SHARING, items
 from ..settings import painted_params
 from . import (
@@ -21,6 +22,7 @@ from . import (
     crossing,
     cuts,
     farm,
+    heat,
     jiggle,
     mechanism,
     nails,
@@ -93,6 +95,12 @@ classes = (
         "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
         map=EnumProperty(
             name="Map", description="Which map to paint",
+            items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
+    operator(
+        "show_heat", heat, "Show Heat Map",
+        "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
+        map=EnumProperty(
+            name="Map", description="Which map to show",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
         "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
@@ -254,6 +262,16 @@ classes = (
         "play_live", live, "Play Live",
         "Let the active soft body move now and pull it with the mouse; nothing of it is written. Esc ends it", NO_STEP,
         BEHIND),
+    operator(
+        "record_live", live, "Record",
+        "Record what is played live from now on; pressed again, what was performed becomes the bake of the object",
+        NO_STEP),
+    operator(
+        "keep_performance", performance, "Keep Performance", "Make a bake of what was performed live",
+        {"UNDO", "INTERNAL"}, ("modal", "cancel"),
+        of=IntProperty(name="Object", description="The session's number of the object", options={"HIDDEN"}),
+        filepath=StringProperty(name="File", description="What was performed", options={"HIDDEN"}),
+        frames=IntProperty(name="Frames", description="How many there are", options={"HIDDEN"})),
     operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",

@@ -12,11 +12,11 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 #: operators in the order of the menu, None for a line between them
 TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_rope", "add_collider", None,
        "jiggle", "ragdoll", None,
-       "play_live", "bake", "pause", "cancel", "free_bake", None)
+       "play_live", "record_live", "bake", "pause", "cancel", "free_bake", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
-    "paint": ("Paint", ("add_group", "done_painting", "preview_field", "add_spots", "remove_spots", None,
+    "paint": ("Paint", ("add_group", "done_painting", "show_heat", "preview_field", "add_spots", "remove_spots", None,
                         "add_handle", "remove_handle", "suggest_handles")),
     "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
                                "add_pull", "remove_pull", None, "add_weld", "remove_weld", None,
@@ -32,7 +32,8 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
 }
 
 #: operators that need a choice, as a menu of its own: name → property
-CHOICES = {"simulate_after": "after", "add_group": "map", "preview_field": "field", "export": "format"}
+CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "preview_field": "field",
+           "export": "format"}
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",

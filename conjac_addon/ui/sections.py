@@ -44,7 +44,11 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if members.is_volume(obj):
         _draw_live(layout, obj)
     _draw_buttons(layout, status)
-    _draw_status(layout, status)
+    played = live.played(obj)
+    if played is None:
+        _draw_status(layout, status)
+    else:  # in its place, so that nothing below moves
+        layout.label(text=one_line(played.sentence(), context.region, ICON), icon="PLAY")
     together = members.is_soft_body(holder) and len(members.soft_bodies(obj, context.scene)) > 1
     if together:
         layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
@@ -105,7 +109,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         row.operator("conjac.play_live", icon="PLAY")
         return
     row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
-    hint(layout, played.sentence())
+    row.operator("conjac.record_live", icon="REC", text="Keep" if played.records else "Record", depress=played.records)
 
 
 def _removes(obj: bpy.types.Object) -> str:

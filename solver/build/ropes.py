@@ -94,7 +94,8 @@ class PreparedRope(Prepared):
         whole = np.zeros(len(mass))
         for part in strands(self.edges, len(mass)):
             whole[part] = mass[part].sum()
-        return whole[self.edges[:, 0]]
+        each: Vec = whole[self.edges[:, 0]]
+        return each
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes

@@ -29,7 +29,9 @@ GRAB = np.dtype([("id", "<u4"), ("pad", "<u4"), ("start", "<f8", 3), ("target", 
                  ("strength", "<f8")])
 
 #: from Blender to the worker. settings: how often scene.json was written. carrier: how the object has moved since the
-#: job was read, world to world [m]. run: 0 while it is halted
+#: job was read, world to world [m]. run: 0 while it is halted, 2
+#: while it is recorded
+HALTED, PLAYED, RECORDED = 0, 1, 2
 CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carrier", "<f8", (4, 4)),
                     ("grabs", GRAB, GRABS)])
 

@@ -1,4 +1,4 @@
-"""The verb `live` of the command line: play a job until it is stopped. The solver itself is imported where it runs."""
+"""The verbs `live` and `record` of the command line. The solver itself is imported where it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Listen = Callable[[bool], Callable[[], bool]]
 
 
 def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argparse.ArgumentParser]:
-    """Add the verb; returns its parser, alone. count: type of an argument that counts."""
+    """Add the verbs; returns their parsers. count: type of an argument that counts."""
     engines = tuple(catalogue.family("live_engine"))
     live = verbs.add_parser("live", help="play a body at the clock's pace into a board that another program made")
     live.add_argument("job", type=Path, help="folder with scene.json")
@@ -29,7 +29,21 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
         return _live(arguments, lines, listen(read_stdin))
 
     live.set_defaults(command=run)
-    return [live]
+
+    record = verbs.add_parser("record", help="put what was performed live into the cache of a job, as if it were baked")
+    record.add_argument("job", type=Path, help="folder with scene.json")
+    record.add_argument("performed", type=Path, help="file that the verb live has told of")
+
+    record.add_argument("--replace", action="store_true", help="a bake that is there")
+
+    def run_record(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
+        from .recording import keep
+
+        keep(arguments.job, arguments.performed, lines, listen(read_stdin), arguments.replace)
+        return "All frames are kept"
+
+    record.set_defaults(command=run_record)
+    return [live, record]
 
 
 def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
@@ -44,5 +58,9 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
         lines.stage("world", None, None, "Loading the solver")
         engine = engine_of(arguments.engine, arguments.job, lines.stage)
         lines.say("Playing", event="live", efforts=[one.label for one in engine.efforts])
-        Live(arguments.job, engine, board, WallClock(), lines.log).run(stop)
+
+        def kept(path: Path, frames: int) -> None:
+            lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)
+
+        Live(arguments.job, engine, board, WallClock(), lines.log, kept).run(stop)
     return "It was stopped"

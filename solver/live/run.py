@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import ConJacError
 from ..job.load import load
-from .board import CONTROL, FRAME, Board
+from .board import CONTROL, FRAME, HALTED, PLAYED, RECORDED, Board
 from .clock import Clock
 from .engines.interface import Engine, Hold, Inputs, Report
 from .pace import Timekeeper
+from .recording import Recording
 
 LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
 Stop = Callable[[], bool]
 Say = Callable[[str], None]
+Kept = Callable[[Path, int], None]
 
 
 def engine_of(key: str, path: Path, report: Report) -> Engine:
@@ -31,11 +33,15 @@ def engine_of(key: str, path: Path, report: Report) -> Engine:
 class Live:
     """A body that is played. `turn` takes what is due; `run` goes on until it is stopped."""
 
-    def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None) -> None:
-        """path: of the job folder, which is read anew where Blender says so. say: is told sentences for the artist."""
+    def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
+                 kept: Kept = lambda path, frames: None) -> None:
+        """path: of the job folder, which is read anew where Blender says so. say: is told sentences for the artist.
+        kept: is told of a file with what was recorded, see `recording`, and how many frames it has."""
         self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
-        self._pace = Timekeeper(engine.efforts)
+        self._pace, self._fps = Timekeeper(engine.efforts), load(path).scene.time.fps
         self._inputs: Inputs | None = None  #: nothing moves before Blender has said where it is
+        self._kept, self._recorded = kept, 0
+        self._recording: Recording | None = None
         self._settings, self._running, self._said = 0, True, 0
         self._time, self._last = 0.0, clock.now()
 
@@ -62,6 +68,8 @@ class Live:
             self._engine.step(self._pace.effort, self._inputs)
             self._time += h
             self._pace.took(self._clock.now() - began)
+            if self._recording is not None:
+                self._recording.add(self._time, self._engine.places)
             moved = True
         if moved:
             self._show()
@@ -71,7 +79,8 @@ class Live:
                            float(one["strength"])) for one in told["grabs"] if one["id"])
         first = self._inputs is None
         self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs)
-        self._running = bool(told["run"])
+        self._running = bool(told["run"] != HALTED)
+        self._record(bool(told["run"] == RECORDED))
         if first:
             self._settings, self._last = int(told["settings"]), self._clock.now()
         elif int(told["settings"]) != self._settings:
@@ -83,6 +92,18 @@ class Live:
             else:
                 self._pace = Timekeeper(self._engine.efforts)
             self._last = self._clock.now()  # what that took is not owed
+
+    def _record(self, on: bool) -> None:
+        """Record from now on, or keep what was recorded."""
+        if on and self._recording is None:
+            self._recording = Recording(self._fps)
+            self._recording.add(self._time, self._engine.places)
+        elif not on and self._recording is not None:
+            self._recorded += 1
+            path = self._path / f"performed_{self._recorded}.npz"
+            self._recording.save(path)
+            self._kept(path, self._recording.frames)
+            self._recording = None
 
     def _show(self) -> None:
         frame = np.zeros(1, FRAME)
@@ -96,10 +117,10 @@ class Live:
 
 
 def control(gravity: NDArray[np.float64], carrier: NDArray[np.float64] | None = None, settings: int = 0,
-            grabs: tuple[Hold, ...] = ()) -> NDArray[Any]:
+            grabs: tuple[Hold, ...] = (), run: int = PLAYED) -> NDArray[Any]:
     """A record of CONTROL that says so, for what plays without Blender."""
     told = np.zeros(1, CONTROL)
-    told["settings"], told["run"], told["gravity"] = settings, 1, gravity
+    told["settings"], told["run"], told["gravity"] = settings, run, gravity
     told["carrier"] = np.eye(4) if carrier is None else carrier
     for place, grab in zip(told["grabs"][0], grabs):
         place["id"], place["start"], place["target"] = grab.id, grab.start, grab.target

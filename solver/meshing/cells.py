@@ -14,6 +14,7 @@ from .surface import Surface
 from .volume import used_nodes
 
 MOST_CELLS = 2_000_000
+FLAT = 0.2  #: of its longest side, that a box has at least: a sheet would get cells without number
 SAMPLES = 2.0  #: points in the length of a cell on each triangle
 
 
@@ -47,6 +48,11 @@ class Cells:
         filled = ndimage.binary_fill_holes(crossed)
         nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
         return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
+
+
+def cell_edge(box: Vec, count: int) -> float:
+    """How long cells are of which about so many fill a box of these sides [m], (3,)."""
+    return float(np.cbrt(np.prod(np.maximum(box, FLAT * box.max())) / count))
 
 
 def _spread(vertices: Vec, triangles: Index, spacing: float) -> Vec:

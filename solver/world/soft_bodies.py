@@ -179,10 +179,10 @@ class SoftBodies:
     @cached_property
     def _stretched_elements(self) -> Elements:
         """The same with stretches as unknowns wherever elements can have such."""
-        from ..forces.in_stretches import in_stretches  # compiled for stages that are solved so
+        from ..forces.in_stretches import InStretches  # compiled for stages that are solved so
 
-        return Elements([in_stretches(one) for one in self._elements.elastic], [*self.between, *self.contacts],
-                        len(self.rest))
+        return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
+                        [*self.between, *self.contacts], len(self.rest))
 
     def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
         """Forces with stretches as unknowns; None where no elements can have such.

@@ -11,7 +11,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import add_jelly, rest_of, scene  # noqa: E402, F401
+from jelly import add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
 
 from conjac.conjac_addon import live  # noqa: E402
 from conjac.conjac_addon.live import session, shape  # noqa: E402
@@ -221,6 +221,50 @@ def test_what_cannot_be_played_is_refused(jelly, kind, said):
     with pytest.raises(BadInput, match=said):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
+
+
+def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.live.performance import Performance
+
+    played = play(jelly)
+    played.record(True)
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.5)
+    played.record(False)
+    play_until(played, lambda: played.performed is not None)
+    path, frames = played.performed
+    played.stop()
+    assert frames >= 12 and path.exists()
+    kept = Performance(jelly, bpy.context.scene, path, frames)
+    assert kept.wait() == 0, kept.progress
+    assert not path.exists() and not jelly.conjac.use_scene_range and jelly.conjac.frame_end == frames
+    status = bake.status(jelly)
+    assert (status.state, status.done) == ("complete", frames), status
+    assert_plays(jelly, (1, frames // 2, frames))
+    assert np.ptp([seen_at(jelly, frame)[:, 2].min() for frame in range(1, frames + 1)]) > 1e-4
+    # a bake by the solver takes its place, which may be had again
+    jelly.conjac.frame_end = 3
+    assert jelly.conjac.bake() == 0
+
+
+def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):
+    from conjac.conjac_addon.live.performance import Performance
+    from conjac.solver.errors import NoSuchThing
+
+    with pytest.raises(NoSuchThing, match="performed is gone"):
+        Performance(jelly, bpy.context.scene, tmp_path / "gone.npz", 3)
+    assert jelly.conjac.use_scene_range
+
+
+def test_a_bake_ends_it_and_is_the_same_as_without(jelly):
+    bpy.context.scene.frame_end = 2
+    played = play(jelly)
+    assert jelly.conjac.bake() == 0 and played.ended == ""
+    assert [one.name for one in jelly.modifiers] == ["ConJac"]
+    baked = frames_of(jelly)
+    bpy.ops.conjac.free_bake()
+    assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
 
 
 def test_switching_the_extension_off_ends_it(jelly):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from small_jobs import box_job, change
 
+from solver import catalogue
 from solver.errors import BadInput, ConJacError, StepFailed
+from solver.job.load import load
 from solver.live import board as boards
 from solver.live.clock import FixedClock
 from solver.live.engines.interface import Hold, Inputs
@@ -30,9 +32,9 @@ def job(tmp_path):
 class Window:
     """Stands for Blender: a board, a body that is played on it and a clock that it moves."""
 
-    def __init__(self, job, path):
+    def __init__(self, key, job, path):
         self.said, self.clock = [], FixedClock()
-        self.engine = engine_of("world", job, quiet)
+        self.engine = engine_of(key, job, quiet)
         self.start = self.engine.places
         self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
         self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
@@ -49,9 +51,15 @@ class Window:
         return places + self.board.origin
 
 
+@pytest.fixture(params=list(catalogue.family("live_engine")))
+def key(request):
+    """Of an engine."""
+    return request.param
+
+
 @pytest.fixture()
-def window(job, tmp_path):
-    return Window(job, tmp_path / "board")
+def window(key, job, tmp_path):
+    return Window(key, job, tmp_path / "board")
 
 
 def test_nothing_moves_before_blender_has_said_where_it_is(window):
@@ -71,10 +79,10 @@ def test_without_gravity_it_stays_as_it_is(window):
     np.testing.assert_allclose(window.play(0.2, control(np.zeros(3))), window.start, atol=1e-6)
 
 
-def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(job, tmp_path):
+def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
     found = []
     for name in ("one", "two"):
-        window = Window(job, tmp_path / name)
+        window = Window(key, job, tmp_path / name)
         grab = Hold(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
         window.play(0.2, control(DOWN, grabs=(grab,)))
         found.append(window.play(0.3, control(DOWN)).tobytes())
@@ -121,6 +129,23 @@ def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
     assert np.abs(stiff - window.start).max() < 0.3 * np.abs(before - window.start).max()
 
 
+def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
+    engine = engine_of("modes", job, quiet)
+    ways = engine._body
+    change(job, "bodies.0.material.params.youngs_modulus", 5e4)
+    engine.change(load(job))
+    assert engine._body is ways  # nothing is found anew
+    anew = engine_of("modes", job, quiet)
+    for _ in range(24):
+        engine.step(0, Inputs(DOWN))
+        anew.step(0, Inputs(DOWN))
+    assert anew.places[:, 2].min() < -0.02
+    np.testing.assert_allclose(engine.places, anew.places, atol=2e-4)
+    change(job, "bodies.0.material.params.poisson_ratio", 0.2)
+    engine.change(load(job))
+    assert engine._body is not ways
+
+
 def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
     window.play(0.1, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
@@ -129,10 +154,10 @@ def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
     assert not np.array_equal(window.play(0.1), before)
 
 
-def test_every_effort_moves_it_about_as_far(job):
+def test_every_effort_moves_it_about_as_far(key, job):
     low = []
     for effort in range(3):
-        engine = engine_of("world", job, quiet)
+        engine = engine_of(key, job, quiet)
         seconds = 0.0
         while seconds < 0.2 - 1e-9:
             engine.step(effort, Inputs(DOWN))
@@ -140,7 +165,7 @@ def test_every_effort_moves_it_about_as_far(job):
         assert engine.restarts == 0
         low.append(engine.places[:, 2].min())
     assert low[1] == pytest.approx(low[0], rel=0.02)
-    assert low[0] < low[2] < 0.6 * low[0], low  # the longest steps are calmer
+    assert 1.02 * low[0] < low[2] < 0.6 * low[0], low  # the longest steps are calmer
 
 
 def test_efforts_say_what_they_save_on(window):
@@ -155,22 +180,23 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
         raise StepFailed("the system matrix is not positive definite")
 
     with monkeypatch.context() as broken:
-        broken.setattr(window.engine._world, "step", fails)
-        broken.setattr(window.engine._world, "rescue", fails)
+        moved = vars(window.engine).get("_world") or window.engine._body
+        for name in ("step", "rescue"):
+            broken.setattr(moved, name, fails, raising=False)
         places = window.play(1 / 48)
     np.testing.assert_allclose(places, window.start, atol=1e-6)
     assert window.frame["restarts"][0] == 1 and "began anew" in window.said[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
 
 
-def test_two_bodies_are_refused(job):
+def test_two_bodies_are_refused(key, job):
     scene = json.loads((job / "scene.json").read_text())
     scene["bodies"].append(scene["bodies"][0] | {"name": "Other"})
     (job / "scene.json").write_text(json.dumps(scene))
     with pytest.raises(BadInput, match="one soft body"):
-        engine_of("world", job, quiet)
+        engine_of(key, job, quiet)
 
 
-def test_a_job_that_is_none_is_refused(tmp_path):
+def test_a_job_that_is_none_is_refused(key, tmp_path):
     with pytest.raises(ConJacError):
-        engine_of("world", tmp_path / "nowhere", quiet)
+        engine_of(key, tmp_path / "nowhere", quiet)

@@ -18,10 +18,12 @@ from ...job.folder import Job
 from ...job.schema import step_size
 from ...simulate import advance
 from ...state import State, Vec
+from ..filled import filled
 from ..grabbing import REACH, Grabbed, around, strength_of
 from ..pace import Effort
 from .interface import Inputs, Report
 
+CELLS = 300  #: in the body's box, about
 LONGER = 2  #: how many times longer the longest steps are
 
 
@@ -38,6 +40,7 @@ class WorldEngine:
         self._placed = False  #: whether it has been put where the object is
 
     def _build(self, job: Job) -> None:
+        job = filled(job, CELLS, by_bake=False)
         if len(job.scene.bodies) != 1 or job.scene.mechanisms:
             raise BadInput("only one soft body can be played live", "Select a soft body that nothing is joined to")
         built = build(job, self._report, volumes_of(job, self._report))

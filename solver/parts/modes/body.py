@@ -24,7 +24,7 @@ from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
 MODES = 16
 POINTS = 30  #: a weight
 GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
-RIGID = 1.0e8  #: of the softest element's stiffness: what is stiffer moves rigidly as it is, and has digits left then
+RIGID = 1.0e8  #: of the softest element's stiffness, at most
 TOUCHING = 200  #: points of the skin that the floor asks at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
@@ -111,7 +111,7 @@ class ReducedBody:
         nodes = np.ascontiguousarray(nodes, dtype=np.float64)
         tets = np.ascontiguousarray(tets, dtype=np.int32)
         _refuse_bad_mesh(nodes, tets)
-        substance = material.repeated(len(tets)).bounded(RIGID)
+        substance = cls.substance_of(material, len(tets))
         say("skinning weights")
         subspace = build_subspace(nodes, tets, substance, pins, m)
         say("slow vibrations of the whole mesh")
@@ -141,6 +141,12 @@ class ReducedBody:
             say(f"more cubature points, as frequencies are off by {100 * body.truth.off:.0f} %")
             count = int(GROWTH * count)
         return body
+
+    @staticmethod
+    def substance_of(material: Substance, tets: int) -> Substance:
+        """What so many elements are stepped with: what is a hundred million times as stiff as the softest moves rigidly
+        as it is, and has digits left then."""
+        return material.repeated(tets).bounded(RIGID)
 
     def frequencies(self, count: int) -> Vec:
         """The slowest frequencies of the reduced body at rest, its points counted and rigid motions not [Hz]."""

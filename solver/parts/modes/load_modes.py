@@ -22,11 +22,12 @@ from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
 OFF = 0.1  #: by which share at most
-GUARDS = 3
+GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
 FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
 EXACT = 1.0e-6
-ROUNDS = 25  #: of the iteration on large meshes; what it finds are true displacements, converged or not
+ROUNDS = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
+NEWS = 1.0e-4  #: of a displacement, that is not in the span yet: less of it is rounding
 RIGID = 1.0e-6  #: of the fastest frequency asked for, squared: what is slower does not swing
 
 
@@ -63,18 +64,19 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     # rigid motions are in the span, and the first of both lists
     swings = true > RIGID * true.max(initial=0.0)
     asked = np.flatnonzero(swings)[:FREQUENCIES]
-    for k in asked:
-        if np.sqrt(spanned[k] / true[k]) > 1.0 + OFF:
-            subspace = _with(subspace, vibrations[:, k].reshape(-1, 3))
-            spanned, _, _ = whole.of_subspace(subspace)
+    for k in asked[np.sqrt(spanned[asked] / true[asked]) > 1.0 + OFF]:
+        subspace = _with(subspace, vibrations[:, k].reshape(-1, 3))
     spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
     swinging = spanned > RIGID * spanned[asked[-1]] if len(asked) else np.zeros(len(spanned), bool)
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
+    true[asked] = np.minimum(true[asked], spanned[asked])  # a span is never too soft: the iteration was not at its end
     return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
 
 
 def _with(subspace: Subspace, displacement: Vec) -> Subspace:
-    more = orthonormal(displacement, subspace.mass, subspace.functions)
+    lengths = np.linalg.norm(displacement, axis=0)
+    displacement = displacement[:, lengths > NEWS * lengths.max(initial=0.0)]
+    more = orthonormal(displacement, subspace.mass, subspace.functions, NEWS)
     return replace(subspace, functions=np.concatenate([subspace.functions, more], axis=1))
 
 
