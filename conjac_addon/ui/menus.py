@@ -12,7 +12,7 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 #: operators in the order of the menu, None for a line between them
 TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_rope", "add_collider", None,
        "jiggle", "ragdoll", None,
-       "play_live", "record_live", "bake", "pause", "cancel", "free_bake", None)
+       "play_live", "record_live", "bake", "pause", "cancel", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
@@ -27,8 +27,8 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
                                 "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("use_take", "remove_take", None, "export", "export_farm_job", "shared_bakes",
-                             "break_lock")),
+    "files": ("Bake Files", ("free_bake", None, "use_take", "remove_take", None, "export", "export_farm_job",
+                             "shared_bakes", "break_lock")),
 }
 
 #: operators that need a choice, as a menu of its own: name → property

@@ -87,7 +87,7 @@ class PreparedRope(Prepared):
             laws.append(RodBends(bends, rest, rope.bending_stiffness))
         stiffness = float(links.stiffness.max())
         return Matter(ClothElements(laws), np.full(len(edges), stiffness), mass,
-                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness)
+                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness, (links,))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""

@@ -146,7 +146,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *seams_of(job, prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 links=[law for one in elastic for law in getattr(one, "laws", ()) if hasattr(law, "recall")],
+                 links=[one for made in matter for one in made.links],
                  joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None)
 
 
