@@ -106,6 +106,32 @@ def test_it_carries_a_soft_body_that_it_is_tied_to(tmp_path):
     assert np.abs(last["Block"] - nodes).max() < 0.05 < fell
 
 
+def test_a_rigid_body_swings_on_it(tmp_path):
+    """5 kg of a mechanism at the end of 50 g, which keep the rope as long as it was; resumed it is the same."""
+    links, arrays = 10, {}
+    x = np.stack([np.linspace(0.0, 0.5, links + 1), np.zeros(links + 1), np.zeros(links + 1)], 1)
+    rope = rope_body("Rope", x, arrays, pinned=(0,))
+    arrays["end"] = np.arange(links + 1) // links * 1.0
+    rope["attach"] = [{"body": "Weight", "mechanism": "Rig", "weights": "arrays/end.npy"}]
+    weight = {"name": "Weight", "shape": {"kind": "box"}, "position": [0.5, 0.0, 0.0], "mass": 5.0}
+    scene = {"version": 1, "name": "swing", "time": {"start": 1, "end": 13, "fps": 24, "step": 1 / 96},
+             "bodies": [rope], "mechanisms": [{"name": "Rig", "bodies": [{**weight, "is_collider": False}]}],
+             "integrator": {"kind": "backward_euler"}, "method": {"kind": "vanilla"}}
+    whole, parts = (write_job(tmp_path / name, scene, arrays) for name in ("whole", "parts"))
+    out = baked(whole)
+    assert max(np.abs(stretched(frame, x)).max() for frame in out[2:]) < 5e-6
+    assert out[-1, -1, 2] < -0.4, "it swings down"
+    assert np.array_equal(out, baked(parts, 5, 9, 13))
+
+
+def test_it_lies_on_the_ground_as_it_is_thick(tmp_path):
+    """The ground bears a rope by its length and thickness where it is as stiff for each square metre."""
+    x = np.stack([np.linspace(0.0, 1.0, 21), np.zeros(21), np.full(21, 0.02)], 1)
+    ground = {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "stiffness_per_area": 1e6}
+    out = baked(rope_job(tmp_path, x, end=25, pinned=(), thickness=0.02, scene={"ground": ground}))
+    assert np.abs(out[-1, 1:-1, 2] + 0.1 * G / (1e6 * 0.02)).max() < 1e-4
+
+
 def test_what_a_rope_cannot_stick_to_is_told_in_a_sentence(tmp_path):
     job, _, _ = tied(tmp_path)
     change(job, "forces.0.bodies", ["Block", "Rope"])
