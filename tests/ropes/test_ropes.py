@@ -225,3 +225,45 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path, spoil, error, sente
     spoil(job)
     with pytest.raises(error, match=sentence):
         world_of(load_(job))
+
+
+def test_threads_do_not_change_a_byte(tmp_path):
+    """Of 600 links, which two threads share."""
+    from solver import threads
+
+    x, found = level(600), []
+    before = threads.count()
+    try:
+        for count in (1, 2):
+            threads.configure(count)
+            job = rope_job(tmp_path / str(count), x, end=3, loads=[0.0] * 600 + [1.0])
+            world = world_of(load_(job))
+            state = world.initial_state()
+            for _ in range(6):
+                state = world.step(state, 1 / 96)
+            found.append(state)
+    finally:
+        threads.configure(before)
+    assert np.array_equal(found[0].q, found[1].q) and np.array_equal(found[0].u, found[1].u)
+    for key, value in found[0].memory.items():
+        assert np.array_equal(value, found[1].memory[key])
+
+
+def test_the_stiffer_a_springy_one_the_nearer_to_an_inextensible_one(tmp_path):
+    """Penalty, compliance and constraint are one thing: what differs goes with the compliance."""
+    x = level(10)
+    found = []
+    for stiffness in (None, 1e4, 1e5, 1e6):
+        springy = {"kind": "springy", "params": {"axial_stiffness": stiffness}}
+        length = springy if stiffness else {"kind": "inextensible"}
+        scene = {"stage_solver": {"kind": "newton_d", "params": {"tolerance": 1e-12}}}
+        world = world_of(load_(rope_job(tmp_path / f"{stiffness}", x, bending_stiffness=0.0, length=length,
+                                        scene=scene)))
+        state, way = world.initial_state(), []
+        for _ in range(48):
+            state = world.step(state, 1 / 96)
+            way.append(state.q)
+        found.append(np.array(way))
+    off = [np.abs(one - found[0]).max() for one in found[1:]]
+    assert off[1] == pytest.approx(0.1 * off[0], rel=0.1) and off[2] == pytest.approx(0.1 * off[1], rel=0.1)
+    assert off[2] < 1e-5
