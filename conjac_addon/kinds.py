@@ -1,9 +1,10 @@
 """What an object is to the simulation. Without bpy: Blender keeps functions that use it, see handles.py."""
 
 NONE, SOFT_BODY, CLOTH, COLLIDER, MECHANISM = "none", "soft_body", "cloth", "collider", "mechanism"
+ROPE = "rope"
 
 #: numbers that files keep. Menus offer what there is; the others are taken all the same, for the day when there is
-NUMBERS = {NONE: 0, SOFT_BODY: 1, CLOTH: 2, COLLIDER: 3, MECHANISM: 4}
+NUMBERS = {NONE: 0, SOFT_BODY: 1, CLOTH: 2, COLLIDER: 3, MECHANISM: 4, ROPE: 5}
 
 #: types of objects that can be a mechanism: an armature, and an Empty that stands for rigid body objects
 OF_MECHANISMS = ("ARMATURE", "EMPTY")

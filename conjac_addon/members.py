@@ -24,8 +24,8 @@ passing: set[int] = set()
 
 
 def is_soft_body(obj: bpy.types.Object | None) -> bool:
-    """A mesh that is simulated: a volume, or cloth."""
-    return obj is not None and obj.type == BODY and obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH)
+    """A mesh that is simulated: a volume, cloth, or ropes."""
+    return obj is not None and obj.type == BODY and obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH, kinds.ROPE)
 
 
 def is_cloth(obj: bpy.types.Object | None) -> bool:
@@ -33,9 +33,14 @@ def is_cloth(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.CLOTH
 
 
+def is_rope(obj: bpy.types.Object | None) -> bool:
+    """A mesh whose edges are what is simulated."""
+    return obj is not None and obj.type == BODY and obj.conjac.kind == kinds.ROPE
+
+
 def is_volume(obj: bpy.types.Object | None) -> bool:
     """A mesh whose inside is simulated."""
-    return obj is not None and is_soft_body(obj) and not is_cloth(obj)
+    return obj is not None and is_soft_body(obj) and not is_cloth(obj) and not is_rope(obj)
 
 
 def is_sharp(obj: bpy.types.Object | None) -> bool:

@@ -20,7 +20,7 @@ from .menus import default, item
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "spot", "friction", "mesher",
-            "integrator", "stage_solver", "membrane", "bending")
+            "integrator", "stage_solver", "membrane", "bending", "rope")
 
 #: those of them that are the solver's: how motion is computed, and not what the body is
 OF_SOLVER = ("method", "integrator", "stage_solver")
@@ -177,6 +177,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
+               item(kinds.ROPE, "Rope", "A mesh whose edges are ropes or wires", kinds.NUMBERS[kinds.ROPE]),
                item(kinds.COLLIDER, "Collider", "A mesh that soft bodies do not go through",
                     kinds.NUMBERS[kinds.COLLIDER]),
                item(kinds.MECHANISM, "Mechanism", "Jointed rigid bodies: an armature, or an Empty that stands for "
@@ -311,6 +312,7 @@ _MENUS = {
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
     "membrane": ("Weave", "How cloth resists stretch and shear in its plane"),
     "bending": ("Bending", "How cloth resists being bent"),
+    "rope": ("Length", "How a rope keeps its length"),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
 }
 
@@ -338,7 +340,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS,
-               *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
+               *catalogue.ROPE_NUMBERS, *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     made = {name: one for param in besides for name, one in with_dial(param, param.key).items()}
     made[catalogue.SHARP.key] = number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
@@ -356,8 +358,8 @@ def _maps() -> dict[str, Any]:
 def _exact_defaults() -> dict[str, float | int | bool]:
     """The catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
-    numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.SHARP_NUMBERS,
-               *catalogue.SHARP_OPTIONS)
+    numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.ROPE_NUMBERS,
+               *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     besides = {param.key: param.default for param in numbers}
     return known | besides | {"step": 1.0 / 120.0}
 

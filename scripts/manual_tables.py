@@ -35,6 +35,7 @@ TITLES = {
                                        "would take several times longer; the log says which and why."),
     "membrane": ("Cloth", "How cloth resists stretch and shear in its plane."),
     "bending": ("Bending of Cloth", "How cloth resists being bent."),
+    "rope": ("Ropes", "How links of ropes keep their lengths: `length` of `rope`."),
     "joint": ("Joint", "How a rigid body moves against its parent."),
     "shape": ("Shape of a Rigid Body", "Gives it mass and inertia, and is what it touches others with."),
     "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),
@@ -67,6 +68,9 @@ def page() -> str:
               "| --- | --- | --- | --- | --- |",
               *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
                                     *catalogue.SHARP_OPTIONS)), ""]
+    lines += ["## Numbers of Ropes", "", "Fields of `rope`, without `rope_`."
+              "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
+              *(row(one) for one in catalogue.ROPE_NUMBERS), ""]
     lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`: there where *Soft Pins* is on.", "",
               "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]

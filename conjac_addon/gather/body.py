@@ -12,7 +12,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members
 from .. import settings as properties
-from . import animated, attach, cloth, fibers, maps, pins, spots
+from . import animated, attach, cloth, fibers, maps, pins, ropes, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -45,13 +45,16 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
                             "painted": {}, "dynamic": {}, "pin": pins.pin_settings(obj, scene)}
     if members.is_cloth(obj):
         body["cloth"] = cloth.cloth_settings(obj, scene, of)
+    elif members.is_rope(obj):
+        body["rope"] = ropes.rope_settings(obj, scene, of)
     else:
         body |= {"mesher": of("mesher"), "material": of("material"), "carry": of("carry"),
                  "density": properties.si(settings, catalogue.DENSITY.key, scene), **fibers.fiber_settings(obj, of)}
         if settings.spot != "none":
             body["spot"] = of("spot")
     half_life = properties.si(settings, HALF_LIFE, scene)
-    if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
+    has_half_life = not members.is_sharp(obj) and not members.is_rope(obj)
+    if half_life and has_half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
         body[HALF_LIFE] = half_life
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
@@ -117,20 +120,26 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     is the simulation's input, (s,)."""
     obj, settings = evaluation.object, evaluation.object.conjac
     mesh = evaluation.mesh(all_layers=True)
-    is_cloth = members.is_cloth(obj)
-    thickened = is_cloth or body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
+    is_cloth, is_rope = members.is_cloth(obj), members.is_rope(obj)
+    thickened = is_cloth or is_rope or body["mesher"]["params"].get("sheet_thickness", 0.0) > 0.0
     if not len(mesh.vertices):
         evaluation.release()
         check_left(evaluation)
         mesh = evaluation.mesh(all_layers=True)
-    vertices, triangles = surface(mesh, evaluation.to_world(), obj.name, flat=thickened)
+    if is_rope:
+        vertices, edges = ropes.links(mesh, evaluation.to_world(), obj.name)
+        triangles = np.zeros((0, 3), dtype=np.int32)
+        body["rope"]["edges"] = job.array("edges", edges)
+    else:
+        vertices, triangles = surface(mesh, evaluation.to_world(), obj.name, flat=thickened)
     in_object = coordinates(mesh)
     check_stack(evaluation, len(vertices), settings.export)
     painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
-    if is_cloth:
+    if is_cloth or is_rope:
         # nothing is inside: what holds it is all that is read
         painted = [one for one in painted if one.entry.key == "pin"]
-        cloth.fill_rest_shape(body["cloth"], evaluation, mesh, job)
+        if is_cloth:
+            cloth.fill_rest_shape(body["cloth"], evaluation, mesh, job)
     else:
         body |= fibers.directions(evaluation, mesh, job.array)
         spots.fill_painted(body, evaluation, mesh, job, report)
@@ -152,6 +161,6 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
                                "Paint where the body is held, or remove the group", obj.name)
             pins.report_halves(obj, one.weights, report)
         kind.fill(body, one, job.array, number)
-    if not is_cloth:
+    if not (is_cloth or is_rope):
         spots.fill_handles(body, evaluation, job, report)
     return vertices, np.flatnonzero(animated).astype(np.int32)

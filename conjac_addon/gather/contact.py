@@ -49,9 +49,9 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
             others.append(obj.name)  # pieces of what collides with others do so with each other
         body["friction"] = properties.shortest(obj.conjac.contact.friction)
         thickness = properties.si(obj.conjac.contact, "thickness", scene)
-        if thickness and "cloth" not in body:
+        if thickness and members.is_volume(obj):
             body["thickness"] = thickness
-        if obj.conjac.contact.by_mesh and "cloth" not in body:
+        if obj.conjac.contact.by_mesh and members.is_volume(obj):
             body["touches_by_mesh"] = True
         if obj.conjac.contact.pins_yield and members.collides(obj) and not members.is_sharp(obj):
             body["pins_yield"] = True

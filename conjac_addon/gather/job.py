@@ -157,7 +157,7 @@ def _let_cloth_go(document: dict[str, Any]) -> None:
     own = catalogue.find("method", "vanilla")
     params = {param.key: method["params"][param.key] for param in own.params if param.key in method["params"]}
     for body in document["bodies"]:
-        if "cloth" in body:
+        if "cloth" in body or "rope" in body:
             body["method"] = {"kind": own.key, "params": params}
 
 

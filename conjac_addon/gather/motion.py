@@ -36,7 +36,7 @@ class Motion:
         self._is_activated = fibers.is_activated(evaluation.object)
         self._activation: list[float] = []
         self._calms = (animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
-                       and not members.is_sharp(evaluation.object))
+                       and not members.is_sharp(evaluation.object) and not members.is_rope(evaluation.object))
         self._half_lives: list[float] = []
         self._softens = pins.has_keyframes(evaluation.object)
         self._stiffness: list[float] = []

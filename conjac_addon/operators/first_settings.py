@@ -26,6 +26,9 @@ SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_so
 CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
                                 "step": 1.0 / 96.0}
 
+#: of new ropes: as stiff as they are along themselves, stages are solved to the end
+ROPE_SOLVER: dict[str, Any] = {**CLOTH_SOLVER, "stage_solver": "newton_d"}
+
 FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
 
 LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
@@ -51,6 +54,7 @@ BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
 HALF_LIFE = 0.75  #: of what wobbles [s]
+TIED = 1.0e5  #: how firmly the end of a new rope is welded [N/m]
 
 
 def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -174,6 +178,19 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         stand_on_ground(obj, scene, WATER)
 
 
+
+def suit_rope(obj: bpy.types.Object) -> None:
+    """Fill in what nobody has set of a new rope."""
+    settings, said = obj.conjac, obj.conjac.contact
+    _choose(settings.solver, ROPE_SOLVER)
+    if not settings.is_property_set("soft_pins"):
+        settings.soft_pins = True
+    if not said.is_property_set("collides_with"):
+        said.collides_with = contact.ALL
+    if not said.is_property_set("itself"):
+        said.itself = True
+
+
 def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Bending stiffness B [N m] of cloth whose weight bends it over the length of its edges, (B / ρ g)^(1/3): what is
     limper folds from one face to the next, into saw teeth, as no mesh has finer folds than its faces."""
@@ -202,6 +219,9 @@ def weld_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """That of a weld [N/m³] that gives way by far less than the body does: ten times what an edge of its tetrahedra
     resists with, E / edge, or a strip of its cloth."""
     settings, size = obj.conjac, max(*obj.dimensions, 1.0e-3) * unit_scale(scene)
+    if members.is_rope(obj):  # of each half of a link
+        half = 0.5 * size / max(1, len(obj.data.edges))
+        return float(f"{TIED / half ** 2:.2g}")
     edge = size / BOX_EDGES
     stiffness = settings.stretch_warp / edge if members.is_cloth(obj) else settings.youngs_modulus
     return float(f"{WELD_FIRM * stiffness / edge:.2g}")

@@ -56,6 +56,11 @@ def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj):
         return
     solver = leading.conjac.solver
+    if members.is_rope(obj):
+        if solver.stage_solver == SOLVER["stage_solver"]:
+            # Quick gives up on steps of what is as stiff as a rope is along it
+            solver.stage_solver = CLOTH_SOLVER["stage_solver"]
+        return
     if all(getattr(solver, name) == CLOTH_SOLVER[name] for name in ("integrator", "stage_solver")):
         # soft bodies lose their wobble to cloth's integrator within some steps, and cloth bears theirs
         solver.integrator = SOLVER["integrator"]

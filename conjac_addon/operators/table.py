@@ -31,6 +31,7 @@ from . import (
     pulls,
     quick,
     remedies,
+    rope,
     setup,
     simulate_after,
     spots,
@@ -116,6 +117,8 @@ classes = (
         index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
+    operator(
+        "add_rope", rope, "Add Rope", "Make the edges of the selected meshes ropes, and ropes of the selected curves"),
     operator(
         "turn_into_cloth", cloth, "Turn Into Cloth",
         "Make the active soft body cloth, as what encloses nothing has no inside to be soft"),

@@ -41,7 +41,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     rubs = layout.column()
     rubs.active = not law.constrains
     setting(rubs, said, "friction")
-    if not members.is_cloth(obj):
+    if members.is_volume(obj):
         setting(layout, said, "thickness")
         setting(layout, said, "by_mesh")
     setting(layout, shared, "distance")

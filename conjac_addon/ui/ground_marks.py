@@ -46,7 +46,7 @@ def grounds(scene: bpy.types.Scene) -> list[Ground]:
 def _look_for(scene: bpy.types.Scene) -> list[Ground]:
     together: dict[bpy.types.Object, list[bpy.types.Object]] = {}
     for obj in scene.objects:
-        if obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH, kinds.MECHANISM) and obj.visible_get():
+        if obj.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH, kinds.ROPE, kinds.MECHANISM) and obj.visible_get():
             together.setdefault(members.owner(obj), []).append(obj)
     found = []
     for owner, bodies in together.items():

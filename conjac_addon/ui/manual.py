@@ -20,6 +20,8 @@ PLACES = (
     ("bpy.ops.conjac.play_live*", "live"),
     ("bpy.ops.conjac.level_ground*", "ground"), ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
     ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.*_weld*", "welds"), ("bpy.ops.conjac.add_ground*", "ground"),
+    ("bpy.ops.conjac.add_rope*", "ropes"), ("bpy.types.conjac_settings.rope*", "ropes"),
+    ("bpy.types.conjac_settings.soft_pins", "holding"), ("bpy.types.conjac_settings.pin_*", "holding"),
     ("bpy.ops.conjac.add_cloth*", "cloth"), ("bpy.types.conjac_settings.cloth_shape*", "cloth"),
     ("bpy.types.conjac_settings.sharp_*", "cloth"),
     ("bpy.ops.conjac.*collide*", "contact"), ("bpy.ops.conjac.select_crossing*", "contact"),

@@ -10,9 +10,9 @@ from .. import members
 HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 
 #: operators in the order of the menu, None for a line between them
-TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_collider", None,
-       "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None,
-       "play_live", "bake", "pause", "cancel", "free_bake", None)
+TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_rope", "add_collider", None,
+       "jiggle", "ragdoll", None,
+       "play_live", "record_live", "bake", "pause", "cancel", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
@@ -25,9 +25,9 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                             "contact_attributes")),
     "shape": ("Shape and Stiffness", ("set_wobble", "subdivide", "simulate_after", "turn_into_cloth", None,
                                       "preview_tets", "remove_previews")),
-    "mechanism": ("Mechanism", ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "add_obstacles",
-                                None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("record_live", "use_take", "remove_take", None, "export", "export_farm_job",
+    "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
+                                "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
+    "files": ("Bake Files", ("free_bake", None, "use_take", "remove_take", None, "export", "export_farm_job",
                              "shared_bakes", "break_lock")),
 }
 

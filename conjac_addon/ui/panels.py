@@ -8,13 +8,14 @@ import bpy
 
 from .. import bake, members, upgrade
 from ..text import hint
-from . import cloth, contact, cuts, manual, mechanisms, painted, sections, takes
+from . import cloth, contact, cuts, manual, mechanisms, painted, ropes, sections, takes
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
 #: what sections are for: soft bodies, cloth, colliders, mechanisms, armatures among them, Empties that join rigid body
-#: objects
+#: objects, ropes
 BODY, CLOTH, COLLIDER, MECHANISM, ARMATURE, JOINT = "body", "cloth", "collider", "mechanism", "armature", "joint"
+ROPE = "rope"
 
 
 class Section:
@@ -48,26 +49,27 @@ SECTIONS = (
     Section("bending", "Bending", _of(cloth, "draw_bending"), open=True, of=(CLOTH,)),
     Section("sewing", "Sewing", _of(cloth, "draw_sewing"), _of(cloth, "draw_sewing_header"), of=(CLOTH,)),
     Section("sharp", "Sharp Edges", _of(cloth, "draw_sharp"), _of(cloth, "draw_sharp_header"), of=(CLOTH,)),
+    Section("rope", "Rope", _of(ropes, "draw"), open=True, of=(ROPE,)),
     Section("material", "Look", _of(sections, "draw_look"), open=True),
     Section("maps", "Paint", _of(painted, "draw_maps"), open=True),
     Section("fields", "Material Maps", _of(painted, "draw_fields")),
     Section("fibers", "Fibers", _of(painted, "draw_fibers")),
-    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH)),
+    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH, ROPE)),
     Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
-    Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH)),
-    Section("welds", "Welds", _of(cuts, "draw_welds"), of=(BODY, CLOTH)),
+    Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH, ROPE)),
+    Section("welds", "Welds", _of(cuts, "draw_welds"), of=(BODY, CLOTH, ROPE)),
     Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
-    Section("contact", "Collisions", _of(contact, "draw"), open=True, of=(BODY, CLOTH, COLLIDER)),
+    Section("contact", "Collisions", _of(contact, "draw"), open=True, of=(BODY, CLOTH, ROPE, COLLIDER)),
     Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),
-            of=(BODY, CLOTH, MECHANISM)),
+            of=(BODY, CLOTH, ROPE, MECHANISM)),
     Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
-    Section("forces", "Forces", _of(sections, "draw_forces"), of=(BODY, CLOTH, MECHANISM)),
-    Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, MECHANISM)),
+    Section("forces", "Forces", _of(sections, "draw_forces"), of=(BODY, CLOTH, ROPE, MECHANISM)),
+    Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, ROPE, MECHANISM)),
     Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,)),
-    Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH)),
-    Section("takes", "Takes", _of(takes, "draw"), of=(BODY, CLOTH, MECHANISM)),
+    Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH, ROPE)),
+    Section("takes", "Takes", _of(takes, "draw"), of=(BODY, CLOTH, ROPE, MECHANISM)),
     Section("volume", "Volume", _of(sections, "draw_volume")),
-    Section("motion", "Advanced", _of(sections, "draw_advanced"), of=(BODY, CLOTH, MECHANISM)),
+    Section("motion", "Advanced", _of(sections, "draw_advanced"), of=(BODY, CLOTH, ROPE, MECHANISM)),
 )
 
 def _kinds(obj: bpy.types.Object | None) -> set[str]:
@@ -76,7 +78,7 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
     if obj is not None and upgrade.refusal(obj):
         return found
     if members.is_soft_body(obj):
-        found.add(CLOTH if members.is_cloth(obj) else BODY)
+        found.add(CLOTH if members.is_cloth(obj) else ROPE if members.is_rope(obj) else BODY)
     elif members.is_collider(obj):
         found.add(COLLIDER)
     if members.is_mechanism(obj):
@@ -89,7 +91,7 @@ def _kinds(obj: bpy.types.Object | None) -> set[str]:
 def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
     """Whether ConJac is anything to the active object."""
     obj = context.object
-    return obj is not None and (obj.type in {"MESH", "ARMATURE"} or bool(_kinds(obj) or upgrade.refusal(obj)))
+    return obj is not None and (obj.type in {"MESH", "CURVE", "ARMATURE"} or bool(_kinds(obj) or upgrade.refusal(obj)))
 
 
 def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:

@@ -117,6 +117,8 @@ def _removes(obj: bpy.types.Object) -> str:
     """What the button that takes ConJac off is called."""
     if obj.type != "MESH":
         return "Remove Mechanism"
+    if members.is_rope(obj):
+        return "Remove Rope"
     return "Remove Cloth" if members.is_cloth(obj) else "Remove Soft Body"
 
 
@@ -151,9 +153,13 @@ def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
         layout.operator("conjac.add_cloth", icon="MOD_CLOTH")
+        if not len(obj.data.polygons):
+            layout.operator("conjac.add_rope", icon="OUTLINER_OB_CURVE")
         layout.operator("conjac.add_collider", icon="MOD_PHYSICS")
         if mechanisms.is_skinned(obj):
             layout.operator("conjac.jiggle", icon="MOD_CLOTH")
+    if obj.type == "CURVE":
+        layout.operator("conjac.add_rope", icon="OUTLINER_OB_CURVE")
     if obj.type == "ARMATURE":
         layout.operator("conjac.jiggle", icon="MOD_CLOTH")
         layout.operator("conjac.ragdoll", icon="OUTLINER_OB_ARMATURE")

@@ -82,7 +82,7 @@ class PreparedCloth(Prepared):
         return nodes
 
     def led(self, job: Job, nodes: Index) -> Vec | None:
-        return _motion(job, self.body, self.volume.nodes, nodes)
+        return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:
         return np.full(len(self.volume.nodes), self._stretch)
@@ -96,13 +96,13 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
     triangles = np.asarray(job.array(surface.triangles), dtype=np.int32)
     notes: list[str] = []
     with blame(job.scene, body, "surface"):
-        pinned = _pinned(job, body, volume.nodes, triangles, notes)
+        pinned = pinned_vertices(job, body, volume.nodes, triangles, notes)
         weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Hold less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, _motion(job, body, volume.nodes, pinned),
+    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
                 else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
@@ -141,8 +141,8 @@ def pieces(triangles: Index, count: int) -> list[Index]:
     return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
 
 
-def _pinned(job: Job, body: schema.Body, nodes: Vec, triangles: Index, notes: list[str]) -> Index:
-    """Vertices where the Pin map is above a half, those listed, and those of no face. Adds to `notes`."""
+def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
+    """Vertices where the Pin map is above a half, those listed, and those of no face or link. Adds to `notes`."""
     pin, held = body.pin, np.zeros(len(nodes), dtype=bool)
     if pin.nodes is not None:
         held[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
@@ -152,13 +152,14 @@ def _pinned(job: Job, body: schema.Body, nodes: Vec, triangles: Index, notes: li
         if not held.any() and (pin.stiffness is None or not weights.any()):
             notes.append("Pin is painted on nothing, so no part is held")
     loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
-    loose[triangles] = False
+    loose[faces] = False
     if loose.any():
-        notes.append(f"{loose.sum()} vertices belong to no face and stay where they are")
+        what = "face" if body.rope is None else "edge"
+        notes.append(f"{loose.sum()} vertices belong to no {what} and stay where they are")
     return np.flatnonzero(held | loose).astype(np.int32)
 
 
-def _motion(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:
+def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:
     """Where each pinned vertex is at each sample, (T, pinned, 3); None where all stand still."""
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):

@@ -59,13 +59,15 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         skins, riding = _skins(job, bodies, first, nodes)
         riding = riding if carried is None else carried
         faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+        wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
         of_node = np.full(nodes + len(riding.corners), -1)
-        for number, own in enumerate(faces):
+        for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
+        among = np.concatenate(wires).astype(np.int32)
         groups = np.concatenate([group, group[riding.corners].min(axis=1)])
         surfaces = Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets)
-        return Touching(bodies, skins, riding, surfaces, riding.positions(at_start), of_node)
+                            None if meets.all() else meets, wires=among)
+        return Touching(bodies, skins, among, riding, surfaces, riding.positions(at_start), of_node)
 
     touching = as_they_touch(arrange, prepared)
     prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
@@ -76,12 +78,12 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     rest, now = riding.positions(rest), riding.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
-        return Surfaces(rest, triangles, group, of_node, None if some.all() else some)
+        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires)
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
     surfaces, everything, crossing = touching.surfaces, meets, np.zeros_like(meets)
-    edges = [mean_edge(rest, skin) for skin in skins]
+    edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
     if len(riding.corners):
         _refuse_same_place(surfaces, now, SAME_PLACE * min(edges), names, of_node)
     while seconds and (found := surfaces.crossing(now)) is not None:
@@ -93,7 +95,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         surfaces = between(meets)
     if not reshaped:
         _refuse_crossing(surfaces, now, names, of_node)
-        _refuse_inside(prepared, skins, obstacles, behind, now, meets)
+        points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
+                  for skin, one, start in zip(skins, prepared, first)]
+        _refuse_inside(prepared, skins, points, obstacles, behind, now, meets)
 
     stiffness = np.full(nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
@@ -102,7 +106,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     stiffness = np.concatenate([stiffness, stiffness[riding.corners].min(axis=1)])
     loads = _loads(job, prepared, mass, first, obstacles, riding)
     thick = [one.thickness for one in prepared if one.thickness is not None]
-    stands_out = np.array([one.body.thickness or 0.0 for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     activation = params.pop("distance") or _activations(
         surfaces, rest, now, stands_out, max(thick, default=REACH * min(edges)), min(edges), len(names))
     usual = params.pop("friction_coefficient", 0.0)
@@ -120,7 +124,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     if not crossing.any():
         return [Embedded(made, riding) if len(riding.corners) else made]
     thickness = np.zeros(len(names))
-    np.maximum.at(thickness, of_node[triangles], stands_out[triangles])
+    solid = of_node >= 0
+    np.maximum.at(thickness, of_node[solid], stands_out[solid])
     apart = GAP * min(edges)
     activations = np.where(crossing, OF_REST * apart, activation)
     of_all: ContactLaw = law(between(everything), rest, stiffness, friction, activations, params, stands_out,
@@ -142,7 +147,7 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
         own = slice(int(start), int(start) + len(one.volume.nodes))
         if one.body.cloth is not None:
             area[own] = mass[own] / one.body.cloth.area_density
-        else:
+        elif len(one.skin):
             behind[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
@@ -152,6 +157,13 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
     carried = riding.corners
     return LoadsOnCloth(np.concatenate([area, area[carried].min(axis=1)]),
                  np.concatenate([behind, behind[carried].max(axis=1)]))
+
+
+def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:
+    """The mean length of a body's edges [m]. wires: those of no triangle, (k, 2)."""
+    if len(skin):
+        return mean_edge(x, skin)
+    return float(np.linalg.norm(x[wires[:, 1]] - x[wires[:, 0]], axis=1).mean())
 
 
 def _area(x: Vec, triangles: Index) -> float:
@@ -270,12 +282,12 @@ def _apart_or_merged(near: Vec) -> str:
             "Move its parts away from each other")
 
 
-def _refuse_inside(prepared: list[Prepared], skins: list[Index], obstacles: Obstacles, behind: int, now: Vec,
-                   meets: NDArray[np.bool_]) -> None:
-    """Nothing crosses, so one point of each tells whether it is inside another one."""
+def _refuse_inside(prepared: list[Prepared], skins: list[Index], points: list[int], obstacles: Obstacles, behind: int,
+                   now: Vec, meets: NDArray[np.bool_]) -> None:
+    """Nothing crosses, so one point of each tells whether it is inside another one. points: of each body."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
-    solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, int(skin[0, 0]))
-             for one, skin in zip(prepared, skins)]
+    solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
+             for one, skin, point in zip(prepared, skins, points)]
     closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):

@@ -39,6 +39,11 @@ class Prepared:
         return boundary_faces(self.volume.tets)[0]
 
     @property
+    def wires(self) -> Index:
+        """Edges that touch what is around them besides those of the skin, (k, 2)."""
+        return np.zeros((0, 2), dtype=np.int32)
+
+    @property
     def is_closed(self) -> bool:
         """Whether the skin has an inside."""
         return True
@@ -62,6 +67,11 @@ class Prepared:
     def thickness(self) -> float | None:
         """How far its skin keeps from others [m]; None where that follows from its edges."""
         return None
+
+    @property
+    def stands_out(self) -> float:
+        """How far out of its skin others are kept, besides their own [m]."""
+        return self.body.thickness or 0.0
 
     def matter(self, job: Job, rest: Vec, start: int) -> Matter:
         """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""

@@ -52,10 +52,14 @@ def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> l
 
 
 def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
-    """How much of its body's skin each node has at rest, as a plane there sees it, (n,) [m²]. rest: (n, 3) [m]."""
-    faces, start = [], 0
+    """How much of its body's skin each node has at rest, as a plane there sees it, (n,) [m²]; of a rope as wide as it
+    is thick. rest: (n, 3) [m]."""
+    faces, start, of_ropes = [], 0, np.zeros(len(rest))
     for one in prepared:
         faces.append(one.skin + start)
+        ends = one.wires + start
+        half = 0.5 * np.linalg.norm(rest[ends[:, 1]] - rest[ends[:, 0]], axis=1) * 2.0 * one.stands_out
+        np.add.at(of_ropes, ends, half[:, None])
         start += len(one.volume.nodes)
     corners = np.concatenate(faces)
     a, b, c = (rest[corners[:, k]] for k in range(3))
@@ -63,5 +67,5 @@ def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
     outwards = np.zeros_like(rest)
     for k in range(3):
         np.add.at(outwards, corners[:, k], third)
-    area: Vec = np.linalg.norm(outwards, axis=1)
+    area: Vec = np.linalg.norm(outwards, axis=1) + of_ropes
     return area

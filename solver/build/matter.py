@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements
 from ..state import Index, Vec
 
@@ -17,3 +18,4 @@ class Matter:
     mass: Vec  #: of its nodes [kg], (k,)
     parts: list[Index]  #: nodes of each part that hangs together
     stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
+    links: tuple[RopeLinks, ...] = ()  #: of ropes, among the elements: they remember what they pulled with

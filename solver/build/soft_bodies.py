@@ -17,6 +17,7 @@ from ..coordinates.prescribed import Carried, SideBySide, Still
 from ..errors import BadScene
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
+from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
@@ -37,6 +38,7 @@ from .held_vertices import held_vertices
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pressures import pressures
+from .ropes import prepare_rope
 from .seams import seams_of
 from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
@@ -53,8 +55,13 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     volumes = volumes_of(job, report) if volumes is None else volumes
-    return [prepare(job, body, volume, report) if body.cloth is None else prepare_cloth(job, body, volume, report)
-            for body, volume in zip(job.scene.bodies, volumes)]
+    return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
+
+
+def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prepared]:
+    if body.rope is not None:
+        return prepare_rope
+    return prepare if body.cloth is None else prepare_cloth
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
@@ -139,6 +146,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *seams_of(job, prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
+                 links=[one for made in matter for one in made.links],
                  joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
@@ -219,8 +227,8 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> lis
     def body(name: str) -> ElasticBody:
         start, stop = int(first[place[name]]), int(first[place[name] + 1])
         tets = prepared[place[name]].volume.tets + np.int32(start)
-        skin = prepared[place[name]].skin + np.int32(start)
-        return ElasticBody(name, slice(start, stop), tets, skin)
+        skin, wires = (some + np.int32(start) for some in (prepared[place[name]].skin, prepared[place[name]].wires))
+        return ElasticBody(name, slice(start, stop), tets, skin, wires)
 
     return [catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest,
                                                            parameters("force", force.law))

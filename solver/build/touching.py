@@ -34,6 +34,7 @@ class Touching:
 
     prepared: list[Prepared]
     skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
+    wires: Index  #: edges besides, of all bodies, (k, 2)
     riding: EmbeddedVertices  #: those vertices
     surfaces: Surfaces  #: of those that meet
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)

@@ -30,7 +30,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
 
     What is kept stands in the object's own space where the job tells of that, see `job.place`.
     """
-    if body.cloth is not None and body.surface is not None:
+    if (body.cloth is not None or body.rope is not None) and body.surface is not None:
         return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32))
     if body.tets is not None:
         return _given(job.array(body.tets.nodes), job.array(body.tets.tets))
@@ -60,7 +60,7 @@ def looked_at(job: Job) -> list[str]:
     notes = []
     for body in job.scene.bodies:
         params = parameters("mesher", body.mesher)
-        if (body.tets is None and body.cloth is None and body.surface is not None
+        if (body.tets is None and body.cloth is None and body.rope is None and body.surface is not None
                 and "sheet_thickness" in params):
             with blame(job.scene, body, "surface"):
                 _, said = fillable(job.array(body.surface.vertices), job.array(body.surface.triangles), body.name,

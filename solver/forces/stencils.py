@@ -7,7 +7,7 @@ One table holds them all, so whoever assembles or multiplies never asks what an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -118,6 +118,8 @@ class ElasticBody:
     nodes: slice  #: among those of the part
     tets: Index  #: (e, 4), numbers among all nodes of the part
     skin: Index  #: triangles of its surface, (t, 3), outward; the same numbers
+    #: edges that are no triangle's, (k, 2), of ropes
+    wires: Index = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
 
 
 class StencilForce(Protocol):

@@ -28,6 +28,9 @@ class Weld:
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
         glued, base = bodies
+        if not len(base.skin):
+            raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
+                           f'Weld "{base.name}" to "{glued.name}" instead')
         points, triangles, weights, gaps = near(glued, base, rest, params["distance"])
         if not len(points):
             raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
@@ -35,7 +38,7 @@ class Weld:
                            "Raise the weld's distance, or move them closer")
         self._nodes = np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32)
         self._weights, self._gaps = np.ascontiguousarray(weights), np.ascontiguousarray(gaps)
-        self._stiffness = params["stiffness"] * areas(glued.skin, rest)[points]
+        self._stiffness = params["stiffness"] * (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
         self._none = np.zeros((0, 4), np.int32)
         self._lasts = params["lasts"] or np.inf
 
@@ -66,7 +69,7 @@ def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> t
 
     rest: of all nodes, (n, 3) [m].
     """
-    points, corners = np.unique(glued.skin), rest[base.skin]
+    points, corners = np.union1d(glued.skin, glued.wires), rest[base.skin]
     middle = corners.mean(axis=1)
     reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
     candidates = cKDTree(middle).query_ball_point(rest[points], reach)
@@ -108,3 +111,9 @@ def areas(skin: Index, rest: Vec) -> Vec:
     a, b, c = (rest[skin[:, i]] for i in range(3))
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
     return np.asarray(np.bincount(skin.ravel(), np.repeat(third, 3), len(rest)), float)
+
+
+def patches(wires: Index, rest: Vec) -> Vec:
+    """Area that stands for the end of each link at its node [m²], (n,): a square of its half. wires: (k, 2)."""
+    half = 0.5 * np.linalg.norm(rest[wires[:, 1]] - rest[wires[:, 0]], axis=1)
+    return np.asarray(np.bincount(wires.ravel(), np.repeat(half**2, 2), len(rest)), float)

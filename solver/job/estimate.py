@@ -120,6 +120,9 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
     if body.surface is not None:
         vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
     of_surface = (body.name, len(vertices), len(triangles))
+    if body.rope is not None:
+        links = len(job.array(body.rope.edges))
+        return BodySize(*of_surface, len(vertices), links, True, links, links, True)
     if body.cloth is not None:
         return BodySize(*of_surface, len(vertices), len(triangles), True, len(triangles), len(triangles), True)
     made = stages.kept(job, "tets", body.name, tets_hash)

@@ -20,6 +20,7 @@ from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
+from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
@@ -33,7 +34,7 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                 "wind": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
-                "tets": "mesh", "cloth": "fields",
+                "tets": "mesh", "cloth": "fields", "rope": "fields",
                 "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
                 "method": "solve",
                 "painted": "fields", "carry": "fields",
@@ -47,7 +48,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
 
-OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of a body that is cloth
+OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of cloth and ropes
 OF_FOLLOWED = ("spot.",)  #: what is not read of a body in which nothing follows dynamic nodes
 
 Flat = dict[str, Any]
@@ -118,7 +119,7 @@ def settings(job: Job) -> Settings:
         # are none, numbers that others replace, a thickness of no sheets
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
-                  *(OF_VOLUMES if body.cloth else ()), *(() if body.fiber_material else ("fiber",)),
+                  *(OF_VOLUMES if body.cloth or body.rope else ()), *(() if body.fiber_material else ("fiber",)),
                   *_unfollowed(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
@@ -198,7 +199,8 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mechanisms.Motor, "mode"): "motor",
                   (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
-                  (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot"}
+                  (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot",
+                  (Rope, "length"): "rope"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:

@@ -20,6 +20,7 @@ from msgspec import Meta, field
 
 from ..catalogue import SCENE_VERSION
 from .schema_mechanisms import Mechanism
+from .schema_ropes import Rope
 from .schema_values import Array, Choice, Frame, Positive, Strict, Subframe, Vector
 
 VERSION = SCENE_VERSION
@@ -223,6 +224,7 @@ class Body(Strict):
     surface: Surface | None = None
     tets: Tets | None = None
     cloth: Cloth | None = None  #: with it the surface is no skin of a volume but all there is
+    rope: Rope | None = None  #: with it the body is edges between the surface's vertices, which has no triangles
     mesher: Choice = field(default_factory=lambda: Choice(kind="tetwild"))
     material: Choice = field(default_factory=lambda: Choice(kind="stable_neo_hookean"))
     damping: Choice = field(default_factory=lambda: Choice(kind="rayleigh"))  #: off by its defaults

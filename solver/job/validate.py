@@ -28,6 +28,7 @@ from .validate_contact import check_contact
 from .validate_drafts import check_drafts
 from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
+from .validate_ropes import check_rope
 
 FINEST = 1e-9  # accuracy: below it rounding is what a step errs by
 MOST_EDGES = 10_000  # across a body: no machine holds so many tetrahedra
@@ -137,10 +138,14 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         check_cloth(job, body, body.cloth, where)
     if body.surface is None and body.tets is None:
         raise refuse("the body has neither a surface nor tets", f"{where}.surface")
-    vertices = _check_surface(job, body, where) if body.surface is not None else 0
+    if body.rope is not None:
+        vertices = check_rope(job, body, body.rope, where)
+    else:
+        vertices = _check_surface(job, body, where) if body.surface is not None else 0
     nodes = _check_tets(job, body, where) if body.tets is not None else None
     if body.cloth is not None:
         check_triangles(job, body, f"{where}.surface")
+    if body.cloth is not None or body.rope is not None:
         nodes = vertices
     check_choice("mesher", body.mesher, f"{where}.mesher")
     if body.surface is not None:

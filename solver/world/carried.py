@@ -36,6 +36,7 @@ from .interface import Ride
 from .joints import Joints
 from .layout import of_another_version
 from .nodes import Nodes
+from .rope_memory import recall, remembering
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
@@ -119,9 +120,12 @@ class FleshOnBones(Ride, System[Together]):
         """Both states as the integrator leaves them, joints not yet closed."""
         soft, joints = self.parted(state)
         start, borne = self.soft.faded(soft, h)
+        recall(self.soft.links, soft)
         with self.soft.bearing(borne):
             after = self.jointed.integrated(self, self.merged([start, joints]), h, self.soft.integrator)
         flesh, bones = self.parted(after)
+        if self.soft.links:
+            flesh = remembering(self.soft.links, flesh, self.positions(after))
         return self.merged([self.soft.outlasting(flesh, soft, h), bones])
 
     def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:

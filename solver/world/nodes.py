@@ -33,6 +33,7 @@ from .free_turning import BRAKED, gains, linearised
 from .ground_friction import friction_force, landed, remember, rubbed, under
 from .interface import Part
 from .roots import root_of
+from .rope_memory import recall, remembering
 from .soft_bodies import SoftBodies
 from .wobble_loss import WobbleLosses
 
@@ -304,8 +305,12 @@ class Nodes(SoftBodies, Part):
     def attempt(self, state: State, h: float) -> State:
         """What follows under the forces that its state says something else has on it."""
         start, borne = self.faded(state, h)
+        recall(self.links, state)
         with self.bearing(borne):
-            return self.outlasting(self._attempted(start, h), state, h)
+            after = self.outlasting(self._attempted(start, h), state, h)
+        if not self.links:
+            return after
+        return remembering(self.links, after, self.coordinates.place(after.q, after.time, after.led))
 
     def faded(self, state: State, h: float) -> tuple[State, Vec | None]:
         """The state that a step of h seconds starts from, less what half-lives take of its motion; and what acts on

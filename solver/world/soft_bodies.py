@@ -21,6 +21,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
+from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
@@ -59,6 +60,7 @@ class SoftBodies:
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
     joins_apart: bool = False  #: whether forces join bodies of different methods
     obstacles: Sequence[ObstacleInWorld] = ()
 

@@ -76,6 +76,10 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
             shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.kind = "cloth"
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
+    soft_cube.conjac.kind = "rope"
+    for length in catalogue.menu("rope"):
+        soft_cube.conjac.rope = length
+        shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     soft_cube.conjac.kind = "soft_body"
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
@@ -219,6 +223,8 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.view_layer.objects.active = soft_cube
     bpy.ops.rigidbody.object_add()
     buttons |= {name for kind, name in drawn(soft_cube) if kind == "operator"}
+    bpy.ops.curve.primitive_bezier_curve_add()
+    buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     soft_cube.conjac.enabled = True
     buttons |= {name for kind, name in advised(soft_cube) if kind == "operator"}
     soft_cube.conjac.attachments.clear()
@@ -250,6 +256,7 @@ def test_every_operator_has_a_button(soft_cube):
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
+    asked |= {"conjac.record_live", "conjac.keep_performance"}  # while it plays live
     quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 

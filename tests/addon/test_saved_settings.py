@@ -245,6 +245,6 @@ def test_enabled_is_a_kind(addon):
 def test_kinds_have_frozen_numbers_those_among_them_that_are_to_come(soft_cube):
     from conjac.conjac_addon import kinds
 
-    assert kinds.NUMBERS == {"none": 0, "soft_body": 1, "cloth": 2, "collider": 3, "mechanism": 4}
+    assert kinds.NUMBERS == {"none": 0, "soft_body": 1, "cloth": 2, "collider": 3, "mechanism": 4, "rope": 5}
     offered = {item.identifier: item.value for item in soft_cube.conjac.bl_rna.properties["kind"].enum_items}
     assert offered == kinds.NUMBERS

@@ -28,6 +28,7 @@ FROZEN = {
     "contact": {"barrier": 0, "gap": 1, "gap_velocity": 2},
     "membrane": {"corotated_membrane": 0},
     "bending": {"quadratic_bending": 0, "hinge_bending": 1},
+    "rope": {"inextensible": 0, "springy": 1},
     "friction": {"coulomb": 1, "filter": 2},
     "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2, "cells": 3},
     "force": {"weld": 0},

@@ -16,7 +16,6 @@ STAYS = {
     "build/soft_pins.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/drafts.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
     "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
-    "build/drafts.py": ({"isinstance"}, "the scene has seconds or the name of samples"),
     "build/compiling.py": ({"hasattr"}, "Windows has no niceness"),
     "linear/cholesky/cvxopt_cholmod.py": ({"type"}, "the library's handle, of which nothing is taken on trust"),
     "linear/cholesky/cholmod.py": ({"type"}, "the same of the other wheel"),

@@ -54,19 +54,23 @@ class Surfaces:
     """All that may touch, as one mesh."""
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, meets: Any = None,
-                 serves_long: bool = True) -> None:
+                 serves_long: bool = True, wires: Index | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not touch
         each other, as what is prescribed, and −1 is none.
 
         owner: which body each node is of, (n,). meets: whether two bodies touch each other, or one itself, (k, k), the
         same both ways round; all do where left out. serves_long: whether near pairs are asked for at many places.
+        wires: edges besides those of triangles, (k, 2).
         """
         self._room_share = 1.0 if serves_long else SHORT
-        self.nodes: Index = np.unique(triangles).astype(np.int32)  #: (s,) its nodes
+        wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
+        self.nodes: Index = np.unique(np.concatenate([triangles.ravel(), wires.ravel()])).astype(np.int32)  #: (s,)
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
         self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
-        self.edges: Index = np.ascontiguousarray(ipctk.edges(self.triangles), dtype=np.int32)  #: (e, 2), likewise
+        alone = place[wires].astype(np.int32)
+        sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
+        self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep meets them with the others
@@ -77,7 +81,7 @@ class Surfaces:
         self._owner, self._meets = None if owner is None else owner[self.nodes], meets
         self._bodies: LonelyBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
-            self._bodies = LonelyBodies(self._owner, meets, self.triangles)
+            self._bodies = LonelyBodies(self._owner, meets, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         ipctk.set_num_threads(threads.count())

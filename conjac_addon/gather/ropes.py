@@ -1,0 +1,42 @@
+"""A body that is ropes: what scene.json says of it, and its links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver import catalogue
+from ...solver.errors import BadMesh
+from .. import settings as properties
+from .mesh import places
+
+PREFIX = "rope_"  #: of properties, which scene.json's rope has not
+
+
+def rope_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
+                  of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """scene.json's rope as far as it follows from settings alone. of: gives the choice of a family."""
+    numbers = {param.key.removeprefix(PREFIX): properties.si(obj.conjac, param.key, scene)
+               for param in catalogue.ROPE_NUMBERS}
+    return {"length": of("rope"), **numbers}
+
+
+def links(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str
+          ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Points in world space, (n, 3) [m], and the edges between them, (k, 2). Raises BadMesh where there are none, or
+    the mesh has faces."""
+    world = places(mesh, to_world, name)
+    if len(mesh.polygons):
+        raise BadMesh("a rope is a chain of edges, and the mesh has faces", "In Edit Mode choose Delete > Only Faces, "
+                      "or make it cloth; a thickness to look at goes below ConJac's modifier", name)
+    ends = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    edges = ends.reshape(-1, 2)
+    if not len(edges):
+        raise BadMesh("the rope has no edge, so it has no length", "Join its points by edges: select two in Edit Mode "
+                      "and press F", name)
+    return world, edges

@@ -1,0 +1,21 @@
+"""The section of ropes: how they keep their length, what they weigh, how they bend and how thick they are."""
+
+import bpy
+
+from ...solver import catalogue
+from ..text import hint, setting
+from . import painted, sections
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Length, numbers, and what holds it."""
+    obj, settings = context.object, context.object.conjac
+    setting(layout, settings, "rope")
+    sections.draw_params(layout, settings, "rope")
+    for param in catalogue.ROPE_NUMBERS:
+        setting(layout, settings, param.key)
+    painted.draw_map(layout, obj, catalogue.maps()["pin"])
+    painted.draw_soft_pins(layout, obj)
+    sections.draw_simulate_after(layout, obj)
+    if len(obj.data.polygons):
+        hint(layout, "It has faces: delete these alone, or make it cloth")

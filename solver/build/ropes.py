@@ -1,0 +1,155 @@
+"""A body that is ropes: its surface's vertices are the nodes, its edges the links between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from .. import catalogue
+from ..errors import NoFreeNode
+from ..fields.attach import attached_nodes, nobody
+from ..fields.build import Fields
+from ..job import schema
+from ..job.folder import Job, blame, parameters
+from ..job.schema_ropes import Rope
+from ..meshing.volume import Volume
+from ..state import Index, Mask, Vec
+from .cloth import motion_of, pinned_vertices
+from .fields import Prepared
+from .matter import Matter
+from .volumes import Stage
+
+if TYPE_CHECKING:
+    from ..forces.cloth.sheet import SheetLaw
+    from ..forces.ropes.links import Links
+
+GOES_ON = 0.5  #: cos of the angle between two links at a knot of more than two: what turns less goes on there
+
+
+@dataclass(frozen=True)
+class PreparedRope(Prepared):
+    """Its volume is its nodes, without tetrahedra."""
+
+    edges: Index  #: (k, 2)
+
+    @property
+    def skin(self) -> Index:
+        return np.zeros((0, 3), dtype=np.int32)
+
+    @property
+    def wires(self) -> Index:
+        return self.edges
+
+    @property
+    def is_closed(self) -> bool:
+        return False
+
+    @property
+    def count(self) -> int:
+        return len(self.edges)
+
+    @property
+    def thickness(self) -> float | None:
+        return self._rope.thickness
+
+    @property
+    def stands_out(self) -> float:
+        return 0.5 * self._rope.thickness if self.body.thickness is None else self.body.thickness
+
+    @property
+    def _rope(self) -> Rope:
+        rope = self.body.rope
+        assert rope is not None
+        return rope
+
+    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+        from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
+        from ..forces.ropes.bends import RodBends
+        from ..forces.ropes.links import Strand
+
+        rope, edges = self._rope, self.edges + np.int32(start)
+        length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
+        mass = np.zeros(len(self.volume.nodes))
+        np.add.at(mass, self.edges, 0.5 * rope.linear_density * length[:, None])
+        if rope.loads is not None:
+            mass += np.asarray(job.array(rope.loads), dtype=float)
+        step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+        entry = catalogue.find("rope", rope.length.kind)
+        links: Links = entry.load()(Strand(edges, length, self._hanging(mass), step), parameters("rope", rope.length))
+        bends = bends_of(self.edges, self.volume.nodes) + np.int32(start)
+        laws: list[SheetLaw] = [links]
+        if rope.bending_stiffness and len(bends):
+            laws.append(RodBends(bends, rest, rope.bending_stiffness))
+        stiffness = float(links.stiffness.max())
+        return Matter(ClothElements(laws), np.full(len(edges), stiffness), mass,
+                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness, (links,))
+
+    def _hanging(self, mass: Vec) -> Vec:
+        """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""
+        whole = np.zeros(len(mass))
+        for part in strands(self.edges, len(mass)):
+            whole[part] = mass[part].sum()
+        each: Vec = whole[self.edges[:, 0]]
+        return each
+
+    def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        return nodes
+
+    def led(self, job: Job, nodes: Index) -> Vec | None:
+        return motion_of(job, self.body, self.volume.nodes, nodes)
+
+    def resistance(self, edge: float) -> Vec:
+        return np.zeros(len(self.volume.nodes))
+
+
+def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> PreparedRope:
+    """Raises a ConJacError that names the body and the field."""
+    report("fields", body.name, None, "Laying out the ropes")
+    rope = body.rope
+    assert rope is not None
+    edges = np.asarray(job.array(rope.edges), dtype=np.int32)
+    notes: list[str] = []
+    with blame(job.scene, body, "rope"):
+        pinned = pinned_vertices(job, body, volume.nodes, edges, notes)
+        weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
+        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
+            raise NoFreeNode("every point is pinned or attached, so nothing can move", "Hold less of it",
+                             where="pin.weights" if body.pin.weights is not None else "pin.nodes")
+    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
+                    tuple(notes), attached, by)
+    return PreparedRope(body, volume, None, fields, edges)
+
+
+def bends_of(edges: Index, places: Vec) -> Index:
+    """Three nodes of each place where a rope bends, the middle one between two links, (b, 3).
+
+    Where more than two links meet, as in the knots of a net, each pair bends there that is nearly straight at rest.
+    edges: (k, 2). places: of all nodes at rest, (n, 3) [m].
+    """
+    around = defaultdict(list)
+    for first, second in edges.tolist():
+        around[first].append(second)
+        around[second].append(first)
+    found = []
+    for node in sorted(around):
+        ends = around[node]
+        away = places[ends] - places[node]
+        away /= np.linalg.norm(away, axis=1)[:, None]
+        for i in range(len(ends)):
+            found += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
+                      if len(ends) == 2 or -float(away[i] @ away[j]) > GOES_ON]
+    return np.array(found, dtype=np.int32).reshape(-1, 3)
+
+
+def strands(edges: Index, count: int) -> list[Index]:
+    """Nodes of each piece that hangs together, those of no link left out. count: of all nodes."""
+    graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    _, piece = connected_components(graph, directed=False)
+    used = np.unique(edges)
+    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]

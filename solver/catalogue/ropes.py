@@ -1,0 +1,27 @@
+"""What ropes choose from: how their links keep their lengths. Standard library only."""
+
+from __future__ import annotations
+
+from .entry import Entry, Param
+
+AXIAL_STIFFNESS = Param("axial_stiffness", "Stretch Stiffness", "Tension that doubles its length, Young's modulus "
+                        "times its cross section: rubber band 10, nylon cord 1e4, steel wire of 3 mm 1e6", 1.0e4, "N",
+                        1.0e-3, 1.0e12, 1.0, 1.0e6)
+
+#: what ropes have besides: fields of scene.json's rope by their keys
+NUMBERS = (
+    Param("linear_density", "Density per Metre", "Mass of a metre: string 0.002, rope of 1 cm 0.07, steel cable of 1 "
+          "cm 0.4, chain 2", 0.1, "kg/m", 1.0e-9, 1.0e6, 1.0e-3, 10.0),
+    Param("rope_bending_stiffness", "Bending Stiffness", "Moment that bends it to a radius of 1 m: string "
+          "1e-6, rope 1e-3, steel wire of 3 mm 0.8", 1.0e-4, "N m²", 0.0, 1.0e9, 0.0, 10.0),
+    Param("rope_thickness", "Rope Thickness", "Its diameter: what touches it keeps half of that from its middle",
+          1.0e-2, "m", 1.0e-6, 1.0e3, 1.0e-3, 0.1),
+)
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("rope", "inextensible", "forces.ropes.links:Inextensible", "Inextensible",
+          "Keeps its length whatever hangs on it: ropes, chains, strings", number=0),
+    Entry("rope", "springy", "forces.ropes.links:Springy", "Springy",
+          "Stretches by the tension over its stiffness: rubber bands, bungees, long cables", (AXIAL_STIFFNESS,),
+          number=1),
+)

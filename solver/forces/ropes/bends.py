@@ -1,0 +1,34 @@
+"""Ropes that want to be straight: discrete elastic rods without twist."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Vec
+from ..cloth.sheet import over_elements
+from .rope_kernels import fill_bends, measure_bends
+
+
+class RodBends:
+    """½ B |κb|²/l̄ at each node between two links, κb = 2 t₀ × t₁/(1 + t₀·t₁), l̄ the mean of their lengths.
+
+    K = ∂f/∂x is exact; projected it leaves out what κb itself curves by, and is negative semi-definite. Nothing
+    twists such a rope, nor does it resist that. [Bergou 2008]
+    """
+
+    def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:
+        """nodes: three of each bend, the middle one between two links, (b, 3). rest: of all nodes, (n, 3) [m].
+        stiffness: B [N m²]."""
+        self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        sides = np.linalg.norm(np.diff(rest[nodes], axis=1), axis=2)
+        self._stiffness = np.ascontiguousarray(2.0 * stiffness / sides.mean(axis=1))
+        self.energies: Vec = np.zeros(0)
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Energy [J] at positions (n, 3) [m]; writes forces on the nodes, (b, 4, 3) [N], the last one's zero."""
+        return float(measure_bends(0, len(self.nodes), x, self.nodes, self._stiffness, forces))
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        self.measure(x, forces)
+        over_elements(fill_bends, len(self.nodes), x, self.nodes, self._stiffness, project, blocks)
