@@ -37,7 +37,7 @@ class Among:
 
 ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-MOST = 0.99  #: of a body's edges: what more of them change tells how short the steps of an impact have to be
+MOST = 0.99  #: of the edges of what touches: those that a step changes least tell whether it is too long
 GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
 
 
@@ -295,26 +295,25 @@ class SoftBodies:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
         return self._elements.stretching(x, v)
 
-    def deformation(self, before: State, after: State) -> tuple[float, float]:
-        """What a step changes the worst edge by, as a share of its length: of cloth how much longer or shorter it is,
-        of all else turning included, by its velocities, or by what has moved where that is less. And the same where
-        the worst hundredth of the edges of each body whose surface touches another one does not count.
+    def deformation(self, before: State, after: State) -> float:
+        """What a step changes an edge by at most, as a share of its length: of cloth how much longer or shorter it is,
+        of all else turning included, by its velocities, or by what has moved where that is less. The worst hundredth of
+        the edges of a body whose surface touches another one does not count.
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
         velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
-        its edges' whole length in a step, and none of its elements is the worse for it.
+        its edges' whole length in a step, and none of its elements is the worse for it. What is pressed against another
+        surface has some small tetrahedra that turn for a moment, in however short a step.
         """
         start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
         of_volumes, of_sheets = self._edges_apart
         ways = (after.time - before.time) * self.velocity(after), end - start
-        stretch = of_sheets.largest_stretch(start, end)
-        worst = max(min(of_volumes.largest_change(way) for way in ways), stretch)
         touching = self._that_touch(start, end)
-        if not len(touching):
-            return worst, worst
         few = [np.flatnonzero(self._of_edges == body) for body in touching]
         others = np.flatnonzero(~np.isin(self._of_edges, touching))
-        return worst, max(min(of_volumes.change_of_most(way, few, others, MOST) for way in ways), stretch)
+        along = min(of_volumes.change_of_most(way, few, others, MOST) if len(touching) else
+                    of_volumes.largest_change(way) for way in ways)
+        return max(along, of_sheets.largest_stretch(start, end))
 
     def _that_touch(self, *places: Vec) -> Index:
         """Bodies whose surface pushes another at some of these positions, (n, 3) [m] each, rising."""
