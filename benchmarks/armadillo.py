@@ -31,7 +31,7 @@ from benchmarks.newton import CLAIMED, compare, stage_solver
 from benchmarks.report import emit
 from solver import catalogue
 from solver.contact.find.ground import NOWHERE, Ground
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.coordinates.prescribed import Motion
 from solver.forces.elastic import Elastic
@@ -112,7 +112,7 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     law = catalogue.find("damping", "green").load()
     laws = [law(nodes, elastic, moduli, {"stiffness_damping": damping, "mass_damping": 0.0})] if damping else []
     floor = NOWHERE if on_base else Ground(np.zeros(3), np.array([0.0, 0.0, 1.0]))
-    ground = OnGround(floor, np.full(len(nodes), FLOOR), coordinates.is_free)
+    ground = GroundPenalty(floor, np.full(len(nodes), FLOOR), coordinates.is_free)
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]), ground, 1, laws,
                  condensation=full, integrator=method, stage_solver=stage_solver("newton_d"), linear=linear)

@@ -79,7 +79,7 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
     x = part.coordinates.place(state.q, state.time)
     told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
             "factors": round((part.factored - factors) / steps, 2), "halved": len(halved),
-            "pairs": sum(len(law.touching(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
+            "pairs": sum(len(law.active_pairs(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
     print(told, file=sys.stderr, flush=True)
     return state, told
 

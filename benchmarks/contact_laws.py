@@ -28,7 +28,7 @@ from benchmarks.contact import RUNS, H, quicker, stepped
 from benchmarks.report import claim, emit
 from benchmarks.scenes import touching
 from solver.contact.find.distance_kernels import SQUARE, WAY, squares
-from solver.contact.laws.barrier import Barrier, PushingPairs
+from solver.contact.laws.barrier import ActivePairs, Barrier
 from solver.errors import ConJacError
 from solver.forces.stencils import Stencils
 from solver.state import Index, State, Vec
@@ -68,9 +68,9 @@ class Distances(Barrier):
 class Cubic(Barrier):
     """W = Σ κ δ² LOG_AT_HALF / 3 (1 − d/δ)³."""
 
-    def touching(self, x: Vec) -> PushingPairs:
+    def active_pairs(self, x: Vec) -> ActivePairs:
         """Pairs nearer than δ, forces and energy."""
-        found = super().touching(x)
+        found = super().active_pairs(x)
         left, way = self._left(found)
         factor = LOG_AT_HALF * found.stiffness
         forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * way[:, None, :]
@@ -78,7 +78,7 @@ class Cubic(Barrier):
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """With what resists along the normal, which is definite."""
-        found = self.touching(x)
+        found = self.active_pairs(x)
         left, way = self._left(found)
         size = 2.0 * LOG_AT_HALF * found.stiffness * left
         normal = np.einsum("ki,kj->kij", way, way).reshape(-1, 9)
@@ -88,7 +88,7 @@ class Cubic(Barrier):
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     @staticmethod
-    def _left(found: PushingPairs) -> tuple[Vec, Vec]:
+    def _left(found: ActivePairs) -> tuple[Vec, Vec]:
         """1 − d/δ of each pair, and the unit way between its nearest points, which forces push along."""
         distance = np.sqrt(found.work[:, SQUARE])
         return 1.0 - distance / found.activation, found.work[:, WAY : WAY + 3] / distance[:, None]

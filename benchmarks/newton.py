@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from benchmarks.report import claim, emit
 from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.coordinates.prescribed import Motion
 from solver.errors import StepFailed
@@ -41,9 +41,9 @@ from solver.forces.fibers import Fibers
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import tet_volumes
-from solver.nonlinear.kept_factor import KeptFactor
 from solver.nonlinear.newton_frozen import NewtonFrozen
 from solver.nonlinear.problem import StageProblem
+from solver.nonlinear.reused_factor import ReusedFactor
 from solver.parts.interface import Mesh
 from solver.state import State
 from solver.world.bodies import BodyInWorld, lumped_mass
@@ -102,11 +102,11 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     integrator = catalogue.find("integrator", "quasistatic").load()({})
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, nodes, mass, np.zeros(3),
-                 OnGround.nowhere(coordinates.is_free), 1, condensation=full, integrator=integrator, linear=linear,
+                 GroundPenalty.nowhere(coordinates.is_free), 1, condensation=full, integrator=integrator, linear=linear,
                  stage_solver=stage_solver("newton_d"))
 
 
-class AtTheGuess(KeptFactor):
+class AtTheGuess(ReusedFactor):
     """One factorization at the predicted state, for every step: what an extrapolated factor would be at best."""
 
     def renew(self, problem: StageProblem, unknowns: np.ndarray, share: float = 1.0) -> None:

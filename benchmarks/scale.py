@@ -30,7 +30,7 @@ from benchmarks.report import Claim, claim, emit
 from benchmarks.run import PARTS
 from benchmarks.step import own_peak, spread, watched
 from solver import catalogue
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -77,7 +77,7 @@ def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, d
     lap("condensation")
     body = BodyInWorld("bar", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     world = Nodes([body], [elastic], coordinates, nodes, mass, np.array([5.0, 0.0, -9.81]),
-                  OnGround.nowhere(coordinates.is_free), 1,
+                  GroundPenalty.nowhere(coordinates.is_free), 1,
                   condensation=condensation, integrator=catalogue.find("integrator", "semi_implicit").load()({}),
                   stage_solver=NewtonDirect({"tolerance": 1e-6, "iterations": 100}), linear=solver)
     lap("world")

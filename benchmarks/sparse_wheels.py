@@ -40,10 +40,10 @@ class Recorder(Cholmod):
 
     matrix: sp.csc_matrix | None = None
 
-    def factor(self, lower: sp.csc_matrix, places: Any = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Any = None) -> None:
         if Recorder.matrix is None:
             Recorder.matrix = lower.copy()
-        super().factor(lower, places)
+        super().factor(lower, positions)
 
 
 def step_matrix() -> sp.csc_matrix:

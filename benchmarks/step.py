@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.report import claim, emit
 from solver import catalogue
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -63,7 +63,7 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, 
     stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]),
-                 OnGround.nowhere(coordinates.is_free), 1,
+                 GroundPenalty.nowhere(coordinates.is_free), 1,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear)
 
 

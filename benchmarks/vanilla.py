@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver import catalogue
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -35,6 +35,6 @@ def vanilla(nodes: np.ndarray, tets: np.ndarray, pinned: np.ndarray, young: floa
     method = entry.load()({param.key: param.default for param in entry.params} | params)
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]),
-                 OnGround.nowhere(coordinates.is_free), 1,
+                 GroundPenalty.nowhere(coordinates.is_free), 1,
                  condensation=Full(mesh, linear, {"beta": beta}), integrator=method, linear=linear,
                  stage_solver=NewtonDirect({"tolerance": 1e-8, "iterations": 100}))

@@ -51,7 +51,7 @@ class Watch:
         for part, mine in zip(world.parts, world.parted(state)):
             for law in getattr(part, "contacts", ()):
                 x = part.coordinates.place(mine.q, mine.time, mine.led)
-                near = law.told(x)[:, -1]  # before the exact test: the step's own answer to the same question
+                near = law.contact_forces(x)[:, -1]  # before the exact test: the step's own answer to the same question
                 self.told["most_pairs"] = max(self.told["most_pairs"], len(near))
                 farthest = [] if self.told["clearance"] is None else [self.told["clearance"]]
                 if len(near) or farthest:
@@ -63,7 +63,7 @@ class Watch:
 def crossing(law: Any, x: Any) -> bool:
     """Whether what touches goes through anything at positions of all nodes (n, 3) [m], by the exact test."""
     if isinstance(law, Embedded):
-        return law.inner.surfaces.crossing(law.riding.places(x)) is not None
+        return law.inner.surfaces.crossing(law.embedded.positions(x)) is not None
     return law.surfaces.crossing(x) is not None
 
 

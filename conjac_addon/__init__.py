@@ -1,6 +1,7 @@
 """Everything of ConJac that knows Blender and artists; the equations live in solver."""
 
 import atexit
+from contextlib import suppress
 from types import ModuleType
 
 import bpy
@@ -12,10 +13,10 @@ _registered: list[ModuleType] = []
 
 def _modules() -> tuple[ModuleType, ...]:
     """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import bake, prefs, settings, ui
+    from . import bake, live, prefs, settings, ui
     from .operators import table
 
-    return (settings, prefs, table, bake, ui)
+    return (settings, prefs, table, bake, live, ui)
 
 
 def register() -> None:
@@ -29,7 +30,10 @@ def register() -> None:
                 if hasattr(module, "register"):
                     module.register()
     except Exception:
-        unregister()
+        while _registered:
+            # a part that is not there cannot be taken back, and what it says of that would hide what failed
+            with suppress(Exception):
+                unregister()
         raise
     # bpy as a module crashes or hangs at exit over what Python still has registered with it
     if not bpy.app.binary_path:
@@ -41,8 +45,10 @@ def unregister() -> None:
     atexit.unregister(unregister)
     while _registered:
         module = _registered.pop()
-        if hasattr(module, "unregister"):
-            module.unregister()
-        for cls in reversed(getattr(module, "classes", ())):
-            if getattr(cls, "is_registered", False):
-                bpy.utils.unregister_class(cls)
+        try:
+            if hasattr(module, "unregister"):
+                module.unregister()
+        finally:
+            for cls in reversed(getattr(module, "classes", ())):
+                if getattr(cls, "is_registered", False):
+                    bpy.utils.unregister_class(cls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bmesh
@@ -15,6 +16,23 @@ RELATIVE_PATH: dict[str, Any] = {"options": {"PATH_SUPPORTS_BLEND_RELATIVE"}} if
 #: the Mesh Cache modifier's "mirror no axis": a set of names in 4.2, three switches in 4.5
 _FLIPS_BY_NAME = bpy.types.MeshCacheModifier.bl_rna.properties["flip_axis"].type == "ENUM"
 NO_FLIP: Any = set() if _FLIPS_BY_NAME else (False, False, False)
+
+
+def look_for_presets(folder: Path, there: bool) -> None:
+    """Let Blender look for presets in `presets` of a folder, or no longer; it looks nowhere else before 4.3."""
+    if hasattr(bpy.utils, "register_preset_path"):
+        (bpy.utils.register_preset_path if there else bpy.utils.unregister_preset_path)(str(folder))
+
+
+def draw_presets(menu: bpy.types.Menu, context: bpy.types.Context, folder: Path) -> None:
+    """A menu of presets, those in `presets` of a folder among them."""
+    if hasattr(bpy.utils, "register_preset_path"):
+        menu.draw_preset(context)
+        return
+    kind: Any = menu
+    menu.path_menu([*bpy.utils.preset_paths(kind.preset_subdir), str(folder / "presets" / kind.preset_subdir)],
+                   kind.preset_operator, filter_ext=lambda ending: ending.lower() == ".py",
+                   display_name=lambda name: bpy.path.display_name(name, title_case=False))
 
 
 def identifier(modifier: bpy.types.Modifier) -> int:
@@ -115,3 +133,27 @@ def select_bones(armature: bpy.types.Object, names: set[str]) -> None:
     """Select these bones and no others. From Blender 5.0 on that is kept by the pose."""
     for bone in armature.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
+
+
+def painted_weight(scene: bpy.types.Scene) -> Any:
+    """What has the weight that strokes paint: the brush, or the settings that all brushes share; None without a brush.
+    Shared settings are each mode's own from 5.0 on."""
+    paint = scene.tool_settings.weight_paint
+    owner = paint if hasattr(paint, "unified_paint_settings") else scene.tool_settings
+    shared = getattr(owner, "unified_paint_settings", None)
+    if shared is not None and shared.use_unified_weight:
+        return shared
+    return None if paint is None else paint.brush
+
+
+#: the tool of Weight Paint that paints with a brush; brushes are assets from 4.3 on
+WEIGHT_BRUSH = "builtin.brush" if VERSION >= (4, 3, 0) else "builtin_brush.Draw"
+
+
+def take_weight_brush(context: bpy.types.Context) -> None:
+    """Make that the tool of the 3D View where another one is; a background Blender has no tools."""
+    if bpy.app.background or context.workspace is None:
+        return
+    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT", create=False)
+    if tool is not None and "brush" not in tool.idname:
+        bpy.ops.wm.tool_set_by_id(name=WEIGHT_BRUSH, space_type="VIEW_3D")

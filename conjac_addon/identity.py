@@ -77,6 +77,11 @@ def was_seen(written: str) -> bool:
     return bool(_first.get(written))
 
 
+def name_of(written: str) -> str | None:
+    """What the object that the UUID belongs to is called now; None where it is not there any more."""
+    return next((obj.name for obj in bpy.data.objects if obj.conjac.cache.uuid == written and not is_shared(obj)), None)
+
+
 def library_of(obj: bpy.types.Object) -> bpy.types.Library | None:
     """The file that what is written on the object comes from: its own, or that of what it overrides."""
     override = obj.override_library

@@ -44,7 +44,7 @@ SHARP_EXPORT = "abc"
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, "strength")
+READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength")
 
 
 def property_name(entry: Entry, param: Param) -> str:
@@ -232,6 +232,10 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
             item("uv", "UV Map", "Faces want to have the shape that the active UV map gives them, scaled to the area "
                  "of the mesh; the warp runs along U", 1)])
 
+    soft_pins: bpy.props.BoolProperty(
+        name="Soft Pins", description="Weights of Pin are strengths: 1 holds hard, less gives way, the more the lower "
+        "it is. Off, what is above 0.5 holds hard and the rest not at all, as in files of earlier versions",
+        default=False, override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and hold it then",
         default=False, override=OVERRIDABLE)
@@ -333,7 +337,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 
 def _maps() -> dict[str, Any]:
     """What is painted, and the second value of each parameter that may be, by name."""
-    besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, *catalogue.CLOTH_NUMBERS,
+    besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     made = {name: one for param in besides for name, one in with_dial(param, param.key).items()}
     made[catalogue.SHARP.key] = number(catalogue.SHARP, update=_choose_alembic)
@@ -352,7 +356,8 @@ def _maps() -> dict[str, Any]:
 def _exact_defaults() -> dict[str, float | int | bool]:
     """The catalogue's defaults by property name, in double precision."""
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
-    numbers = (catalogue.DENSITY, *catalogue.CLOTH_NUMBERS, *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
+    numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.SHARP_NUMBERS,
+               *catalogue.SHARP_OPTIONS)
     besides = {param.key: param.default for param in numbers}
     return known | besides | {"step": 1.0 / 120.0}
 

@@ -35,6 +35,16 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
         column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")  # type: ignore[arg-type]
 
 
+def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0) -> str:
+    """A sentence, or as much of it as one line takes, with an ellipsis. beside: units of what else is in that line."""
+    if region is None or region.type not in {"UI", "WINDOW"}:
+        found = tuple(textwrap.wrap(text, LINE - 1))
+    else:
+        unit = UNIT * bpy.context.preferences.system.ui_scale
+        found = fitted(text, round(_width(region) - (MARGINS + beside) * unit), _points())
+    return f"{found[0]}…" if found[1:] else text
+
+
 def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
     """A sentence in a dialog that is `width` wide, as Blender counts: pixels at a scale of one."""
     scale = bpy.context.preferences.system.ui_scale

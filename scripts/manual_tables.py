@@ -40,6 +40,7 @@ TITLES = {
     "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),
     "motor": ("Motor", "What moves a joint over time."),
     "joint_friction": ("Friction inside Joints", "What brakes bearings under load."),
+    "live_engine": ("Play Live", "What moves a body while it is played live."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
 }
 
@@ -66,8 +67,9 @@ def page() -> str:
               "| --- | --- | --- | --- | --- |",
               *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
                                     *catalogue.SHARP_OPTIONS)), ""]
-    lines += ["## Body", "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
-              row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), ""]
+    lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`: there where *Soft Pins* is on.", "",
+              "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
+              row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]
     return "\n".join(lines)
 
 

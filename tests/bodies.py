@@ -4,7 +4,7 @@ import numpy as np
 
 from solver import catalogue, threads  # noqa: F401
 from solver.contact.find.ground import NOWHERE, Ground
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -58,7 +58,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
     law = friction and catalogue.find("friction", friction[0]).load()({"friction_coefficient": friction[1]})
     plane = NOWHERE if ground is None else Ground(np.array([0, 0, ground[0]]), np.array([0, 0, 1.0]))
     stiffness = np.full(len(nodes), 0.0 if ground is None else float(ground[1]))
-    standing = OnGround(plane, stiffness, coordinates.is_free, law, *(ground or ())[2:])
+    standing = GroundPenalty(plane, stiffness, coordinates.is_free, law, *(ground or ())[2:])
     body = BodyInWorld("box", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], elastic, coordinates, nodes, mass, np.asarray(gravity, float), standing, 1,
                  condensation=condensation, integrator=find_integrator(integrator, params), linear=solver,

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.report import Claim, claim, emit
 from solver import catalogue
 from solver.assembly.linearised import Linearised
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.free_nodes import FreeNodes
 from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
@@ -94,7 +94,7 @@ def world(mesh: tuple[Vec, np.ndarray] | None = None, **adaptive: float) -> Pull
     params = {param.key: param.default for param in entry.params} | {"beta": BETA} | adaptive
     body = BodyInWorld("armadillo", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Pulled([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]),
-                  OnGround.nowhere(coordinates.is_free), 1, condensation=entry.load()(mesh, linear, params),
+                  GroundPenalty.nowhere(coordinates.is_free), 1, condensation=entry.load()(mesh, linear, params),
                   integrator=catalogue.find("integrator", "semi_implicit").load()({}), linear=linear,
                   stage_solver=NewtonDirect({"tolerance": 1e-6, "iterations": 100}))
 

@@ -106,15 +106,15 @@ class Watched:
         return self.law.coefficient
 
     @property
-    def grips(self) -> bool:
-        return self.law.grips
+    def has_static_friction(self) -> bool:
+        return self.law.has_static_friction
 
     def impulses(self, rubbing: SlidingNodes, respond: Respond) -> np.ndarray:
         r = self.law.impulses(rubbing, respond)
         one = Filter({"friction_coefficient": MU}).impulses(rubbing, respond) / rubbing.mass[:, None]
         left = rubbing.along(rubbing.slip + respond(r))
         speeds = (np.linalg.norm(v, axis=1) for v in (rubbing.slip, rubbing.slip + one, left))
-        self.rows += zip(rubbing.pressing, *speeds)
+        self.rows += zip(rubbing.normal_impulse, *speeds)
         self.last = rubbing
         return r
 
@@ -136,7 +136,7 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
         if watched is not None and watched.last is not None:
             rubbing = watched.last
             way = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H
-            moved += zip(np.full(len(way), i), rubbing.pressing, np.linalg.norm(way, axis=1))
+            moved += zip(np.full(len(way), i), rubbing.normal_impulse, np.linalg.norm(way, axis=1))
             watched.last = None
     share = world.mass / world.mass.sum()
     gone = share @ (xs[-1] - xs[0])

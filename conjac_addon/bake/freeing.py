@@ -7,8 +7,8 @@ from pathlib import Path
 
 import bpy
 
-from .. import members, playback
-from . import belongings, home, place, players, taken
+from .. import identity, members, playback
+from . import belongings, contents, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
@@ -23,7 +23,9 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     if not at.own:
         said = home.read(at.folder)
         _hide(holder, scene)
-        return f'"{holder.name}" plays no bake; the frames of "{said.object if said else "another object"}" stay'
+        name = (identity.name_of(said.uuid) or said.object) if said else ""
+        whose = f'"{name}"' if name else "another object"
+        return f'"{holder.name}" plays no bake; the frames of {whose} stay'
     taken.sweep(at.folder)
     freed = kept_on_disk(at.folder)
     place.cache_of(at.folder).free()
@@ -32,6 +34,8 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     belongings.free(at.folder, {path.name for path in played})
     if not played:
         players.forget(at.folder)
+        if contents.takes(at.folder):  # which are played again only from a folder of its own
+            return f'"{holder.name}": {freed} freed; its takes stay'
         home.forget(at.folder)
         return f'"{holder.name}": {freed} freed'
     names = ", ".join(sorted({name for others in played.values() for name in others}))

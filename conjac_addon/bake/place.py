@@ -175,6 +175,11 @@ def is_of_another_file(obj: bpy.types.Object) -> bool:
     return not found.own and home.read(found.folder) is not None and not _is_ours(found.folder, found.uuid)
 
 
+def is_of_this_file(folder: Path, written: str) -> bool:
+    """Whether a folder is signed for an object of this .blend, which may have been deleted since."""
+    return _is_ours(folder, written)
+
+
 def is_temporary(obj: bpy.types.Object, blend: str | None = None) -> bool:
     """Whether the results will be deleted when Blender closes, as the .blend was never saved."""
     blend = bpy.data.filepath if blend is None else blend

@@ -71,7 +71,7 @@ def status(obj: bpy.types.Object) -> Status:
             return replace(found, state="stale", text=changed_mesh)
         moved = gather.moved(obj, bpy.context.scene, folder) if at.own else []  # a copy may play it elsewhere
         if moved:
-            return replace(found, state="stale", text=f"Baked before {_listed(moved)} moved; bake again")
+            return replace(found, state="stale", text=f"Baked before {' and '.join(moved)}; bake again")
         by_hand, counts = playback.moved.sentence(playback.mechanism.playing(obj), bpy.context.scene)
         if counts:
             return replace(found, state="stale", text=by_hand, by_hand=True)
@@ -84,9 +84,7 @@ def status(obj: bpy.types.Object) -> Status:
         found = _in_range(found, *frame_range(obj.conjac, bpy.context.scene))
         said = home.read(folder)
         if not at.own and said is not None:
-            # of the same name it is the one of another file
-            whose = Path(said.blend).name if said.blend and said.object == obj.name else said.object
-            found = replace(found, text=f'{found.text}, of "{whose}": its first bake makes its own')
+            found = replace(found, text=f"{found.text}, of {_whose(folder, said, obj)}: its first bake makes its own")
         if found.state == "complete":
             told = (by_hand, found.text, found.wrong)
             return replace(found, text=". ".join(filter(None, told)), by_hand=bool(by_hand))
@@ -111,9 +109,18 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
         whose = f'its bake of "{blend}"' if blend not in ("", Path(bpy.data.filepath).name) else (
             "an earlier bake of its own")
     elif said is not None:
-        whose = f'the bake of "{said.object}"' if said.object != obj.name else f'a bake of "{Path(said.blend).name}"'
+        whose = f"the bake of {_whose(playing.parent, said, obj)}"
     other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
     return f"{other}; bake again to see its own frames"
+
+
+def _whose(folder: Path, said: home.Home, obj: bpy.types.Object) -> str:
+    """Whose bake lies in a folder that is not the object's own: that one's present name, where it is in this .blend."""
+    if place.is_of_this_file(folder, said.uuid):
+        name = identity.name_of(said.uuid)
+        return "an object that was deleted" if name is None else f'"{name}"'
+    # of the same name it is the one of another file
+    return f'"{Path(said.blend).name}"' if said.blend and said.object == obj.name else f'"{said.object}"'
 
 
 def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:

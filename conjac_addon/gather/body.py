@@ -9,9 +9,10 @@ import bpy
 import numpy as np
 
 from ...solver import catalogue
+from ...solver.errors import BadInput
 from .. import identity, members
 from .. import settings as properties
-from . import animated, attach, cloth, fibers, maps, spots
+from . import animated, attach, cloth, fibers, maps, pins, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -41,7 +42,7 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     settings = obj.conjac
     of: Callable[[str], dict[str, Any]] = lambda family: choice(settings, family, scene)  # noqa: E731
     body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": of("damping"),
-                            "painted": {}, "dynamic": {}, "pin": {}}
+                            "painted": {}, "dynamic": {}, "pin": pins.pin_settings(obj, scene)}
     if members.is_cloth(obj):
         body["cloth"] = cloth.cloth_settings(obj, scene, of)
     else:
@@ -91,6 +92,7 @@ class BodyReader:
         body["pin"] |= self.motion.pin_motion()
         if self._let_go is not None:
             body["pin"] |= self._let_go.fields(self._job.array)
+        body["pin"] |= self.motion.pin_stiffness()
         body |= self.motion.activation() | self.motion.half_life()
         body.pop("cuts", None)
         body.pop("nails", None)
@@ -139,11 +141,17 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
         body["surface"]["object_vertices"] = job.array("object_vertices", in_object)
     number: Callable[[str], float] = lambda name: map_end(obj, evaluation.scene, name)  # noqa: E731
     animated = np.zeros(len(vertices), dtype=bool)
+    may_change = pins.may_change(obj)
     for one in painted:
         kind: maps.MapKind = one.entry.load(_PACKAGE)()
-        kind.fill(body, one, job.array, number)
         if kind.animated:
-            animated |= one.weights > maps.PAINTED
+            animated |= pins.holds(obj, one.weights) | may_change
+            if not animated.any():
+                least = 0 if pins.are_soft(obj) else maps.PAINTED
+                raise BadInput(f'no vertex in its group "{one.group}" is painted above {least}, so nothing is pinned',
+                               "Paint where the body is held, or remove the group", obj.name)
+            pins.report_halves(obj, one.weights, report)
+        kind.fill(body, one, job.array, number)
     if not is_cloth:
         spots.fill_handles(body, evaluation, job, report)
     return vertices, np.flatnonzero(animated).astype(np.int32)

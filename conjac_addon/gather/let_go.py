@@ -1,4 +1,5 @@
-"""Pins that let go: where modifiers bring weights of Pin down on the way, as Vertex Weight Mix does by keyframes."""
+"""Pins that change: where modifiers bring weights of Pin down on the way, as Vertex Weight Mix does by keyframes, what
+is hard lets go, and soft pins are as strong as their weights at each frame."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..members import is_sharp
-from . import maps, stack
+from . import maps, pins, stack
 from .evaluation import Evaluation
 
 NEVER = np.iinfo(np.int32).max  #: frame of what is held to the end
@@ -25,6 +26,7 @@ class LettingGo:
         self._held: NDArray[np.bool_] | None = None  #: at the start frame, (n,)
         self._until = np.zeros(0, dtype=np.int32)  #: of each vertex, (n,)
         self._later: NDArray[np.bool_] = np.zeros(0, dtype=bool)  #: what is painted on the way alone, (n,)
+        self._weights: list[NDArray[np.float64]] = []  #: of soft pins at each frame, (n,)
 
     def see(self, frame: int) -> None:
         """Read which vertices are held at a whole frame, which the scene stands at. Raises NoSuchThing."""
@@ -32,8 +34,9 @@ class LettingGo:
             return
         mesh = self._evaluation.mesh(all_layers=True)
         name = self._evaluation.object.name
-        held = maps.of_group(self._evaluation.evaluated(self._evaluation.object), mesh, self._group, "Pin", name,
-                             lambda _: None) > maps.PAINTED
+        weights = maps.of_group(self._evaluation.evaluated(self._evaluation.object), mesh, self._group, "Pin", name,
+                                lambda _: None)
+        held = pins.is_hard(self._evaluation.object, weights)
         self._evaluation.release()
         if self._held is None:
             self._held, self._later = held, np.zeros(len(held), dtype=bool)
@@ -41,17 +44,28 @@ class LettingGo:
         if len(held) == len(self._held):  # else the vertices of the mesh change, which its motion refuses
             self._until[self._held & ~held & (self._until == NEVER)] = frame
             self._later |= held & ((self._until < frame) | ~self._held)
+            if pins.are_soft(self._evaluation.object):
+                self._weights.append(weights)
 
     def fields(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
-        """The field of scene.json's pin, empty where all is held to the end."""
-        name = self._evaluation.object.name
-        if self._later.any():
+        """The fields of scene.json's pin, empty where all is held to the end."""
+        name, changing = self._evaluation.object.name, self._strengths(store)
+        if self._later.any() and not self._weights:
             self._report(f'"{name}": {np.count_nonzero(self._later)} vertices are painted with Pin at later frames '
                          "alone, and not held then: a nail holds from a frame on")
         if not (self._until < NEVER).any():
-            return {}
+            return changing
         if is_sharp(self._evaluation.object):
             self._report(f'"{name}": its Pin fades at frame {self._until.min()}, and cloth with Sharp Edges is held to '
                          "the end")
             return {}
-        return {"until": store("pin_until", self._until)}
+        return changing | {"until": store("pin_until", self._until)}
+
+    def _strengths(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
+        """Weights of soft pins that change, empty where none does."""
+        weights = np.array(self._weights)
+        changing = np.flatnonzero(np.ptp(weights, axis=0)) if len(weights) else np.zeros(0, dtype=np.int64)
+        if not len(changing):
+            return {}
+        return {"strengths": store("pin_strengths", weights[:, changing]),
+                "strength_vertices": store("pin_strength_vertices", changing.astype(np.int32))}

@@ -62,9 +62,6 @@ class Pin:
 
     def fill(self, body: dict[str, Any], painted: PaintedMap, store: Callable[[str, NDArray[Any]], str],
              number: Callable[[str], float]) -> None:
-        if not painted.is_painted():
-            raise BadInput(f'no vertex in its group "{painted.group}" is painted above {PAINTED}, so nothing is pinned',
-                           "Paint where the body is held, or remove the group", painted.object)
         body["pin"]["weights"] = store(painted.entry.key, painted.weights)
 
 

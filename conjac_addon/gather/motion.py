@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from .. import members
-from . import animated, fibers
+from . import animated, fibers, pins
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
 from .ground import GroundPlane
@@ -38,6 +38,8 @@ class Motion:
         self._calms = (animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
                        and not members.is_sharp(evaluation.object))
         self._half_lives: list[float] = []
+        self._softens = pins.has_keyframes(evaluation.object)
+        self._stiffness: list[float] = []
 
     def begin(self) -> None:
         """Open what is written sample by sample."""
@@ -54,7 +56,7 @@ class Motion:
     @property
     def moves_between(self) -> bool:
         """Whether samples between whole frames are looked at."""
-        return bool(self._pins or self._plane or self._is_activated or self._calms or self._followed)
+        return bool(self._pins or self._plane or self._is_activated or self._calms or self._softens or self._followed)
 
     def take(self, i: int) -> None:
         """Read sample `i`, which the scene stands at."""
@@ -64,21 +66,24 @@ class Motion:
         if not sub:
             self._to_object.append(np.linalg.inv(self._evaluation.to_world()))
 
-    def _sample(self, frame: int, subframe: float, pins: ArrayStream | None, plane: ArrayStream | None) -> None:
+    def _sample(self, frame: int, subframe: float, held: ArrayStream | None, plane: ArrayStream | None) -> None:
         if self._is_activated:
             muscle = self._evaluation.evaluated(self._evaluation.object).conjac
             self._activation.append(float(getattr(muscle, fibers.ACTIVATION)))
         if self._calms:
             body = self._evaluation.evaluated(self._evaluation.object).conjac
             self._half_lives.append(float(getattr(body, catalogue.WOBBLE_HALF_LIFE.key)))
+        if self._softens:
+            self._stiffness.append(float(getattr(self._evaluation.evaluated(self._evaluation.object).conjac,
+                                                 pins.STIFFNESS)))
         for one in self._followed:
             one.sample()
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))
-        if pins is not None:
+        if held is not None:
             self._pins_move |= not np.array_equal(positions[self._pinned], self._rest[self._pinned])
-            self._job.append(pins, positions[self._pinned])
+            self._job.append(held, positions[self._pinned])
         if plane is not None and self._ground is not None:
             self._job.append(plane, self._ground.follow())
 
@@ -103,6 +108,13 @@ class Motion:
         if not self._calms:
             return {}
         return {catalogue.WOBBLE_HALF_LIFE.key: self._job.array("wobble_half_life", np.maximum(self._half_lives, 0.0))}
+
+    def pin_stiffness(self) -> dict[str, str]:
+        """The field of scene.json's pin, empty where it has no keyframes."""
+        if not self._softens:
+            return {}
+        least = catalogue.PIN_STIFFNESS.low or 0.0
+        return {"stiffness": self._job.array("pin_stiffness", np.maximum(self._stiffness, least))}
 
     def ground_motion(self) -> dict[str, str]:
         """The fields of scene.json's ground, empty where it stands still."""

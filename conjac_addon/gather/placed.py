@@ -39,8 +39,13 @@ def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
     return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values()))}
 
 
+#: names of what moved, in a sentence
+MOST = 3
+
+
 def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
-    """Names of what stands elsewhere than when the bake was read, and "Handles" and the like where one came or went.
+    """What stands elsewhere than when the bake was read, as "Cube, Ball moved", and what came or went, as "Handles were
+    added".
 
     Empty where the folder does not say. Cheap: nothing is evaluated.
     """
@@ -48,13 +53,18 @@ def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[s
     if then is None:
         return []
     now = _objects(obj, scene)
-    changed = {_list_of(what) for what in then.keys() ^ now.keys()}
+    changed = set()
     for what in then.keys() & now.keys():
         here = np.array(now[what].matrix_world, dtype=np.float64)
         near = np.abs(here - then[what]).max() <= SAME * max(np.abs(then[what]).max(), 1.0e-9)
         if not near and not may_move(now[what]):
             changed.add(now[what].name)
-    return sorted(changed)
+    names = sorted(changed)
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    told = [f"{', '.join(names[:MOST])}{more} moved"] if names else []
+    for verb, whats in (("added", now.keys() - then.keys()), ("removed", then.keys() - now.keys())):
+        told += [f"{one} were {verb}" for one in sorted({_list_of(what) for what in whats})]
+    return told
 
 
 def may_move(obj: bpy.types.Object) -> bool:

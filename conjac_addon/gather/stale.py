@@ -129,7 +129,7 @@ _IN_WORLD = re.compile(r"^arrays/(body\d+_)?vertices\.npy$|(^|\.)surface\.object
 #: what scene_settings does not know: it is read from the scene
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
-    r"|bodies\.\d+\.(surface|painted|dynamic|pin|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
+    r"|bodies\.\d+\.(surface|painted|dynamic|pin(?!\.stiffness)|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
     r"|bodies\.\d+\.cloth\.(uv|warp|seams)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|subframe|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
@@ -140,8 +140,8 @@ _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
-    """Whether a half-life was read over time."""
-    return path.endswith(f".{catalogue.WOBBLE_HALF_LIFE.key}") and isinstance(flat[path], str)
+    """Whether a half-life or the stiffness of pins was read over time."""
+    return path.endswith((f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness")) and isinstance(flat[path], str)
 
 
 def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
@@ -216,6 +216,8 @@ def _label(path: str) -> str:
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
     if keys[0] == "surface" or keys in (["bodies"], ["soft_bodies"]):
         return _OF_BODIES.get(keys[-1], "Shape")
+    if keys[-2:] == ["pin", "stiffness"]:
+        return catalogue.PIN_STIFFNESS.label
     if keys[0] == "forces":
         return "Welds"
     if keys[0] == "mechanisms" and "springs" in keys:

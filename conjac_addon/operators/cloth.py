@@ -1,14 +1,15 @@
-"""Make meshes cloth, with the numbers of cotton, as stiff as their faces can show."""
+"""Make meshes, or soft bodies that enclose nothing, cloth: with the numbers of cotton, as stiff as faces can show."""
 
 import bpy
 
-from .. import kinds, members
+from .. import failures, kinds, members, playback
 from ..redraw import redraw_panels
 from . import chosen
 from .first_settings import suit_cloth
 from .joining import join
 from .light import Behaviour
-from .poll import mesh_unless
+from .poll import active_soft_body, mesh_unless, unless
+from .setup import remove_preview
 
 
 class CONJAC_OT_add_cloth(Behaviour):
@@ -24,5 +25,25 @@ class CONJAC_OT_add_cloth(Behaviour):
             obj.conjac.kind = kinds.CLOTH
             suit_cloth(obj, context.scene)
             join(obj, context.scene)
+        redraw_panels()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_turn_into_cloth(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        from ..bake.operators import is_baking
+
+        obj = unless(cls, active_soft_body(cls, context), members.is_cloth, "The active object is cloth already")
+        return unless(cls, obj, is_baking, "Cancel the running bake first") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        playback.hide(obj)
+        playback.hide_cut(obj)
+        remove_preview(obj)
+        obj.conjac.kind = kinds.CLOTH
+        suit_cloth(obj, context.scene)
+        failures.mend(obj.session_uid, failures.BAKE)
         redraw_panels()
         return {"FINISHED"}

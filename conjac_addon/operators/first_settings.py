@@ -83,6 +83,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
     it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
     settings, unit = obj.conjac, unit_scale(scene)
     _choose(settings.solver, SOLVER)
+    if not settings.is_property_set("soft_pins"):
+        settings.soft_pins = True
     if not settings.is_property_set("spot"):
         settings.spot = SPOT
     if not settings.is_property_set("suggest_spots"):
@@ -156,6 +158,8 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     _choose(settings.solver, CLOTH_SOLVER)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
+    if not settings.is_property_set("soft_pins"):
+        settings.soft_pins = True
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):

@@ -8,7 +8,7 @@ from typing import TypeVar
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import status_line
+from .. import failures, status_line
 from ..events import is_cancel
 from ..redraw import redraw_panels
 from .poll import soft_body_to_read, unless, with_inside
@@ -60,11 +60,10 @@ class OnWorker:
             text = next(self._steps)
         except StopIteration as end:
             self.cancel(context)
-            return self._told(end.value)
+            return self._told(self._uid, end.value)
         except ConJacError as error:
             self.cancel(context)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self._failed(self._uid, error)
         except Exception:
             self.cancel(context)  # a defect must not leave the button grey and the timer running
             raise
@@ -81,8 +80,8 @@ class OnWorker:
         redraw_panels()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        uid, told = context.object.session_uid, ""
         steps = self.work(context.object, context.scene, wait=TICK)
-        told = ""
         try:
             while True:
                 text = next(steps)
@@ -90,12 +89,18 @@ class OnWorker:
                     print(text, flush=True)
                     told = text
         except StopIteration as end:
-            return self._told(end.value)
+            return self._told(uid, end.value)
         except ConJacError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self._failed(uid, error)
 
-    def _told(self, notes: list[str]) -> set[str]:
+    def _failed(self, uid: int, error: ConJacError) -> set[str]:
+        failures.keep(uid, type(self).__name__, str(error), error.code)
+        self.report({"ERROR"}, str(error))
+        redraw_panels()
+        return {"CANCELLED"}
+
+    def _told(self, uid: int, notes: list[str]) -> set[str]:
+        failures.mend(uid, type(self).__name__)
         for note in notes:
             self.report({"INFO"}, note)
         return {"FINISHED"}

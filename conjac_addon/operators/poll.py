@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from .. import members
+from .. import members, uncounted
 
 Operator = Any  # the class of a button, or of what it is mixed of
 
@@ -17,6 +17,14 @@ def unless(cls: Operator, obj: bpy.types.Object | None, wrong: Callable[[bpy.typ
         return obj
     cls.poll_message_set(why)
     return None
+
+
+class DynamicOnly:
+    """Of a button that is grey where dynamic nodes count for nothing: its tooltip says why."""
+
+    @classmethod
+    def description(cls: Operator, context: bpy.types.Context, _properties: bpy.types.OperatorProperties) -> str:
+        return uncounted.tooltip(cls.bl_description, context.object, "dynamic")
 
 
 def _editable(cls: Operator, obj: bpy.types.Object, what: str) -> bpy.types.Object | None:

@@ -43,6 +43,32 @@ class CONJAC_OT_add_ground(Behaviour):
         return {"FINISHED"}
 
 
+class CONJAC_OT_level_ground(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return unless(cls, baked(cls, context), lambda obj: sunk(obj, context.scene) <= GAP,
+                      "Its ground is not below the grid, or something lies that deep") is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = members.owner(context.object)
+        if not obj.is_editable:
+            self.report({"ERROR"}, f'"{obj.name}" is linked from another file: make it local or add a library override')
+            return {"CANCELLED"}
+        obj.conjac.ground_height += sunk(obj, context.scene)
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """How far [Blender units] the ground plane lies below the grid and all that stands on it: it was put there by what
+    lay deeper then. 0 without such a ground."""
+    settings = members.shared_settings(obj)
+    if not settings.use_ground or settings.ground_object is not None:
+        return 0.0
+    below = [box(one)[0].z for one in members.colliders(obj, scene)]
+    return max(0.0, min(0.0, lowest(members.owner(obj), scene), *below) - settings.ground_height)
+
+
 def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Height of the lowest corner of what is baked with an object, as it stands now, in Blender units."""
     shown = [one for one in members.members(obj, scene) if one.type != "EMPTY"]

@@ -1,4 +1,4 @@
-"""Add and remove a soft body, its painted groups and its dynamic handles."""
+"""Add and remove a soft body and its dynamic handles."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,14 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from ...solver import catalogue
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
-from ..settings import painted_default
 from . import chosen
 from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
 from .joining import join
 from .light import Behaviour
-from .poll import active_mesh, active_soft_body, baked, mesh_unless, unless
+from .poll import DynamicOnly, active_mesh, baked, mesh_unless, unless
 
 #: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
 TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
@@ -108,58 +106,7 @@ class CONJAC_OT_remove(Behaviour):
         return {"FINISHED"}
 
 
-def loses_paint(obj: bpy.types.Object) -> bool:
-    """Whether weights cannot be painted on its mesh, or would be gone from the saved file, as on overridden meshes."""
-    return not obj.data.is_editable or obj.data.override_library is not None
-
-
-#: what `unless` asks before something is painted
-UNPAINTABLE = (loses_paint, "Its mesh is linked from another file, and Blender saves no paint on it: make the mesh "
-               "local first, by Object > Relations > Make Local > Selected Objects and Data")
-
-
-def leave_other_modes(context: bpy.types.Context, obj: bpy.types.Object) -> None:
-    """Make an object the active one, in Object Mode."""
-    if context.view_layer.objects.active != obj:  # a Properties editor may be pinned to another one
-        if context.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        context.view_layer.objects.active = obj
-    if obj.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup) -> None:
-    """Let the artist paint a group of the active object."""
-    obj.vertex_groups.active = group
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-
-
-class CONJAC_OT_add_group(Behaviour):
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_soft_body(cls, context), *UNPAINTABLE) is not None
-
-    @classmethod
-    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return f"{catalogue.maps()[properties.map].sentence}: paint it as a vertex group"
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        obj, settings = context.object, context.object.conjac
-        name = getattr(settings, f"{self.map}_group") or catalogue.maps()[self.map].label
-        leave_other_modes(context, obj)
-        group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
-        if group is None:
-            group = obj.vertex_groups.new(name=name)
-            for param in catalogue.maps()[self.map].params:
-                low, high = getattr(settings, param.key), f"{param.key}_high"
-                if param.unit and getattr(settings, high) <= low:  # paint is for more of it
-                    setattr(settings, high, painted_default(param, low))
-        setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
-        paint(obj, group)
-        return {"FINISHED"}
-
-
-class CONJAC_OT_add_handle(AddEntry, Behaviour):
+class CONJAC_OT_add_handle(DynamicOnly, AddEntry, Behaviour):
     of_volumes = True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -167,5 +114,5 @@ class CONJAC_OT_add_handle(AddEntry, Behaviour):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_handle(RemoveEntry, Behaviour):
+class CONJAC_OT_remove_handle(DynamicOnly, RemoveEntry, Behaviour):
     entries = "handles"

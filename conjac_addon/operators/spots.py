@@ -5,13 +5,13 @@ import bpy
 from ..redraw import redraw_panels
 from .entries import RemoveEntry
 from .light import Behaviour
-from .poll import active_soft_body, unless, with_inside
-from .setup import UNPAINTABLE, leave_other_modes, paint
+from .painting import UNPAINTABLE, leave_other_modes, paint
+from .poll import DynamicOnly, active_soft_body, unless, with_inside
 
 NAME = "Spots"  #: of a new group, which Blender numbers
 
 
-class CONJAC_OT_add_spots(Behaviour):
+class CONJAC_OT_add_spots(DynamicOnly, Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, with_inside(cls, active_soft_body(cls, context)), *UNPAINTABLE) is not None
@@ -26,5 +26,5 @@ class CONJAC_OT_add_spots(Behaviour):
         return {"FINISHED"}
 
 
-class CONJAC_OT_remove_spots(RemoveEntry, Behaviour):
+class CONJAC_OT_remove_spots(DynamicOnly, RemoveEntry, Behaviour):
     entries = "spots"

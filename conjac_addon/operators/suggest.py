@@ -6,10 +6,11 @@ from mathutils import Vector
 from . import preview_objects, still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
+from .poll import DynamicOnly
 from .setup import add_handle_at
 
 
-class CONJAC_OT_suggest_handles(OnWorker, Behaviour):
+class CONJAC_OT_suggest_handles(DynamicOnly, OnWorker, Behaviour):
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         return suggest(obj, scene, self.count, wait)
 

@@ -8,8 +8,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...solver import catalogue
-from ..bake import behind, break_lock, share
+from ..bake import break_lock, share
 from ..bake import operators as bake
+from ..live import operators as live
+from ..live import performance
 from ..menus import FIBERS, SHARING, items
 from ..settings import painted_params
 from . import (
@@ -20,9 +22,11 @@ from . import (
     crossing,
     cuts,
     farm,
+    heat,
     jiggle,
     mechanism,
     nails,
+    painting,
     preview,
     preview_joints,
     pulls,
@@ -33,6 +37,7 @@ from . import (
     spots,
     springs,
     suggest,
+    takes,
     welds,
     wobble,
 )
@@ -41,12 +46,18 @@ from .light import operator
 #: methods of what runs behind the window
 BEHIND = ("invoke", "modal", "cancel")
 
+#: the method of what has a tooltip for each moment
+TELLS = ("description",)
+
 #: what is no step of undo, or is one that has nothing to adjust
 NO_STEP: set[Any] = set()
 UNDO: set[Any] = {"UNDO"}
 
 WHICH = IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
 
+
+#: which take
+TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", default=0, min=0, options={"SKIP_SAVE"})
 
 #: of one click that makes what is selected move
 QUICK: dict[str, Any] = {
@@ -79,23 +90,36 @@ classes = (
         "remove", setup, "Remove Soft Body",
         "Take ConJac off the active object; painted groups, settings and baked files stay"),
     operator(
-        "add_group", setup, "Paint Map",
-        "Make the vertex group of this map active, create it where it is missing, and paint it", asks=("description",),
+        "add_group", painting, "Paint Map",
+        "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
         map=EnumProperty(
             name="Map", description="Which map to paint",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
-        "add_handle", setup, "Add Dynamic Handle",
-        "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node"),
+        "show_heat", heat, "Show Heat Map",
+        "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
+        map=EnumProperty(
+            name="Map", description="Which map to show",
+            items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
-        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", index=WHICH),
+        "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
+    operator(
+        "add_handle", setup, "Add Dynamic Handle",
+        "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node", asks=TELLS),
+    operator(
+        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", asks=TELLS,
+        index=WHICH),
     operator(
         "add_spots", spots, "Paint Other Spots",
-        "Paint spots that move in a way of their own, in a new vertex group"),
+        "Paint spots that move in a way of their own, in a new vertex group", asks=TELLS),
     operator(
-        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", index=WHICH),
+        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", asks=TELLS,
+        index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
+    operator(
+        "turn_into_cloth", cloth, "Turn Into Cloth",
+        "Make the active soft body cloth, as what encloses nothing has no inside to be soft"),
     operator(
         "add_cut", cuts, "Add Cut",
         "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
@@ -157,7 +181,7 @@ classes = (
     operator(
         "preview_field", preview, "Show Map",
         "Show the fibers of the active soft body as lines, or a map as colors on its tetrahedra",
-        UNDO, (*BEHIND, "description"),
+        UNDO, (*BEHIND, *TELLS),
         field=EnumProperty(
             name="Field", description="What to show",
             items=[(FIBERS, "Fibers", "A line along the fibers of each tetrahedron"),
@@ -175,7 +199,7 @@ classes = (
     operator(
         "suggest_handles", suggest, "Suggest Dynamic Nodes",
         "Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like",
-        UNDO, BEHIND,
+        UNDO, (*BEHIND, *TELLS),
         count=IntProperty(
             name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
     operator(
@@ -198,6 +222,9 @@ classes = (
     operator(
         "add_ground", remedies, "Add Ground",
         "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
+    operator(
+        "level_ground", remedies, "Raise Ground to the Grid",
+        "Put the ground where the grid is, or below the lowest of what stands on it"),
     operator(
         "land", remedies, "Land on What Is Below",
         "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),
@@ -229,17 +256,23 @@ classes = (
         "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",
         after=EnumProperty(name="After", description="The modifier whose result is simulated", items=_modifiers)),
     operator(
+        "play_live", live, "Play Live",
+        "Let the active soft body move now and pull it with the mouse; nothing of it is written. Esc ends it", NO_STEP,
+        BEHIND),
+    operator(
+        "record_live", live, "Record",
+        "Record what is played live from now on; pressed again, what was performed becomes the bake of the object",
+        NO_STEP),
+    operator(
+        "keep_performance", performance, "Keep Performance", "Make a bake of what was performed live",
+        {"UNDO", "INTERNAL"}, ("modal", "cancel"),
+        of=IntProperty(name="Object", description="The session's number of the object", options={"HIDDEN"}),
+        filepath=StringProperty(name="File", description="What was performed", options={"HIDDEN"}),
+        frames=IntProperty(name="Frames", description="How many there are", options={"HIDDEN"})),
+    operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
         UNDO, BEHIND),
-    # of which object: another one may have become the active one while the scene was read
-    operator(
-        "replace_bake", behind, "Replace Finished Frames?", "Bake anew what was baked to its end with other settings",
-        {"UNDO", "INTERNAL"}, (*BEHIND, "draw"),
-        of=IntProperty(
-            name="Object", description="session_uid of what is baked", options={"HIDDEN", "SKIP_SAVE"}),
-        message=StringProperty(
-            name="Message", description="Which frames are replaced, and why", options={"HIDDEN", "SKIP_SAVE"})),
     operator(
         "pause", bake, "Pause Bake", "Stop the bake after the step in hand; Bake goes on from there", NO_STEP),
     operator(
@@ -250,6 +283,12 @@ classes = (
         together=BoolProperty(
             name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for "
             "this one alone", default=False, options={"SKIP_SAVE"})),
+    operator(
+        "use_take", takes, "Play Take",
+        "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
+    operator(
+        "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
+        number=TAKE),
     operator(
         "export", bake, "Export Bake",
         "Play the baked frames in this format, which other programs and a render farm can read",

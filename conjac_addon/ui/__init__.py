@@ -1,10 +1,11 @@
 """Panels and menus: thin views of the settings and of what is on disk."""
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
 
-from .. import later
+from .. import failures, later
 from . import advice, damping, manual, menus, overlays, panels, presets
 
 classes = (*panels.classes, *menus.classes, *presets.classes)
@@ -14,18 +15,24 @@ def manual_map() -> Any:
     return manual.manual_map()
 
 
+#: what takes back each part that is there
+_there: list[Callable[[], object]] = []
+
+
 def register() -> None:
-    menus.register()
-    presets.register()
-    bpy.utils.register_manual_map(manual_map)
-    overlays.register()
+    for begin, end in ((menus.register, menus.unregister), (presets.register, presets.unregister),
+                       (lambda: bpy.utils.register_manual_map(manual_map),
+                        lambda: bpy.utils.unregister_manual_map(manual_map)),
+                       (overlays.register, overlays.unregister)):
+        begin()
+        _there.append(end)
 
 
 def unregister() -> None:
-    overlays.unregister()
-    bpy.utils.unregister_manual_map(manual_map)
-    presets.unregister()
-    menus.unregister()
+    while _there:
+        _there.pop()()
     for module in (advice, damping):
         if later.has_run(module):
             module.unregister()
+    if later.has_run(failures):
+        failures.forget()

@@ -21,13 +21,20 @@ from ..gather.placed import may_move
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
 from ..operators.first_settings import has_floor
-from ..operators.remedies import instanced, lowest, unmet, unnoticed
+from ..operators.remedies import instanced, lowest, sunk, unmet, unnoticed
 from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
+from . import painted_state
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
 FEW = 60
+
+#: of its largest dimension: what is thinner is a sheet
+FLAT = 1.0e-5
+
+#: of a body's largest dimension: a ground that lies no deeper is where it seems to be
+SUNK = 0.01
 
 #: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
 SLACK = 1.0
@@ -86,10 +93,12 @@ def look() -> None:
         if uid not in objects or now - when > FORGOTTEN:
             _shown.pop(uid)
             _found.pop(uid, None)
+            painted_state.forget(uid)
             continue
         _, before = _found.get(uid, (0.0, ()))
         began = time.monotonic()
         advice = tuple(look_at(objects[uid], bpy.context.scene))
+        changed |= painted_state.update(objects[uid])
         ended = time.monotonic()
         _found[uid] = ended + max(FRESH, TIMES * (ended - began)), advice
         changed |= advice != before
@@ -127,6 +136,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
             yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
                          "" if there else "Mechanism of Rigid Bodies")
+        if is_pulled(scene) and (deep := sunk(obj, scene)) > SUNK * max(*obj.dimensions):
+            yield Advice("sunk", f"Its ground lies {deep * unit_scale(scene):.3g} m below the grid: it falls through "
+                         "that, and the ground does not follow where it is raised", "conjac.level_ground",
+                         "Raise Ground to the Grid")
         if is_pulled(scene) and lies(obj, scene):
             yield Advice("lies", "It lies on the ground already: raise it to see it fall")
         unpinned = renamed_pin(obj)
@@ -140,7 +153,10 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
                          "conjac.set_wobble", "Set Stiffness")
         count = count_at_mark(obj)
-        if count is not None and count < FEW:
+        if is_flat(obj):
+            yield Advice("flat", "It is flat, so nothing of it can be filled", "conjac.turn_into_cloth",
+                         "Turn Into Cloth")
+        elif count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
                          "Subdivide")
         if obj.conjac.contact.collides_with == contact.NONE:
@@ -191,6 +207,12 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
         return True
     painted = [is_painted(obj, "dynamic"), *(is_group_painted(obj, one.group, True) for one in obj.conjac.spots)]
     return True if True in painted else None if None in painted else False
+
+
+def is_flat(obj: bpy.types.Object) -> bool:
+    """Whether a soft body lies in a plane, and nobody has said how thick it is."""
+    return (members.is_volume(obj) and not obj.conjac.sheet_thickness and not above(obj)
+            and min(*obj.dimensions) < FLAT * max(*obj.dimensions))
 
 
 def is_held(obj: bpy.types.Object) -> bool | None:
@@ -309,3 +331,4 @@ def unregister() -> None:
         bpy.app.timers.unregister(look)
     _found.clear()
     _shown.clear()
+    painted_state.forget()

@@ -20,6 +20,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "area_density")
     setting(layout, settings, "thickness")
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
+    painted.draw_soft_pins(layout, obj)
     sections.draw_simulate_after(layout, obj)
     half_life = catalogue.WOBBLE_HALF_LIFE
     setting(layout, settings, half_life.key)

@@ -6,11 +6,12 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry, Param
-from .. import dials, members
+from .. import dials, members, uncounted
 from ..handles import counts
+from ..operators.painting import is_painting
 from ..settings import default_group, fields_in_use, is_chosen, maps_in_use
 from ..text import hint, setting
-from . import advice
+from . import advice, painted_state
 from .sections import draw_params
 
 
@@ -25,7 +26,7 @@ def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     draw_params(layout, settings, "fiber_field")
     if settings.fiber_field == "combed":
         setting(layout, settings, "fiber_curves_object")
-    layout.operator("conjac.preview_field", text="Show Fibers", icon="HIDE_OFF").field = "fibers"
+    draw_show(layout, "Fibers", "fibers")
     if settings.fiber_field == "gradient" and settings.fibers_group not in context.object.vertex_groups:
         hint(layout, "Paint Fibers: 0 at the origin, 1 at the insertion, in between on the belly")
 
@@ -34,12 +35,13 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The paintable groups and the dynamic handles."""
     obj, settings = context.object, context.object.conjac
     follows = members.moves_dynamic_nodes(obj)
-    counted = {"dynamic": follows, "fibers": settings.fiber_material != "none", "friction": members.collides(obj)}
     for entry in catalogue.maps().values():
         if not entry.params:
             column = layout.column()
-            column.active = counted.get(entry.key, True)  # grey where it means nothing with the present choices
+            column.active = not uncounted.why(obj, entry.key)  # grey where it means nothing with the present choices
             draw_map(column, obj, entry)
+            if entry.key == "pin":
+                draw_soft_pins(layout, obj)
     handles = layout.column()
     handles.active = follows
     column = handles.column(align=True)
@@ -55,6 +57,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.operator("conjac.suggest_handles", text="Suggest", icon="LIGHT").count = settings.suggestions
     row.prop(settings, "suggestions", text="Nodes")
     if follows:
+        handles.label(text=painted_state.known(obj, "nodes"))
         handles.prop(settings, "suggest_spots")
         setting(layout, settings, "spot")
         if settings.spot != "none":
@@ -79,6 +82,8 @@ def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool)
         field.alert = not is_known(obj, one.group)
         field.prop(one, "group", text="")
         row.prop(one, "spot", text="")
+        if is_painting(obj, one.group):
+            row.operator("conjac.done_painting", text="", icon="CHECKMARK")
         row.operator("conjac.remove_spots", text="", icon="REMOVE").index = index
     if follows:
         column.operator("conjac.add_spots", icon="BRUSH_DATA")
@@ -96,6 +101,19 @@ def _with_unit(end: str, param: Param) -> str:
     return end if shown is None else f"{end} ({shown[0]})"
 
 
+def draw_soft_pins(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """Whether weights of Pin are strengths, and how firm they are, once it is painted."""
+    settings = obj.conjac
+    if not is_begun(obj, catalogue.maps()["pin"]):
+        return
+    layout.prop(settings, "soft_pins")
+    if settings.soft_pins:
+        if members.is_sharp(obj):
+            hint(layout, "Sharp Edges know no Soft Pins: above 0.5 is hard")
+        else:
+            setting(layout, settings, catalogue.PIN_STIFFNESS.key)
+
+
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
     """One map: a button that begins it, and once there is something to choose its group."""
     name = f"{entry.key}_group"
@@ -108,12 +126,28 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
     field = row.row(align=True)
     field.alert = bool(chosen) and not is_known(obj, chosen)
     field.prop(obj.conjac, name, text=entry.label)
-    row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+    if is_painting(obj, chosen):
+        row.operator("conjac.done_painting", text="Done", icon="CHECKMARK")
+    else:
+        row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+    on = bpy.context.window_manager.conjac_heat == entry.key
+    row.operator("conjac.show_heat", text="", icon="HIDE_OFF" if on else "HIDE_ON", depress=on).map = entry.key
+    state = layout.row()
+    state.alignment = "RIGHT"
+    state.active = False
+    state.label(text=painted_state.known(obj, entry.key))
 
 
 def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
     """Whether a map has something to read: its group is there, or the artist has named one."""
     return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
+
+
+def draw_show(layout: bpy.types.UILayout, label: str, field: str) -> None:
+    """The button that shows what a bake would use, and beside it the one that takes all that is shown away."""
+    row = layout.row(align=True)
+    row.operator("conjac.preview_field", text=f"Show {label}", icon="HIDE_OFF").field = field
+    row.operator("conjac.remove_previews", text="", icon="X")
 
 
 def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -131,5 +165,4 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 column = layout.column(align=True)
                 for name, end in ((param.key, "Unpainted"), (f"{param.key}_high", "Painted")):
                     column.prop(settings, dials.name_in(settings, name), text=_with_unit(end, param))
-                shown = layout.operator("conjac.preview_field", text=f"Show {param.label}", icon="HIDE_OFF")
-                shown.field = param.key
+                draw_show(layout, param.label, param.key)

@@ -10,6 +10,8 @@ from typing import Any
 
 import bpy
 
+from .. import compat
+
 FOLDER = Path(__file__).resolve().parents[1]  #: has a folder `presets`
 
 #: kind of body → what a preset keeps
@@ -24,7 +26,8 @@ def _menu(kind: str) -> type[bpy.types.Menu]:
     name = f"CONJAC_MT_presets_{kind}"
     return type(name, (bpy.types.Menu,), {
         "__module__": __name__, "bl_idname": name, "bl_label": "Preset", "preset_subdir": f"conjac/{kind}",
-        "preset_operator": "script.execute_preset", "draw": bpy.types.Menu.draw_preset})
+        "preset_operator": "script.execute_preset",
+        "draw": lambda self, context: compat.draw_presets(self, context, FOLDER)})
 
 
 def _operator(kind: str) -> type[bpy.types.Operator]:
@@ -50,11 +53,11 @@ def draw(layout: bpy.types.UILayout, kind: str) -> None:
 
 
 def register() -> None:
-    bpy.utils.register_preset_path(str(FOLDER))
+    compat.look_for_presets(FOLDER, True)
 
 
 def unregister() -> None:
-    bpy.utils.unregister_preset_path(str(FOLDER))
+    compat.look_for_presets(FOLDER, False)
 
 
 classes = (*(_menu(kind) for kind in VALUES), *(_operator(kind) for kind in VALUES))

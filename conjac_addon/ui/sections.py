@@ -5,20 +5,22 @@ The sidebar and the Physics tab draw the same functions. Nothing here computes b
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake, members, upgrade
+from .. import bake, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
-from ..text import hint, paragraph, setting
-from . import advice, contact, damping, mechanisms, presets
+from ..text import ICON, hint, one_line, paragraph, setting
+from . import contact, damping, mechanisms, notes, presets
 
-STATE_ICONS = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK", "stale": "FILE_REFRESH",
-               "broken": "ERROR", "baking": "REC"}
+STATE_ICONS: dict[str, Any] = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK",
+                               "stale": "FILE_REFRESH", "broken": "ERROR", "baking": "REC"}
 
 #: the smallest number that the six digits of Blender's fields show
 LEAST = 0.95e-6
@@ -38,30 +40,76 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             _draw_running(layout, bake.shown_status(obj))
         _draw_beginning(layout, obj)
         return
-    status = bake.shown_status(obj)
-    # below the buttons, which stay where they are however long the sentence is
-    if status.state == "baking":
-        _draw_running(layout, status)
-        if not status.mine:
-            hint(layout, f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))
-            layout.operator("conjac.break_lock", icon="UNLOCKED")
-    else:
-        _draw_buttons(layout, status)
-        # what is all there but looks wrong has no check mark
-        paragraph(layout, status.text, "ERROR" if status.wrong else STATE_ICONS[status.state])
-        if status.state == "complete" and obj.mode != "OBJECT":
-            # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
-            hint(layout, "Changes of shape and paint show after the next bake")
-        _draw_advice(layout, obj)
-    holder = members.owner(obj)
-    if members.is_soft_body(holder) and len(members.soft_bodies(obj, context.scene)) > 1:
-        hint(layout, f"Baked together: {members.title(obj, context.scene)}. They share time, ground and frames")
-        if status.state not in ("none", "baking"):
-            layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
+    status, holder = bake.shown_status(obj), members.owner(obj)
+    if members.is_volume(obj):
+        _draw_live(layout, obj)
+    _draw_buttons(layout, status)
+    played = live.played(obj)
+    if played is None:
+        _draw_status(layout, status)
+    else:  # in its place, so that nothing below moves
+        layout.label(text=one_line(played.sentence(), context.region, ICON), icon="PLAY")
+    together = members.is_soft_body(holder) and len(members.soft_bodies(obj, context.scene)) > 1
+    if together:
+        layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
+    layout.operator("conjac.remove", icon="X", text=_removes(obj))
+    said = _said(obj, status)
+    if together:
+        said.append(notes.Note(f"Baked together: {members.title(obj, context.scene)}. They share time, ground and "
+                               "frames"))
     elif holder != obj:
         does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
-        hint(layout, f"It {does} {holder.name} and is baked with it")
-    layout.operator("conjac.remove", icon="X", text=_removes(obj))
+        said.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
+    notes.draw(layout, said)
+
+
+def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
+    """How the bake stands, in one line, whatever there is to say of it."""
+    if status.state == "baking" and status.mine:
+        layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
+    else:
+        # what is all there but looks wrong has no check mark
+        layout.label(text=_headline(status), icon="ERROR" if status.wrong else STATE_ICONS[status.state])
+
+
+def _headline(status: bake.Status) -> str:
+    """What is said of a bake in one line; all of it is a note where that says more."""
+    if one_line(status.text, bpy.context.region, ICON) == status.text:
+        return status.text
+    if status.state in ("partial", "complete") and status.total:
+        many = f"All {status.total}" if status.state == "complete" else f"{status.done} of {status.total}"
+        return f"{many} frames are baked"
+    return {"none": "Nothing is baked", "stale": "Out of date: bake again", "broken": "Its bake cannot be read",
+            "baking": "Another program bakes it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
+
+
+def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
+    """All that there is to note of an object and its bake."""
+    if status.state == "baking":
+        if status.mine:
+            return []
+        return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))]
+    said = notes.of(obj)
+    if _headline(status) != status.text:
+        alarming = bool(status.wrong) or status.state == "broken"
+        said.insert(0, notes.Note(status.text, "ERROR" if alarming else "INFO"))
+        said.sort(key=lambda one: one.icon != "ERROR")
+    if status.state == "complete" and obj.mode != "OBJECT":
+        # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
+        said.append(notes.Note("Changes of shape and paint show after the next bake"))
+    return said
+
+
+def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """The button that lets it move now, and how that goes."""
+    played = live.played(obj)
+    row = layout.row()
+    row.scale_y = 1.5
+    if played is None:
+        row.operator("conjac.play_live", icon="PLAY")
+        return
+    row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
+    row.operator("conjac.record_live", icon="REC", text="Keep" if played.records else "Record", depress=played.records)
 
 
 def _removes(obj: bpy.types.Object) -> str:
@@ -74,7 +122,7 @@ def _removes(obj: bpy.types.Object) -> str:
 def _draw_running(layout: bpy.types.UILayout, status: bake.Status) -> None:
     """How far a bake is, below the buttons that hold it."""
     _draw_buttons(layout, status)
-    layout.progress(factor=status.fraction or 0.0, text=status.text + progress.remaining(status.left_s))
+    _draw_status(layout, status)
 
 
 def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
@@ -86,21 +134,8 @@ def _draw_buttons(layout: bpy.types.UILayout, status: bake.Status) -> None:
     elif status.mine:
         row.operator("conjac.pause", icon="PAUSE", text="Pause")
         row.operator("conjac.cancel", icon="CANCEL", text="Cancel")
-
-
-def _draw_advice(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What the bake would not show, each with the button that mends it."""
-    for one in advice.known(obj):
-        column = layout.column(align=True)
-        paragraph(column, one.text, "INFO")
-        if one.operator == "conjac.suggest_handles":
-            column.operator(one.operator, text=one.button).count = obj.conjac.suggestions
-        elif one.operator == "conjac.set_wobble":
-            column.operator(one.operator, text=one.button).hertz = obj.conjac.wobble_hertz
-        elif one.operator == "conjac.add_group":
-            column.operator(one.operator, text=one.button).map = "pin"
-        elif one.operator:
-            column.operator(one.operator, text=one.button)
+    else:
+        row.operator("conjac.break_lock", icon="UNLOCKED")
 
 
 def _draw_refusal(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

@@ -145,7 +145,7 @@ class Pattern:
         self._is_wide = False  #: whether there are blocks that nothing is in
         nothing: Index = np.zeros(0, np.int32)
         #: memory of what came last, and of what came before that
-        self._rooms: list[tuple[Index, Index, Index]] = [(nothing,) * 3, (nothing,) * 3]
+        self._rooms: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
 
         self._weighed: Vec = np.zeros((0, 6, 9))
         self._values: Vec = np.zeros(0)  #: memory of data, once elements came

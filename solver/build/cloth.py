@@ -13,7 +13,7 @@ from .. import catalogue
 from ..errors import NoFreeNode
 from ..fields.attach import PINNED, attached_nodes, listed_nodes, nobody
 from ..fields.build import Fields
-from ..fields.pins import follow
+from ..fields.pins import follow, hard_weights
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..meshing.volume import Volume
@@ -81,6 +81,9 @@ class PreparedCloth(Prepared):
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes
 
+    def led(self, job: Job, nodes: Index) -> Vec | None:
+        return _motion(job, self.body, self.volume.nodes, nodes)
+
     def resistance(self, edge: float) -> Vec:
         return np.full(len(self.volume.nodes), self._stretch)
 
@@ -144,8 +147,9 @@ def _pinned(job: Job, body: schema.Body, nodes: Vec, triangles: Index, notes: li
     if pin.nodes is not None:
         held[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
     if pin.weights is not None:
-        held |= np.asarray(job.array(pin.weights)) > PINNED
-        if not held.any():
+        weights = np.asarray(job.array(pin.weights))
+        held |= hard_weights(pin, weights) > PINNED
+        if not held.any() and (pin.stiffness is None or not weights.any()):
             notes.append("Pin is painted on nothing, so no part is held")
     loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
     loose[triangles] = False

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
-from ..contact.laws.embedded import Embedded, Riding
+from ..contact.laws.embedded import Embedded, EmbeddedVertices
 from ..contact.laws.interface import ContactLaw, LoadsOnCloth
-from ..contact.laws.pushed_apart import Crossing, PushedApart
+from ..contact.laws.separate_intersections import IntersectingBodies, SeparateIntersections
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
 from ..fields.harmonic import harmonic_extension
@@ -54,7 +54,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     names = [*(one.body.name for one in prepared), *obstacles.names]
     meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
 
-    def arrange(bodies: list[Prepared], carried: Riding | None) -> Touching:
+    def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
         # vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
         skins, riding = _skins(job, bodies, first, nodes)
         riding = riding if carried is None else carried
@@ -63,9 +63,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         for number, own in enumerate(faces):
             of_node[own] = number
         groups = np.concatenate([group, group[riding.corners].min(axis=1)])
-        surfaces = Surfaces(riding.places(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+        surfaces = Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
                             None if meets.all() else meets)
-        return Touching(bodies, skins, riding, surfaces, riding.places(at_start), of_node)
+        return Touching(bodies, skins, riding, surfaces, riding.positions(at_start), of_node)
 
     touching = as_they_touch(arrange, prepared)
     prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
@@ -73,7 +73,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     group = np.concatenate([group, group[riding.corners].min(axis=1)])
     if reshaped:
         at_start[:behind] = rest[:behind]
-    rest, now = riding.places(rest), riding.places(at_start)
+    rest, now = riding.positions(rest), riding.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some)
@@ -112,7 +112,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = _painted_friction(job, one)
     painted[behind : behind + len(obstacles.painted)] = obstacles.painted
-    friction *= np.clip(riding.places(painted[:, None])[:, 0], 0.0, 1.0)
+    friction *= np.clip(riding.positions(painted[:, None])[:, 0], 0.0, 1.0)
     law = catalogue.find("contact", contact.law.kind).load()
     made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, params, stands_out, loads)
     if not reshaped:
@@ -126,14 +126,14 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     of_all: ContactLaw = law(between(everything), rest, stiffness, friction, activations, params, stands_out,
                              loads)
     faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
-    apart_first: ContactLaw = PushedApart(made, of_all, Crossing(
+    apart_first: ContactLaw = SeparateIntersections(made, of_all, IntersectingBodies(
         between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
         apart + thickness[:, None] + thickness[None, :], stiffness, now))
     return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
 
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
-           riding: Riding) -> LoadsOnCloth | None:
+           riding: EmbeddedVertices) -> LoadsOnCloth | None:
     """What may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
@@ -171,7 +171,7 @@ def unfelt(job: Job) -> list[str]:
     return [f"{law.label}: what touches slides without friction, whatever Friction says"]
 
 
-def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], Riding]:
+def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
     """Triangles of each body that touch what is around it, of so many nodes and then of vertices that these carry."""
     skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
     for one, start in zip(prepared, first):
@@ -183,7 +183,7 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
         corners.append(one.embedding.corners + np.int32(start))
         weights.append(one.embedding.weights)
         behind += len(one.embedding.corners)
-    return skins, Riding(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
+    return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
 def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:

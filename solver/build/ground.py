@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import catalogue
 from ..contact.find.ground import NOWHERE, Ground
-from ..contact.laws.on_ground import OnGround
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..coordinates.free_nodes import FreeNodes
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
@@ -27,15 +27,15 @@ def ground_of(job: Job) -> Ground:
                   None if one.motion is None else over_time(job, one.motion))
 
 
-def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> OnGround:
+def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> GroundPenalty:
     """How the scene's ground pushes these nodes and brakes them. rest: (n, 3) [m]."""
     one = job.scene.ground
     if one is None:
-        return OnGround.nowhere(coordinates.is_free)
+        return GroundPenalty.nowhere(coordinates.is_free)
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    return OnGround(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share)
+    return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share)
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:

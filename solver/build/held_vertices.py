@@ -9,7 +9,7 @@ import numpy as np
 from ..coordinates.prescribed import OverTime
 from ..embedding.pinned import HeldVertices, Target
 from ..fields.attach import PINNED
-from ..fields.pins import nearest_rotations
+from ..fields.pins import hard_weights, nearest_rotations
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
@@ -64,12 +64,13 @@ def held_vertices(job: Job, one: Prepared) -> HeldVertices | None:
     corners, targets = embedding.corners[: len(rest)], list[Target]()
     taken = np.zeros(len(rest), dtype=bool)
     if pin.weights is not None:
-        taken = np.asarray(job.array(pin.weights)) > PINNED
+        pinned = hard_weights(pin, np.asarray(job.array(pin.weights))) > PINNED
+        taken = pinned.copy()
         if pin.until is not None:  # what lets go on its way would jump there
             taken &= np.asarray(job.array(pin.until)) > job.scene.time.end
         target = _animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
         targets += [] if target is None else [target]
-        taken = np.asarray(job.array(pin.weights)) > PINNED
+        taken = pinned
     for k, attach in enumerate(one.body.attach if not one.body.pins_yield else ()):
         nodes = one.fields.attached[one.fields.attached_by == k]
         if attach.weights is None or len(nodes) < 3:

@@ -38,6 +38,7 @@ from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pressures import pressures
 from .seams import seams_of
+from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
 from .yielding_pins import grips, without_pins, yielding_pins
 
@@ -136,8 +137,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                           *seams_of(job, prepared, first, rest)],
-                 pulls=[*_pulls(job, prepared, mass, first), *yielding_pins(job, prepared, mass, first),
-                        *held_softly], contacts=contacts,
+                 pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
+                        *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
                  joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from ..contact.find.mesh import Surfaces
-from ..contact.laws.embedded import Riding
+from ..contact.laws.embedded import EmbeddedVertices
 from ..embedding.bind import barycentric
 from ..meshing.closest import vertex_normals
 from ..meshing.normals import unit_normals
@@ -34,7 +34,7 @@ class Touching:
 
     prepared: list[Prepared]
     skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
-    riding: Riding  #: those vertices
+    riding: EmbeddedVertices  #: those vertices
     surfaces: Surfaces  #: of those that meet
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
     owner: Index  #: which body or obstacle each is of, (n + v,)
@@ -48,7 +48,8 @@ class Touching:
                 ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in found)}
 
 
-Arrange = Callable[[list[Prepared], Riding | None], Touching]  #: bodies as they touch, riding on places of their own
+#: bodies as they touch, riding on places of their own
+Arrange = Callable[[list[Prepared], EmbeddedVertices | None], Touching]
 
 
 def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
@@ -84,7 +85,7 @@ def _may_by_mesh(one: Prepared) -> bool:
             and not body.touches_by_mesh)
 
 
-def _within(made: Touching, bodies: set[int], share: float) -> Riding:
+def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
     """Vertices of these bodies that are near others, moved into them by a share of each body's size."""
     weights, start = made.riding.weights.copy(), made.riding.nodes
     for k, one in enumerate(made.prepared):

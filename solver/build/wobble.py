@@ -122,12 +122,15 @@ class _Alone:
         self._elements.fill(x, time, project, force)
         return Linearised(x, np.zeros_like(x), self.mass, force, self._elements.blocks, self._none)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
         self._elements.fill_again(x, time, strained)
         return Linearised(x, v, self.mass, self._weight.copy(), self._elements.blocks, self._none)
 
     def filled(self) -> npt.NDArray[np.int64]:
         return self._elements.filled.copy()
+
+    def in_stretches(self) -> None:
+        return None
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         return 1.0

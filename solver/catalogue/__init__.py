@@ -14,15 +14,16 @@ from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
 from .entry import Entry, Param
 from .holds import ENTRIES as _HOLDS
+from .holds import HARD, PIN_STIFFNESS
 from .mechanisms import ENTRIES as _MECHANISMS
 from .mechanisms import MOTIONS, SLIDE, SPIN
 from .soft_bodies import ACTIVATION, BETA, DENSITY, MODES, POISSON_RATIO, WOBBLE_HALF_LIFE, YOUNGS_MODULUS
 from .soft_bodies import ENTRIES as _SOFT_BODIES
 
-__all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "MODES", "MOTIONS", "POISSON_RATIO",
-           "SCENE_VERSION", "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE", "SPIN",
-           "STRETCH_LIMIT", "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "default", "family", "find", "maps",
-           "menu"]
+__all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", "MODES", "MOTIONS", "PIN_STIFFNESS",
+           "POISSON_RATIO", "SCENE_VERSION", "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE",
+           "SPIN", "STRETCH_LIMIT", "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "default", "family", "find",
+           "maps", "menu"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 

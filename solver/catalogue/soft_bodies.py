@@ -67,6 +67,12 @@ STRAIN_LEFT = Param("strain_left", "Strain Left",
 EDGE_LEFT = Param("edge_left", "Edge Left",
                   "What further iterations would still stretch or turn the worst edge by, as a share of its length",
                   3.0e-3, "", 1.0e-9, 0.3, 1.0e-5, 0.1)
+MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
+                         "Factorizations of a step at most: with 1 it may have to be taken once more, 4 leave little "
+                         "that shows", 2, "", 1, 1000, 1, 8)
+DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
+                       "A step ends sooner where an iteration's Newton decrement is a smaller share of the first one's",
+                       1.0e-3, "", 1.0e-15, 1.0, 1.0e-6, 1.0e-1)
 TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 
@@ -133,6 +139,13 @@ SHEET_THICKNESS = Param("sheet_thickness", "Sheet Thickness",
                         "What open sheets and loose faces are thickened to before they are filled; 0 refuses them",
                         0.0, "m", 0.0, None, 0.0, 0.1)
 
+SUBSPACE_WEIGHTS = Param("subspace_weights", "Weights", "Skinning weights that move the body: more follow finer motion "
+                         "and take longer in each step", 16, "", 1, 100, 4, 32)
+SUBSPACE_POINTS = Param("subspace_points", "Points", "Places that are asked how they are stretched; 0: as many as it "
+                        "takes until it swings as the whole mesh does", 0, "", 0, 20000, 0, 2000)
+SUBSPACE_ITERATIONS = Param("subspace_iterations", "Iterations", "Most iterations in a stage: stiff parts joined by "
+                            "soft ones need few, violent motion more", 4, "", 1, 100, 1, 10)
+
 #: why an integrator moves no jointed bodies
 LINEARISED = "it is linearised where a step starts, and forces of what turns grow with the square of its speed"
 ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
@@ -160,6 +173,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("method", "vanilla", "parts.nodes.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           number=1),
+    Entry("method", "subspace", "world.drafts:Draft", "Subspace",
+          "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
+          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), drafts=True, number=2),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,), adaptive=True,
           bounded=True, weighs=True, number=0),
@@ -263,12 +279,15 @@ ENTRIES: tuple[Entry, ...] = (
           (*LIMITS, CG_TOLERANCE, CG_ITERATIONS, PATIENCE), number=5),
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
-    Entry("stage_solver", "quick", "nonlinear.quick:Quick", "Quick",
+    Entry("stage_solver", "quick", "nonlinear.early_stopped_qn:EarlyStoppedQuasiNewton", "Quick",
           "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",
           "A factorization in each iteration until nothing is left that shows: for cloth",
           (EDGE_LEFT, ITERATIONS), number=8),
+    Entry("stage_solver", "mixed", "nonlinear.mixed_fem:MixedFEM", "Mixed",
+          "Stretches move by themselves, so that stiff parts turn far in one iteration: for bone in flesh and hinges",
+          (MIXED_ITERATIONS, DECREMENT_LEFT, STRAIN_LEFT, ITERATIONS), number=9),
     Entry("material", "stable_neo_hookean", "materials.stable_neo_hookean:StableNeoHookean", "Stable Neo-Hookean",
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),
@@ -346,6 +365,9 @@ ENTRIES: tuple[Entry, ...] = (
           number=1),
     Entry("mesher", "grid", "meshing.grid:Grid", "Box Grid",
           "Six tetrahedra a cell, for axis-aligned boxes", (EDGE_LENGTH,), number=2),
+    Entry("mesher", "cells", "meshing.cells:Cells", "Equal Cells",
+          "Covers any surface with coarse cells at once: for what is played live", (EDGE_LENGTH,), hidden=True,
+          number=3),
     Entry("cut", "plane", "reshape.cuts.plane:Plane", "Plane", "All along a plane, however wide the body is",
           reads=("point", "normal"), number=0),
     Entry("cut", "sheet", "reshape.cuts.sheet:CuttingSheet", "Sheet",
@@ -365,6 +387,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("linear_solver", "multigrid", "linear.multigrid.solver:Multigrid", "Multigrid",
           "Iterates instead of factoring: for large meshes, where it is faster and takes far less memory",
           for_large=True, number=5),
+    Entry("live_engine", "modes", "live.engines.modes:ModesEngine", "Skinning Eigenmodes",
+          "A few dozen ways to move, at the same price on any mesh", number=1),
+    Entry("live_engine", "world", "live.engines.world:WorldEngine", "Coarse Cells",
+          "The solver of the bake on cells that are coarse enough for the clock", number=0),
     Entry("export", "pc2", "playback.pc2:PC2", "PC2", "Blender's Mesh Cache modifier; plays while it bakes", number=0),
     Entry("export", "abc", "playback.alembic:Alembic", "Alembic",
           "Mesh Sequence Cache modifier; goes to other programs", number=1),

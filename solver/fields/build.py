@@ -20,10 +20,12 @@ from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .hold import firm_nodes
 from .painted import Painted, weights_of
-from .pins import follow
+from .pins import follow, hard_weights
 from .spots import dynamic_of, spots_of
 
 Arrays = Callable[[str], NDArray[Any]]
+
+HELD = "pin.weights"  #: the map of what Pin holds hard, which other maps of the same array say nothing of
 
 
 class CarriedVertices(Protocol):
@@ -79,7 +81,8 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
     dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
-    motion = _motion(body, arrays, volume, painted, pinned)
+    carried = None if painted is None else (painted.vertices, painted.corners)
+    motion = led(body, arrays, volume, carried, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
                   attached, by, as_one, None if volume is before else volume.nodes)
 
@@ -102,7 +105,7 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     of_material = {f"painted.{key}.weights": blend.weights for key, blend in body.painted.items()}
     maps = dict(of_material)
     if body.pin.weights:
-        maps["pin.weights"] = body.pin.weights
+        maps[HELD] = body.pin.weights
     maps |= {where: spots.weights for where, spots in spots_of(body).items() if spots.weights and spots.spot}
     if body.fiber_material is not None and body.fibers:
         maps["fibers"] = body.fibers
@@ -114,10 +117,16 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
         return None
     vertices = np.asarray(arrays(body.surface.vertices), dtype=np.float64)
     triangles = np.asarray(arrays(body.surface.triangles), dtype=np.int32)
-    weights = {name: weights_of(arrays(name), len(vertices), name, where) for where, name in maps.items()}
+    weights: dict[str, Vec] = {}
+    for where, name in maps.items():
+        values = weights_of(arrays(name), len(vertices), name, where)
+        if where == HELD:
+            weights[HELD] = hard_weights(body.pin, values)
+        else:
+            weights[name] = values
     at_nodes: dict[str, Vec] = {}
     inwards = catalogue.find("carry", body.carry.kind).load()
-    for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values()})):
+    for extension, names in ((inwards, {*of_material.values()}), (harmonic_extension, {*maps.values(), HELD})):
         new = [name for name in weights if name in names and name not in at_nodes]
         if new:
             values = np.stack([weights[name] for name in new], axis=1)
@@ -165,12 +174,13 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
     if body.pin.nodes is not None:
         held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if body.pin.weights is not None and painted is not None:
-        held |= painted.at_nodes[body.pin.weights] > PINNED
-        if not (np.asarray(arrays(body.pin.weights)) > PINNED).any():
+        held |= painted.at_nodes[HELD] > PINNED
+        weights = np.asarray(arrays(body.pin.weights))
+        hard = hard_weights(body.pin, weights)
+        if (hard > PINNED).any():
+            held, volume = _firmly_held(hard, volume, painted, held, np.ones(len(held), dtype=bool))
+        elif body.pin.stiffness is None or not weights.any():
             notes.append("Pin is painted on nothing, so no part is held")
-        else:
-            held, volume = _firmly_held(np.asarray(arrays(body.pin.weights)), volume, painted, held,
-                                        np.ones(len(held), dtype=bool))
     if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -207,36 +217,46 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
     return at_nodes, volume
 
 
-def _motion(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, pinned: Index) -> Vec | None:
-    """Where each pinned node is at each sample, (T, pinned, 3); None where all stand still."""
+def led(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None, pinned: Index
+        ) -> Vec | None:
+    """Where the animation has each of some nodes at each sample, (T, pinned, 3) [m]; None where all stand still.
+
+    carried: the vertices of its surface, (n, 3) [m], and nodes of the tetrahedron that carries each, (n, 4); None
+    without a surface. pinned: those nodes, ascending. Raises BadScene.
+    """
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):
         return None
     moved = np.asarray(arrays(pin.motion or pin.node_motion or ""), dtype=np.float64)
     where = np.repeat(volume.nodes[None, pinned], len(moved), axis=0)
-    if pin.motion is not None and painted is not None:
+    if pin.motion is not None and carried is not None:
+        vertices, corners = carried
         told = (np.asarray(arrays(pin.motion_vertices), dtype=np.int64) if pin.motion_vertices is not None
-                else np.arange(len(painted.vertices)))
+                else np.arange(len(vertices)))
         if moved.ndim != 3 or moved.shape[1:] != (len(told), 3) or not np.isfinite(moved).all():
             raise BadScene(f"the motion of its pins does not fit the {len(told)} vertices it tells of",
                            "Gather the object again", where="pin.motion")
         if len(told):
-            _follow_own_part(where, pinned, volume, painted, told, moved)
+            _follow_own_part(where, pinned, volume, vertices[told], corners[told, 0], moved)
     if pin.nodes is not None and pin.node_motion is not None:
         listed = listed_nodes(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
-        where[:, np.searchsorted(pinned, listed)] = np.asarray(arrays(pin.node_motion), dtype=np.float64)
+        own = np.isin(listed, pinned)
+        where[:, np.searchsorted(pinned, listed[own])] = np.asarray(arrays(pin.node_motion), dtype=np.float64)[:, own]
     return where
 
 
-def _follow_own_part(where: Vec, pinned: Index, volume: Volume, painted: Painted, told: NDArray[np.int64],
-                     moved: Vec) -> None:
-    """Write into `where` how pinned nodes follow the moving vertices of their own part of the volume."""
+def _follow_own_part(where: Vec, pinned: Index, volume: Volume, vertices: Vec, corner: Index, moved: Vec) -> None:
+    """Write into `where` how pinned nodes follow the moving vertices of their own part of the volume.
+
+    vertices: where these are at rest, (s, 3) [m]. corner: a node that carries each, (s,). moved: where they are at each
+    sample, (T, s, 3) [m].
+    """
     _, part = face_parts(volume.tets)
     part_of_node = np.zeros(len(volume.nodes), dtype=np.int32)
     part_of_node[volume.tets] = part[:, None]
-    part_of_vertex = part_of_node[painted.corners[told, 0]]
+    part_of_vertex = part_of_node[corner]
     for number in np.unique(part_of_node[pinned]):
         mine = np.flatnonzero(part_of_node[pinned] == number)
         leaders = np.flatnonzero(part_of_vertex == number)
-        leaders = leaders if len(leaders) else np.arange(len(told))
-        where[:, mine] = follow(volume.nodes[pinned[mine]], painted.vertices[told[leaders]], moved[:, leaders])
+        leaders = leaders if len(leaders) else np.arange(len(vertices))
+        where[:, mine] = follow(volume.nodes[pinned[mine]], vertices[leaders], moved[:, leaders])

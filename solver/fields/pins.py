@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from .. import catalogue
+from ..job import schema
 from ..state import Vec
 
 NEIGHBOURS = 16
 STIFFENING = 1e-3  # share of the neighbourhood's size² that stands in where it is flat
 CHUNK = 100_000  # node-samples at a time
+
+
+def hard_weights(pin: schema.Pin, weights: NDArray[Any]) -> NDArray[Any]:
+    """How much each vertex wants to be held hard, (n,) in [0, 1]: above a half it is. weights: what is painted, (n,).
+
+    Where weights are strengths, 1 for those that hold hard and 0 for the others.
+    """
+    return weights if pin.stiffness is None else (weights >= catalogue.HARD).astype(np.float64)
 
 
 def follow(nodes: Vec, rest: Vec, motion: Vec) -> Vec:

@@ -19,14 +19,15 @@ class Pull:
 
     def at_work(self, time: float) -> bool:
         """Whether it pulls at all at `time` [s]."""
-        return self._share(time) > 0.0
+        return self._strength is None or self._strength.at(time) > 0.0
 
-    def _share(self, time: float) -> float:
-        return 1.0 if self._strength is None else self._strength.at(time)
+    def _firmness(self, time: float) -> Vec:
+        """Of each node's spring at `time` [s], (k,) [N/m]."""
+        return self._stiffness if self._strength is None else self._strength.at(time) * self._stiffness
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
-        stiffness = self._share(time) * self._stiffness
+        stiffness = self._firmness(time)
         away = x[self.nodes] - self.places.at(time)
         force[self.nodes] -= stiffness[:, None] * away
         return 0.5 * float(stiffness @ np.einsum("kc,kc->k", away, away))
@@ -42,4 +43,4 @@ class Pull:
 
     def add_stiffness(self, time: float, blocks: Vec) -> None:
         """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
-        blocks[self.nodes] -= (self._share(time) * self._stiffness)[:, None, None] * np.eye(3)
+        blocks[self.nodes] -= self._firmness(time)[:, None, None] * np.eye(3)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..nonlinear.given_directions import GivenDirections
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Posed
 from ..parts.stage import Stage
 from ..state import State, Vec
@@ -103,9 +103,10 @@ def _reach(system: System[P], stage: Stage, start: State, course: Course) -> Sta
     """The same for a stage that is solved to the stage solver's tolerance. Raises StepFailed. [Ascher 20, 22]"""
     modes = course.modes
     if not modes.count:
-        return system.reach(stage, start)
+        return system.solve_stage(stage, start)
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
-    return system.reach(stage, start, GivenDirections(modes.basis, modes.weighted, _held(base, length, start, course)))
+    return system.solve_stage(stage, start, PrescribedDirections(modes.basis, modes.weighted, _held(base, length,
+                                                                                                    start, course)))
 
 
 def _held(base: Vec, length: float, start: State, course: Course) -> Vec:

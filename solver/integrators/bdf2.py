@@ -58,7 +58,7 @@ class BDF2(Integrator):
         foreseen = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
-            return system.reach(stage, state)
+            return system.solve_stage(stage, state)
         struck = system.struck(stage, state)
         return system.land(system.pose(state, stage, stage.time), stage, state) if struck is None else struck
 

@@ -43,7 +43,7 @@ class GeneralizedAlpha(Integrator):
         u_hat = start - kept * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
         a = kept * self.gamma / (1.0 - self.alpha_m)
         stage = Stage(h, a, b, state.time + kept * h, base, u_hat)
-        inner = system.reach(stage, state)
+        inner = system.solve_stage(stage, state)
 
         new: Vec = (inner.u - start) / (kept * h * self.gamma)
         u = state.u + h * ((1.0 - self.gamma) * old + self.gamma * new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..nonlinear.given_directions import GivenDirections
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Posed
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
@@ -44,7 +44,7 @@ class System(Protocol[P]):
     def land(self, posed: P, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last stage of a step is settled."""
 
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
         """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.
 
         held: directions in which the rates are given.

@@ -14,5 +14,5 @@ class Midpoint(Integrator):
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        middle = system.reach(Stage(h, 0.5, 0.5, state.time + 0.5 * h, state.q, state.u), state)
+        middle = system.solve_stage(Stage(h, 0.5, 0.5, state.time + 0.5 * h, state.q, state.u), state)
         return State(state.time + h, state.q + h * middle.u, 2.0 * middle.u - state.u, state.memory)

@@ -11,14 +11,12 @@ import scipy.linalg
 
 from ..assembly.tangent import Tangent
 from ..errors import StepFailed
+from ..linear.block_krylov import largest
 from ..state import Vec
 from .krylov import Product
 from .phi_functions import psi
 
 GUARDS = 4  #: vectors more than modes: the last modes converge as fast as the first, and which are lowest may change
-DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found
-RESTARTS = 40
-TOLERANCE = 1.0e-9  #: residual of a mode, as a share of its eigenvalue in the shifted inverse
 SHIFT = 1.0e-3  #: of 1/h²: how far under zero the spectrum is looked at from
 
 
@@ -133,7 +131,7 @@ def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
     first = np.random.default_rng(0).normal(size=(size, columns))
     if start is not None:
         first[:, : start.shape[1]] = root[:, None] * start
-    found: Vec = _largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
+    found: Vec = largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
     return found
 
 
@@ -149,27 +147,3 @@ def shifted(tangent: Tangent, h: float) -> Product:
         except StepFailed:
             continue
     raise StepFailed("the stiffness pushes harder than the modes can be found at")
-
-
-def _largest(product: Callable[[Vec], Vec], first: Vec, count: int) -> Vec:
-    """Orthonormal eigenvectors (m, b) of the largest eigenvalues of a symmetric product, from a block (m, b).
-
-    The first `count` of them are exact; what has not settled after many restarts is as near as they came.
-    """
-    block = np.linalg.qr(first)[0]
-    for _ in range(RESTARTS):
-        basis, image = [block], [product(block)]
-        for _ in range(DEPTH - 1):
-            new, have = image[-1], np.concatenate(basis, axis=1)
-            for _ in range(2):  # twice is enough
-                new = np.linalg.qr(new - have @ (have.T @ new))[0]
-            basis.append(new)
-            image.append(product(new))
-        have, images = np.concatenate(basis, axis=1), np.concatenate(image, axis=1)
-        values, vectors = np.linalg.eigh(0.5 * (have.T @ images + images.T @ have))
-        chosen = vectors[:, : -len(block.T) - 1 : -1]
-        block, moved = have @ chosen, images @ chosen
-        left = np.linalg.norm(moved - block * values[: -len(block.T) - 1 : -1], axis=0)[:count]
-        if (left <= TOLERANCE * values[: -count - 1 : -1]).all():
-            break
-    return block

@@ -11,7 +11,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
-from ..nonlinear.given_directions import GivenDirections
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.swing import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage
@@ -97,10 +97,10 @@ class Oscillator:
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         return after
 
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
         u = _Posed(self, stage, start).solve()
         if held is not None:
-            u = held.meet(u)
+            u = held.impose(u)
         return self._end(stage, start, u)
 
     @staticmethod

@@ -20,4 +20,4 @@ class Quasistatic(Integrator):
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, state.q, np.zeros_like(state.u), inertia=0.0)
-        return system.reach(stage, state)
+        return system.solve_stage(stage, state)

@@ -38,7 +38,7 @@ class RungeKutta(Integrator):
                 accelerations.append(system.acceleration(state))
                 continue
             base = state.q + h * _blend(row, rates, state.u)
-            foreseen = _foreseen(state, after, self.foresight[i] if self.foresight else 0.0)
+            foreseen = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
                           state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen, momentum=self.momentum)
             struck = system.struck(stage, after) if self.linearised else None
@@ -50,7 +50,7 @@ class RungeKutta(Integrator):
                 posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
                 after = system.land(posed, stage, after, is_last=row is self.table[-1])
             else:
-                after = system.reach(stage, after)
+                after = system.solve_stage(stage, after)
             rates.append(after.u)
             accelerations.append((after.u - stage.u_hat) / (row[-1] * h))
             share = row[-1]
@@ -70,7 +70,7 @@ def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: flo
     return system.pose(at, stage, time) if last is None else last.again(stage)
 
 
-def _foreseen(start: State, last: State, ahead: float) -> tuple[Vec, Vec]:
+def _predicted_rates(start: State, last: State, ahead: float) -> tuple[Vec, Vec]:
     """Coordinates and rates on the line from one state to another."""
     if ahead == 0.0:
         return start.q, start.u

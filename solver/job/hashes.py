@@ -122,6 +122,7 @@ def settings(job: Job) -> Settings:
                   *_unfollowed(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
+                  *(() if body.pin.weights else ("pin.stiffness",)),
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}

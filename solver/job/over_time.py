@@ -15,10 +15,10 @@ from .arrays import Unreadable, read_header
 from .files import open_regular
 
 #: fields of scene.json whose arrays have a row for each sample, the start frame's first
-SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength"})
+SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness"})
 
 #: those with a row for each frame
-FRAMED = frozenset({"to_object"})
+FRAMED = frozenset({"to_object", "strengths"})
 
 BLOCK = 1 << 20  # bytes read at once
 

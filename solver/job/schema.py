@@ -105,7 +105,8 @@ class Dynamic(Strict):
 
 class Pin(Strict):
     """What is held or moved: a node is pinned where the harmonic field of `weights` is above 0.5 or it
-    holds a vertex with such a weight, or by index."""
+    holds a vertex with such a weight, or by index. Of weights that are strengths those that hold hard count as 1 there,
+    and the others as 0."""
 
     weights: Array | None = None  #: (n,) in [0, 1]
     motion: Array | None = None  #: (T, s, 3): where `motion_vertices` are at each sample; still where left out
@@ -114,6 +115,11 @@ class Pin(Strict):
     node_motion: Array | None = None  #: (T, len(nodes), 3): where those nodes are at each sample
     #: (n,) frames: once a vertex's has been reached, what `weights` pin there is let go; never after the last frame
     until: Array | None = None
+    #: with it `weights` are strengths: from 0.999 on they hold hard, and a smaller w by springs of w / (1 - w) times
+    #: this for each kg that they hold [1/s²]; or such over time, (T,). Left out, what is above 0.5 is hard and no more
+    stiffness: Positive | Array | None = None
+    strengths: Array | None = None  #: (frames, s) in [0, 1]: the weights of `strength_vertices` at each frame
+    strength_vertices: Array | None = None  #: (s,) those whose weights change; all others keep theirs
 
 
 class Cut(Strict):

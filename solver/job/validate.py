@@ -25,7 +25,9 @@ from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
 from .validate_cloth import check_cloth, check_triangles, check_wind
 from .validate_contact import check_contact
+from .validate_drafts import check_drafts
 from .validate_mechanisms import check_attached, check_mechanisms
+from .validate_pins import check_pin, node_indices
 
 FINEST = 1e-9  # accuracy: below it rounding is what a step errs by
 MOST_EDGES = 10_000  # across a body: no machine holds so many tetrahedra
@@ -43,6 +45,7 @@ def check(job: Job) -> None:
         if body.method is not None:
             check_choice("method", body.method, f"$.bodies[{i}].method")
     check_mechanisms(job)
+    check_drafts(scene)
     _check_following(scene)
     _check_tolerance(scene)
     solvers = catalogue.family("linear_solver")
@@ -157,7 +160,7 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
         check_choice("fiber_field", body.fiber_field, f"{where}.fiber_field")
     _check_painted(job, body, vertices, where)
     _check_dynamic(job, body.dynamic, vertices, nodes, f"{where}.dynamic")
-    _check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
+    check_pin(job, body.pin, vertices, nodes, f"{where}.pin")
     if body.dynamic.nodes is not None and body.pin.nodes is not None:
         both = np.intersect1d(job.array(body.dynamic.nodes), job.array(body.pin.nodes))
         if len(both) and nodes != len(job.array(body.pin.nodes)):  # all pinned: the fields say so, with its remedy
@@ -337,7 +340,7 @@ def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int 
     if dynamic.points is not None:
         check_array(job, dynamic.points, f"{where}.points", "f", (None, 3))
     if dynamic.nodes is not None:
-        _node_indices(job, dynamic.nodes, f"{where}.nodes", nodes)
+        node_indices(job, dynamic.nodes, f"{where}.nodes", nodes)
     for i, spots in enumerate(dynamic.spots):
         if spots.spot is not None:
             check_choice("spot", spots.spot, f"{where}.spots[{i}].spot")
@@ -345,35 +348,3 @@ def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int 
             check_weights(job, spots.weights, f"{where}.spots[{i}].weights", vertices)
         if spots.points is not None:
             check_array(job, spots.points, f"{where}.spots[{i}].points", "f", (None, 3))
-
-
-def _check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
-    if pin.weights is not None:
-        check_weights(job, pin.weights, f"{where}.weights", vertices)
-    if pin.until is not None:
-        if pin.weights is None:
-            raise refuse("pins are let go where `weights` hold, and there are none", f"{where}.weights")
-        check_array(job, pin.until, f"{where}.until", "i", (vertices,))
-    if pin.motion is not None:
-        if pin.motion_vertices is None:
-            raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")
-        told = check_array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
-        check_indices(told, vertices, f"{where}.motion_vertices", "vertices")
-        check_array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(told), 3))
-    if pin.nodes is not None:
-        count = _node_indices(job, pin.nodes, f"{where}.nodes", nodes)
-        if pin.node_motion is not None:
-            check_array(job, pin.node_motion, f"{where}.node_motion", "f", (job.samples, count, 3))
-    elif pin.node_motion is not None:
-        raise refuse("a motion of nodes needs the nodes that it tells of", f"{where}.nodes")
-
-
-def _node_indices(job: Job, name: str, where: str, nodes: int | None) -> int:
-    """Length of a list of nodes."""
-    if nodes is None:
-        raise refuse("nodes can be listed only for a volume given by hand, in `tets`", where)
-    array = check_array(job, name, where, "i", (None,))
-    check_indices(array, nodes, where, "nodes")
-    if len(np.unique(array)) != len(array):
-        raise refuse("a node is listed twice", where)
-    return len(array)

@@ -29,7 +29,7 @@ class Factoring(Protocol):
     def proves_definite(self) -> bool:
         """Whether `factor` finds out that a matrix is not positive definite; else a solve may."""
 
-    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         """Factor these values; where their pattern is another than the analysed one, that is analysed first, in the
         order that it has or in one that costs less. Raises NotPositiveDefinite.
 

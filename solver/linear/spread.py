@@ -11,22 +11,22 @@ from .blocks import CHUNKS, Blocks
 
 
 @kernel("void(i8, i8, i4[::1], f8[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
-def _spread(start, stop, indptr, data, lower_start, place, mirrored, values):  # type: ignore[no-untyped-def]
+def _spread(start, stop, indptr, data, lowest_potential_start, place, mirrored, values):  # type: ignore[no-untyped-def]
     """Lower blocks into block rows, CHUNKS start to stop of the block columns.
 
     place, mirrored: of each lower block in `values`, as it stands and transposed. The first of a column is its
     diagonal one.
     """
-    count = lower_start.shape[0] - 1
+    count = lowest_potential_start.shape[0] - 1
     for j in range(start * count // CHUNKS, stop * count // CHUNKS):
         c0, c1, c2 = indptr[3 * j], indptr[3 * j + 1] - 1, indptr[3 * j + 2] - 2
-        own = values[place[lower_start[j]]]
+        own = values[place[lowest_potential_start[j]]]
         own[0], own[4], own[8] = data[c0], data[c1 + 1], data[c2 + 2]
         own[1], own[3] = data[c0 + 1], data[c0 + 1]
         own[2], own[6] = data[c0 + 2], data[c0 + 2]
         own[5], own[7] = data[c1 + 2], data[c1 + 2]
-        for k in range(lower_start[j] + 1, lower_start[j + 1]):
-            low = 3 * (k - lower_start[j])
+        for k in range(lowest_potential_start[j] + 1, lowest_potential_start[j + 1]):
+            low = 3 * (k - lowest_potential_start[j])
             below, right = values[place[k]], values[mirrored[k]]
             for r in range(3):
                 a, b, c = data[c0 + low + r], data[c1 + low + r], data[c2 + low + r]
@@ -69,11 +69,11 @@ class Spread:
             np.cumsum(indices < self.inner, out=inside[1:])
             lengths = inside[starts + lengths] - inside[starts]
         blocks = lengths // 3
-        self.lower_start: Index = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int32)
+        self.lowest_potential_start: Index = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int32)
         column = np.repeat(np.arange(count), blocks)
-        rank = np.arange(len(column)) - self.lower_start[column]
+        rank = np.arange(len(column)) - self.lowest_potential_start[column]
         row = indices[starts[column] + 3 * rank] // 3
-        whole = sp.csc_matrix((np.arange(1, len(row) + 1), row, self.lower_start), shape=(count, count))
+        whole = sp.csc_matrix((np.arange(1, len(row) + 1), row, self.lowest_potential_start), shape=(count, count))
         off = rank > 0
         # block k stands in row `row`, and mirrored in row `column`, number behind all others
         number = np.arange(1, len(row) + 1)
@@ -91,7 +91,7 @@ class Spread:
 
     def fill(self, lower: sp.csc_matrix) -> None:
         """Write A_qq into `blocks`."""
-        share(_spread, CHUNKS, lower.indptr, lower.data, self.lower_start, self._place, self._mirrored,
+        share(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._place, self._mirrored,
               self.blocks.values)
 
     def columns(self, lower: sp.csc_matrix, out: Vec, scale: float = 1.0) -> None:

@@ -64,6 +64,7 @@ class Linear(Material):
     """Three kernels and the constants they read at each element. Not rotation invariant: what turns also swells."""
 
     energy, stress, tangent = _energy, _stress, _tangent
+    is_objective = False
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:

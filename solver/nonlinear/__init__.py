@@ -1,1 +1,1 @@
-"""Roots of nonlinear systems."""
+"""Newton, quasi-Newton and fixed-point solvers for the nonlinear equations of a time integrator's stage."""

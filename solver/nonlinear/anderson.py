@@ -1,4 +1,4 @@
-"""Anderson's acceleration of a fixed-point iteration: the last changes combined so that least would be left of them."""
+"""Anderson acceleration of a fixed-point iteration: a combination of the last differences minimises the residual."""
 
 from __future__ import annotations
 
@@ -7,50 +7,52 @@ from scipy.linalg.lapack import dgelss
 
 from ..state import Vec
 
-DEPTH = 8  #: differences that pay on a kept factor
-SINGULAR = 1.0e-12  #: of the largest singular value: differences that say nothing new
+DEPTH = 8  #: number of differences that pays off on a reused factor
+SINGULAR = 1.0e-12  #: relative to the largest singular value: smaller ones come from linearly dependent differences
 
 
 class Anderson:
-    """Of z ← z + f(z), f what an inexact Newton iteration would change, from up to `most` differences, the oldest one
-    replaced first. [Walker 2011]"""
+    """Accelerates z ← z + f(z), f the update of an inexact Newton iteration, with up to `most` differences; the oldest
+    one is replaced first. [Walker 2011]"""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._changes, self._moves = np.zeros((most, 0)), np.zeros((most, 0))
-        self._products = np.zeros((most, most))  #: of changes with each other, as far as they are measured
+        self._changes, self._steps = np.zeros((most, 0)), np.zeros((most, 0))
+        self._products = np.zeros((most, most))  #: Gram matrix of the changes over the measured entries
         self.clear()
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Discard all differences."""
         self._count = 0
         self._last: tuple[Vec, Vec] | None = None
 
     def start(self) -> None:
-        """The next point belongs to another problem of nearly the same slope."""
+        """Keep the differences, but take none across to the next point: it belongs to another problem of nearly the
+        same slope."""
         self._last = None
 
     def next(self, z: Vec, change: Vec, measured: int) -> Vec:
-        """Where to go from z, at which f is `change`, both (m,); the first `measured` entries say what is small."""
+        """Return the next iterate (m,) after z, at which f is `change`, both (m,); its norm counts the first `measured`
+        entries."""
         if self._changes.shape[1] != len(z):
-            self._changes, self._moves = np.zeros((self.most, len(z))), np.zeros((self.most, len(z)))
+            self._changes, self._steps = np.zeros((self.most, len(z))), np.zeros((self.most, len(z)))
             self.clear()
         if self._last is not None:
             row = self._count % self.most
             np.subtract(change, self._last[1], out=self._changes[row])
-            np.subtract(z, self._last[0], out=self._moves[row])
-            self._moves[row] += self._changes[row]
+            np.subtract(z, self._last[0], out=self._steps[row])
+            self._steps[row] += self._changes[row]
             self._count += 1
-            kept = min(self._count, self.most)
-            self._products[row, :kept] = self._changes[:kept, :measured] @ self._changes[row, :measured]
-            self._products[:kept, row] = self._products[row, :kept]
+            count = min(self._count, self.most)
+            self._products[row, :count] = self._changes[:count, :measured] @ self._changes[row, :measured]
+            self._products[:count, row] = self._products[row, :count]
         self._last = z, change
-        kept = min(self._count, self.most)
-        if not kept:
+        count = min(self._count, self.most)
+        if not count:
             return z + change
-        said = self._changes[:kept, :measured] @ change[:measured]
-        weights = dgelss(self._products[:kept, :kept], said, cond=SINGULAR)[1][:kept]
-        out: Vec = weights @ self._moves[:kept]
+        message = self._changes[:count, :measured] @ change[:measured]
+        weights = dgelss(self._products[:count, :count], message, cond=SINGULAR)[1][:count]
+        out: Vec = weights @ self._steps[:count]
         np.subtract(change, out, out=out)
         out += z
         return out

@@ -1,4 +1,4 @@
-"""Loops of the iterative solvers."""
+"""Kernels of the iterative solvers: block-diagonal product and the two loops of L-BFGS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..threads import kernel
 
 @kernel("void(f8[:,:,::1], f8[::1], f8[::1])")
 def multiply_blocks(blocks, x, out):  # type: ignore[no-untyped-def]
-    """out = B x for 3 x 3 blocks on the diagonal. blocks: (m / 3, 3, 3)."""
+    """Write out = B x for 3 x 3 blocks on the diagonal. blocks: (m / 3, 3, 3)."""
     for node in range(blocks.shape[0]):
         a, b, c = x[3 * node], x[3 * node + 1], x[3 * node + 2]
         for r in range(3):
@@ -15,24 +15,25 @@ def multiply_blocks(blocks, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])")
-def bend(order, steps, changes, inverse, weights, bent):  # type: ignore[no-untyped-def]
-    """The first loop of L-BFGS over pairs in `order`, the newest first, on `bent`; writes their weights."""
+def backward_loop(order, steps, changes, inverse, weights, gradient):  # type: ignore[no-untyped-def]
+    """Run the first loop of L-BFGS in place on `gradient`, over the pairs in `order` from the newest to the oldest;
+    writes the weights of the pairs."""
     for i in range(len(order) - 1, -1, -1):
         k, total = order[i], 0.0
-        for j in range(len(bent)):
-            total += steps[k, j] * bent[j]
+        for j in range(len(gradient)):
+            total += steps[k, j] * gradient[j]
         weights[k] = inverse[k] * total
-        for j in range(len(bent)):
-            bent[j] -= weights[k] * changes[k, j]
+        for j in range(len(gradient)):
+            gradient[j] -= weights[k] * changes[k, j]
 
 
 @kernel("void(i8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])")
-def straighten(order, steps, changes, inverse, weights, out):  # type: ignore[no-untyped-def]
-    """The second loop, the oldest first, on what the factor made of the first one's."""
+def forward_loop(order, steps, changes, inverse, weights, out):  # type: ignore[no-untyped-def]
+    """Run the second loop of L-BFGS in place on `out`, from the oldest pair to the newest."""
     for k in order:
         total = 0.0
         for j in range(len(out)):
             total += changes[k, j] * out[j]
-        share = weights[k] - inverse[k] * total
+        fraction = weights[k] - inverse[k] * total
         for j in range(len(out)):
-            out[j] += share * steps[k, j]
+            out[j] += fraction * steps[k, j]

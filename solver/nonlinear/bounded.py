@@ -1,4 +1,4 @@
-"""A stage of nodes and joints at once whose surfaces touch: iterations bounded so that nothing ever meets."""
+"""A monolithic stage of nodes and joints in contact: iterations bounded by continuous collision detection."""
 
 from __future__ import annotations
 
@@ -13,161 +13,167 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import Stage
 from ..state import State, Vec
-from .approach import GIVE_WAY
-from .iterations import ALL, Iterations, PosedStage, T
-from .limits import StopRule, left
+from .intersection_free import BLOCKED_REMEDY
+from .iterations import EXTENT_FRACTION, Iterations, PosedStage, T
+from .limits import StopRule, remaining
 
-LAGGED = 12  #: iterations after which friction keeps its loads
-CURVED = 0.9  #: of a bound on straight ways: nodes that ride go on arcs
-SEEN = 1.0e-5  #: of the extent: less than that may be left where iterations are slow, as what creeps is
-SHORTEST = 1.0e-6  #: share of a move that is worth an iteration
-STUCK = 1.0e-3  #: share of the last one: what goes no further is pressed, and has not just met something
-BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
-UPHILL = 0.3  #: of the slope at its start: what a way may climb at its end
-TRIALS = 12  #: lengths of one way
-LEAST = 0.2  #: of a length: the next one is no less
+LAGGED = 12  #: iterations after which friction keeps its normal forces
+ARC_MARGIN = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
+#: relative to the extent: a smaller remaining change is accepted where iterations are slow, as in creep
+NEGLIGIBLE = 1.0e-5
+SHORTEST = 1.0e-6  #: smallest fraction of a step that is worth an iteration
+BLOCKED = 1.0e-3  #: fraction of a step below which it is blocked by contact, and has not just made contact
+QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
+UPHILL = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
+TRIALS = 12  #: step lengths that are tried
+SHORTEST_BACKTRACK = 0.2  #: smallest ratio of two successive step lengths
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What surfaces ask of coordinates."""
+    """Queries of the contact model, as functions of generalised coordinates."""
 
-    place: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates where the stage ends
-    largest_step: Callable[[Vec, Vec], float]  #: between positions, in which nothing meets
-    loads: Callable[[Vec], None]  #: friction takes its loads and normals at these positions from now on
-    touched: Callable[[Vec], Vec]  #: of pairs that push there: middle, force, and how near they are, (k, 7) [m, N, m]
-    begun: Vec  #: positions of all nodes where the stage stands, in which nothing crosses, (n, 3) [m]
+    positions: Callable[[Vec], Vec]  #: positions of all nodes (n, 3) [m] at coordinates of the stage's end
+    largest_step: Callable[[Vec, Vec], float]  #: fraction of a straight path between positions that is free of contact
+    loads: Callable[[Vec], None]  #: evaluates the normal forces and normals of friction at these positions from now on
+    #: of active pairs: midpoint, force and distance, (k, 7) [m, N, m]
+    contact_forces: Callable[[Vec], Vec]
+    step_start: Vec  #: positions of all nodes at the stage's start, free of intersections, (n, 3) [m]
     extent: float  #: of the largest body [m]
-    edge: float  #: a mean one of the surfaces [m], of which a share may be left where limits have one
-    body_of: Callable[[int], str | None]  #: name of the body that a node belongs to
+    edge: float  #: mean edge of the surfaces [m], the scale of a tolerance in strain
+    body_of: Callable[[int], str | None]  #: name of the body that contains a node
 
-    def as_far(self, q: Vec, x: Vec, way: Vec) -> tuple[Vec, Vec, float]:
-        """Coordinates after as much of a way as nothing meets in, positions there, and the share. Raises StepFailed.
+    def advance_without_contact(self, q: Vec, x: Vec, change: Vec) -> tuple[Vec, Vec, float]:
+        """Return coordinates after the contact-free fraction of a change, positions there, and that fraction.
 
-        x: positions at q, but for what is prescribed, which goes all its way.
+        x: positions at q, except that prescribed nodes are at the end of their motion. Raises StepFailed where these
+        are blocked.
         """
-        share = 1.0
-        while share > SHORTEST:
-            there = self.place(q + share * way)
+        fraction = 1.0
+        while fraction > SHORTEST:
+            there = self.positions(q + fraction * change)
             free = self.largest_step(x, there)
             if free == 1.0:
-                return q + share * way, there, share
-            share *= CURVED * free
-        there = self.place(q)
+                return q + fraction * change, there, fraction
+            fraction *= ARC_MARGIN * free
+        there = self.positions(q)
         if self.largest_step(x, there) < 1.0:
             raise StepFailed("what is moved by hand has something before it")
         return q, there, 0.0
 
 
 class Bounded(Iterations[T]):
-    """Where nodes have inertia. A true stiffness that leads astray is tried again much nearer."""
+    """Iterations of nodes with inertia. A true stiffness that diverges is tried again much nearer to the root."""
 
-    tries = 40  # those of an impact find its pairs
-    patience = sys.maxsize  # what creeps may come to rest all the same
-    forgives, again = 0, 0.03
-    visible = 1.0  #: of what Quick may leave
+    tries = 40  # the first iterations of an impact find its pairs
+    patience = sys.maxsize  # a creeping contact may still come to rest
+    tolerated, retry = 0, 0.03
+    visible = 1.0  #: fraction of the tolerance of early stopping
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], around: Surroundings, stage: Stage, start: State,
                  limits: StopRule) -> None:
         super().__init__(pose_at, stage, start, limits)
         self._around = around
-        self._move(start.q, around.begun, self.q - start.q)
-        around.loads(around.begun)
-        self._most = 0  #: node that the last iteration moved farthest
-        self._goal, self._ahead = self.visible * limits.strain_left * around.edge, np.inf
+        self._move(start.q, around.step_start, self.q - start.q)
+        around.loads(around.step_start)
+        self._most = 0  #: the node with the largest displacement of the last iteration
+        self._goal, self._remaining = self.visible * limits.strain_left * around.edge, np.inf
 
-    def _move(self, q: Vec, x: Vec, way: Vec) -> float:
-        """As far from q, x as nothing meets; that share."""
-        self.q, self._x, share = self._around.as_far(q, x, way)
+    def _move(self, q: Vec, x: Vec, change: Vec) -> float:
+        """Advance from q, x as far as contact allows; return that fraction."""
+        self.q, self._x, fraction = self._around.advance_without_contact(q, x, change)
         self.u = (self.q - self.base) / self.seconds
-        return share
+        return fraction
 
-    def take(self, posed: T, found: Vec, way: Vec, share_taken: float) -> None:
+    def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
         before = self._x
-        self.share_free = self._move(self.q, before, share_taken * self.seconds * way)
-        # all that it wanted to move, of which relaxation took a share
-        self.moved = self.led = self._farthest(before) / share_taken
+        self.free_fraction = self._move(self.q, before, relaxation * self.seconds * change)
+        # the full change, of which relaxation took a fraction
+        self.moved = self.rate_change = self._farthest(before) / relaxation
 
     def _farthest(self, before: Vec) -> float:
-        """What positions have changed by since they were (n, 3) [m], where they did most."""
+        """Return the largest change of a position since `before`, (n, 3) [m]."""
         change = np.abs(self._x - before).max(axis=1)
         self._most = int(change.argmax())
         return float(change[self._most])
 
     def is_done(self, posed: T) -> bool:
-        self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._around.extent)
-        # what is cut short has the rest of its way left, as far as anything may go there
-        self._ahead = left(self.moved, self.last) if self.share_free == 1.0 else np.inf
-        if self.least_free <= self.share_free < 1.0:
-            self._ahead = self.moved / self.share_free
-        return self.count > 1 and self._ahead <= self._goal
+        self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._around.extent)
+        # a step that is cut short has the rest of its change left, as far as contact permits
+        self._remaining = remaining(self.moved, self.last) if self.free_fraction == 1.0 else np.inf
+        if self.least_fraction <= self.free_fraction < 1.0:
+            self._remaining = self.moved / self.free_fraction
+        return self.count > 1 and self._remaining <= self._goal
 
-    def go_on(self) -> None:
-        if self.share_free == 1.0 and self.count <= LAGGED:
+    def next_iteration(self) -> None:
+        if self.free_fraction == 1.0 and self.count <= LAGGED:
             self._around.loads(self._x)
 
-    def give_up(self) -> State:
-        if self._ahead <= SEEN * self._around.extent:
+    def not_converged(self) -> State:
+        if self._remaining <= NEGLIGIBLE * self._around.extent:
             return self.end
-        if self.share_free < STUCK:
-            at = nearest(self._around.touched(self._x))
+        if self.free_fraction < BLOCKED:
+            at = nearest(self._around.contact_forces(self._x))
             raise StepFailed(f"what is moved by hand or by joints would be pressed{at} through something", None,
-                             GIVE_WAY)
-        place = in_words(self._x[self._most])
+                             BLOCKED_REMEDY)
+        where = in_words(self._x[self._most])
         raise StepFailed(f"rigid and soft bodies that touch did not agree in {self.count} iterations; positions near "
-                         f"({place}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
-                         self._around.body_of(self._most), GIVE_WAY)
+                         f"({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
+                         self._around.body_of(self._most), BLOCKED_REMEDY)
 
 
 def nearest(touched: Vec) -> str:
-    """Where two surfaces are nearest to each other, in words."""
+    """Return a text that locates the pair of surfaces with the smallest distance, empty without pairs."""
     if not len(touched):
         return ""
     return f" near ({in_words(touched[int(touched[:, 6].argmin()), :3])}) m"
 
 
-def in_words(place: Vec) -> str:
-    """Its coordinates (3,)."""
-    return ", ".join(f"{c:.4g}" for c in place)
+def in_words(point: Vec) -> str:
+    """Format the coordinates (3,) of a point."""
+    return ", ".join(f"{c:.4g}" for c in point)
 
 
-class Along(PosedStage, Protocol):
-    """What an iteration asks of a linearised stage of nodes that balance."""
+class SlopeAlongStep(PosedStage, Protocol):
+    """A linearised stage of quasistatic nodes that reports slope and curvature along its step."""
 
-    curvature: float  #: along the way that `solve` found, of what the soft bodies lower [J]
-    begun: float  #: their slope at its start [J]
-
-
-S = TypeVar("S", bound=Along)
+    #: second directional derivative of the soft bodies' potential along the step that `solve` found [J]
+    curvature: float
+    start_slope: float  #: its first directional derivative at the step's start [J]
 
 
-class Balanced(Bounded[S]):
-    """Where most nodes balance: each iteration goes as far as it leads down. Rates are those of positions.
+S = TypeVar("S", bound=SlopeAlongStep)
 
-    Joints have no energy that a line search could lower, but they feel the soft bodies alone of all that is stiff: how
-    these resist along the way tells how far it leads down.
+
+class BoundedQuasistatic(Bounded[S]):
+    """Iterations of mostly quasistatic nodes: each step is as long as the potential decreases. Rates are those of
+    positions.
+
+    Joints have no potential for a line search, but soft bodies are their only stiff reaction: the directional
+    derivative of the soft bodies' potential along the step bounds its length.
     """
 
-    tries = 100  # a way ends where the first of its pairs would meet
-    near, again = np.inf, 1.0
-    least_free = STUCK
-    visible = BALANCED
+    tries = 100  # a step ends where the first of its pairs would make contact
+    true_within, retry = np.inf, 1.0
+    least_fraction = BLOCKED
+    visible = QUASISTATIC_FRACTION
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
                  around: Surroundings, stage: Stage, start: State, limits: StopRule) -> None:
-        """slope_at: of what the soft bodies lower along a way, at other coordinates and rates on it."""
+        """slope_at: directional derivative of the soft bodies' potential along a step, at other coordinates and rates
+        on it."""
         self._slope_at = slope_at
         super().__init__(pose_at, around, stage, start, limits)
 
-    def take(self, posed: S, found: Vec, way: Vec, share_taken: float) -> None:
+    def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
         if posed.curvature <= 0.0 and self.stiffness.is_true:
             raise NotPositiveDefinite
-        q, before, self.share_free = self.q, self._x, 1.0
+        q, before, self.free_fraction = self.q, self._x, 1.0
         for _ in range(TRIALS):
-            self.share_free *= self._move(q, before, self.share_free * self.seconds * way)
-            # what joints lower falls at least as fast as the soft bodies' linear answer leaves it to
-            over = self._slope_at(posed, self.q, self.u) - posed.begun - posed.curvature
+            self.free_fraction *= self._move(q, before, self.free_fraction * self.seconds * change)
+            # the joints' part decreases at least as fast as the linear response of the soft bodies allows
+            over = self._slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
             if over <= UPHILL * posed.curvature:
                 break
-            self.share_free *= max(LEAST, posed.curvature / (posed.curvature + over))
-        self.moved = self.led = self._farthest(before)
+            self.free_fraction *= max(SHORTEST_BACKTRACK, posed.curvature / (posed.curvature + over))
+        self.moved = self.rate_change = self._farthest(before)

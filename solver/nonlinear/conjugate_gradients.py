@@ -1,4 +1,4 @@
-"""Conjugate gradients with a preconditioner, for Newton directions that need not be exact."""
+"""Preconditioned conjugate gradients for inexact Newton directions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from ..state import Vec
 
 
 class ConjugateGradients:
-    """Solves A x = b until |A x − b| in the preconditioner's norm is a share of what it was. [Thesis Alg. 5.4]
-
-    The first direction of negative curvature ends it, with the best descent known by then.
-    """
+    """Solves A x = b until |A x − b| in the preconditioner's norm has fallen by a factor. It stops at the first
+    direction of negative curvature, with the best descent direction up to there. [Thesis Alg. 5.4]"""
 
     def __init__(self, tolerance: float, most: int) -> None:
-        """most: iterations of one solve."""
+        """tolerance: relative residual. most: iterations of one solve."""
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
-        self.met_negative = False  #: whether negative curvature ended it
-        self.was_cut = False  #: whether it ended before it was as exact as asked for
+        self.met_negative = False  #: whether it ended at negative curvature
+        self.was_cut = False  #: whether it ended before the tolerance was met
         self._arrays = np.zeros((4, 0))
 
     def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec],
               most: int | None = None) -> Vec:
-        """x, (m,). multiply, precondition: A v and P⁻¹ v; their results are used before the next call. most: iterations
-        of this solve."""
+        """Return x, (m,). multiply, precondition: A v and P⁻¹ v; each result is used before the next call. most: limit
+        of iterations in this solve."""
         if self._arrays.shape[1] != len(right):
             self._arrays = np.zeros((4, len(right)))
         x, r, p, scratch = self._arrays
@@ -52,5 +50,5 @@ class ConjugateGradients:
             p += z
             self.taken += 1
         self.was_cut = square > goal and not self.met_negative
-        answer: Vec = (p if self.met_negative and self.taken == 0 else x).copy()
-        return answer
+        solution: Vec = (p if self.met_negative and self.taken == 0 else x).copy()
+        return solution

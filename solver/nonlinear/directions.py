@@ -1,4 +1,4 @@
-"""A factor for directions of Newton's method, which need not be exact: in single precision where that can be."""
+"""A factor for Newton directions, which need not be exact: in single precision where possible."""
 
 from __future__ import annotations
 
@@ -18,77 +18,82 @@ if TYPE_CHECKING:
     from ..linear.cholesky.supernodal import Supernodes
     from ..parts.stage import NodeStage
 
-WORTH = 3000  #: unknowns from which on single precision saves more than its bookkeeping
+SINGLE_PRECISION_SIZE = 3000  #: number of unknowns from which single precision saves more than its bookkeeping costs
 
 
 class Directions:
-    """The factor that was made last of projected matrices.
+    """The last factor of the projected matrix.
 
-    In full is what the linear solver shows only with a factor, as the pattern that it was given first; a body on the
-    ground, whose friction asks that factor again; a matrix with pivots that single precision loses, and all that follow
-    it.
+    It is in double precision where the linear solver exposes its pattern only with a factor, as for the first matrix;
+    for a body on the ground, whose friction solves with that factor; and from the first matrix on whose pivots single
+    precision loses.
     """
 
     def __init__(self) -> None:
-        self._room: Room | None = None  #: that patterns write one after the other
+        self._storage: Room | None = None  #: storage that patterns share one after the other
         self._linear: Factoring | None = None
         self.forget()
 
     def forget(self) -> None:
-        """That one was too stiff for single precision, and where fronts stand."""
+        """Discard the factor, the positions of its fronts, and the note that a matrix was too stiff for single
+        precision."""
         self._single: SingleFactor | None = None
-        self._kept: SingleFactor | None = None  #: of the last pattern
-        self._stand: Places | None = None  #: of the fronts that were made last; None where they cannot be made again
+        self._reused: SingleFactor | None = None  #: of the last pattern
+        #: of the fronts of the last factor; None where columns cannot be refactored
+        self._front_positions: Places | None = None
         self._too_stiff = False
-        self._made: tuple[NodeStage, int] | None = None  #: for which stage, and as which one of the linear solver's
+        #: the stage of the last factor, and its number among those of the linear solver
+        self._made: tuple[NodeStage, int] | None = None
 
     def note(self, stage: NodeStage) -> None:
-        """The last factor was made for this one."""
+        """Record the stage of the last factor."""
         self._made = None if self._linear is None else (stage, self._linear.factored)
 
     def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
-        """Whether the last factor was made with this linear solver for a stage of the same matrix, and still stands."""
+        """Whether the last factor was made with this linear solver for a stage of the same matrix, and is still valid.
+        """
         if self._made is None or self._linear is not linear or not self._made[0].shares(stage):
             return False
         return self._single is not None or linear.factored == self._made[1]
 
-    def factor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, places: Vec) -> bool:
-        """Factor these values; whether the linear solver did. lin: what they are of. places: as it has them.
+    def factor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, positions: Vec) -> bool:
+        """Factor these values; return whether the linear solver did so. lin: the linearisation they come from.
+        positions: of the nodes, for the linear solver's ordering.
 
         Raises NotPositiveDefinite.
         """
         self._linear, self._single, self._made = linear, None, None
         if self._can_be_single(lower, lin) and self._made_whole(linear, lower):
             return False
-        self._kept = self._stand = None
-        linear.factor(lower, places)
+        self._reused = self._front_positions = None
+        linear.factor(lower, positions)
         return True
 
-    def wanted(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
-        """Of which unknowns columns have to be known so that `factor_again` can factor this pattern, (m,): all others
-        stand as they were made last. None where none do.
+    def required_columns(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
+        """Return a mask (m,) of the unknowns whose columns `refactor_columns` needs for this pattern; all others are
+        reused. None where columns cannot be refactored.
 
-        changed: unknowns in whose columns others may stand than in the last factor, (m,).
+        changed: unknowns whose columns may differ from the last factor's, (m,).
         """
-        kept, inside = self._kept, self._inside(linear, lower)
-        if self._single is None or self._stand is None or kept is None or inside is None \
+        reused, inside = self._reused, self._inside(linear, lower)
+        if self._single is None or self._front_positions is None or reused is None or inside is None \
                 or not self._can_be_single(lower, lin):
             return None
-        from ..linear.cholesky.single import SingleFactor  # kernels of the linear solver's share
+        from ..linear.cholesky.single import SingleFactor  # kernels that only the linear solver needs
 
-        stand = self._stand.after(inside, changed)
-        if stand is None:
+        front_positions = self._front_positions.after(inside, changed)
+        if front_positions is None:
             return None
-        self._stand = stand
-        if kept.of(inside):
-            kept.stand(stand)
+        self._front_positions = front_positions
+        if reused.of(inside):
+            reused.stand(front_positions)
         else:
-            self._kept = SingleFactor(inside, self._room, stand, kept.unit)
-        return stand.unknowns
+            self._reused = SingleFactor(inside, self._storage, front_positions, reused.unit)
+        return front_positions.unknowns
 
-    def factor_again(self, lower: sp.csc_matrix) -> bool:
-        """Factor the columns that were wanted; whether that could be done."""
-        single, self._single, self._made = self._kept, None, None
+    def refactor_columns(self, lower: sp.csc_matrix) -> bool:
+        """Factor the required columns; return whether that succeeded."""
+        single, self._single, self._made = self._reused, None, None
         shown = None if self._linear is None else self._linear.showing()
         if single is None or shown is None or not single.can_factor(lower):
             return False
@@ -103,7 +108,7 @@ class Directions:
 
     def _can_be_single(self, lower: sp.csc_matrix, lin: Linearised) -> bool:
         grounded = len(lin.contacts) > 0
-        return not grounded and not self._too_stiff and lower.shape[0] >= WORTH
+        return not grounded and not self._too_stiff and lower.shape[0] >= SINGLE_PRECISION_SIZE
 
     @staticmethod
     def _inside(linear: Factoring, lower: sp.csc_matrix) -> Supernodes | None:
@@ -111,26 +116,26 @@ class Directions:
         return None if shown is None else shown.supernodes_of(lower)
 
     def _made_whole(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
-        """Factor in single precision; whether that could be done."""
+        """Factor in single precision; return whether that succeeded."""
         inside = self._inside(linear, lower)
         if inside is None:
             return False
-        # kernels of the linear solver's share
+        # kernels that only the linear solver needs
         from ..linear.cholesky.multifrontal import Room
         from ..linear.cholesky.places import Places
         from ..linear.cholesky.single import SingleFactor
 
-        self._room = self._room or Room(np.float32)
-        if self._kept is None or not self._kept.of(inside):
-            self._stand = Places.of_all(inside)
-            self._kept = SingleFactor(inside, self._room, self._stand)
-        elif self._stand is not None:
-            self._stand = self._stand.whole()
-            self._kept.stand(self._stand)
-        return self.factor_again(lower)
+        self._storage = self._storage or Room(np.float32)
+        if self._reused is None or not self._reused.of(inside):
+            self._front_positions = Places.of_all(inside)
+            self._reused = SingleFactor(inside, self._storage, self._front_positions)
+        elif self._front_positions is not None:
+            self._front_positions = self._front_positions.whole()
+            self._reused.stand(self._front_positions)
+        return self.refactor_columns(lower)
 
     def solve(self, right: Vec) -> Vec:
-        """A⁻¹ right, (3 p,), on that factor."""
+        """Return A⁻¹ right, (3 p,), with the last factor."""
         if self._linear is None:
             raise ValueError("nothing is factored")
         return self._linear.solve(right) if self._single is None else self._single.solve(right)

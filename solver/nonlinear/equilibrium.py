@@ -1,4 +1,4 @@
-"""Where a body comes to rest: a stage without inertia, solved from far away."""
+"""Static equilibrium of a body: a stage without inertia, solved from far away."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ..assembly.pattern import Pattern, node_graph
 from ..linear.interface import LinearSolver
 from ..parts.stage import NodeStage
 from ..state import Index, Vec
+from .forces_protocol import Physics
 from .newton import NewtonDirect
-from .physics import Physics
 from .problem import StageProblem
 from .stage_matrix import StageMatrix
 
-ITERATIONS = 300  #: at most
+ITERATIONS = 300  #: upper limit
 
 
 def equilibrium(physics: Physics, x: Vec, time: float, free: Index, tets: Index, linear: LinearSolver, *,
                 tolerance: float = 1.0e-9) -> Vec:
-    """Positions (n, 3) at which the free nodes carry no net force; the others stay where x has them.
+    """Return positions (n, 3) at which the net force on each free node vanishes; the others stay at x.
 
-    x: start, (n, 3) [m]. free: nodes that move, held by the others. tolerance: largest net force on a free node, as a
-    share of the first one. Raises StepFailed where the iteration does not settle. [ConJac Alg. 1]
+    x: start, (n, 3) [m]. free: nodes that move, constrained by the others. tolerance: largest net force on a free node,
+    relative to that at the start. Raises StepFailed where the iteration does not converge. [ConJac Alg. 1]
     """
     if not len(free):
         return x

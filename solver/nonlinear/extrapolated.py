@@ -1,4 +1,4 @@
-"""A Cholesky factor that follows the motion: L + Δt L̇, as long as that says more than L itself."""
+"""A Cholesky factor extrapolated in time, L + Δt L̇, as long as that is more accurate than L itself."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from ..errors import StepFailed
 from ..linear.cholesky.supernodal import Supernodes
 from ..linear.interface import Factoring, NotPositiveDefinite, inside_of
 from ..state import Mask, Vec
-from .kept_factor import KeptFactor
 from .problem import StageProblem
+from .reused_factor import ReusedFactor
 
-MOMENT = 1.0e-4  #: of the way to the guess, over which L̇ is measured
+MOMENT = 1.0e-4  #: fraction of the step to the guess over which L̇ is a finite difference
 
 
 def extrapolation_notes(linear: Factoring) -> list[str]:
-    """A sentence for the user where this linear solver does not let its factor be written."""
+    """Return a sentence for the user where this linear solver gives no access to its factor."""
     if linear.showing() is not None:
         return []
     return ["The stage solver's factor stays frozen: only CHOLMOD's can be extrapolated"]
 
 
-class ExtrapolatedFactor(KeptFactor):
-    """L where the stage starts, and L̇ on the way to the guess, by a second factorization. [Thesis 5.8]
+class ExtrapolatedFactor(ReusedFactor):
+    """L at the stage's start, and L̇ on the path to the guess by a second factorization.
 
-    It is extrapolated while the projection clamps the same elements as where L was made; L̇ knows nothing of others.
-    Otherwise L is taken as it is, which costs no second factorization, and so it is where the linear solver does not
-    let its factor be written.
+    It is extrapolated as long as the projection clamps the same elements as for L, which are all that L̇ knows.
+    Otherwise L is used without a second factorization, also where the linear solver gives no access to its factor.
+    [Thesis 5.8]
     """
 
     def forget(self) -> None:
@@ -37,7 +37,8 @@ class ExtrapolatedFactor(KeptFactor):
         self._made_at = 0.0
 
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
-        """Factors where the kept one does not serve, and says so; else moves that on to the stage's time."""
+        """Extrapolate the factor to the stage's time, or factor where the reused one is not valid; return whether it
+        factored."""
         if super().ready(problem, unknowns):
             return True
         if self._inside is not None:
@@ -48,7 +49,7 @@ class ExtrapolatedFactor(KeptFactor):
         return False
 
     def renew(self, problem: StageProblem, unknowns: Vec, true_at: float = 0.0) -> None:
-        """Factor where the stage starts, and again a moment later. Raises StepFailed."""
+        """Factor at the stage's start and again a moment later. Raises StepFailed."""
         self.forget()
         _factor(problem, unknowns, 0.0)
         inside = inside_of(problem.system.linear)
@@ -68,15 +69,15 @@ class ExtrapolatedFactor(KeptFactor):
         self._write(way)
 
     def _write(self, elapsed: float) -> None:
-        """L + Δt L̇ in CHOLMOD's place. [Thesis 5.4]"""
+        """Write L + Δt L̇ over CHOLMOD's factor. [Thesis 5.4]"""
         assert self._inside is not None
         values = self._inside.values
         np.multiply(self._rate, elapsed, out=values)
         values += self._frozen
 
 
-def _factor(problem: StageProblem, unknowns: Vec, way_gone: float) -> None:
-    problem.fill(unknowns, way_gone=way_gone)
+def _factor(problem: StageProblem, unknowns: Vec, step_fraction: float) -> None:
+    problem.fill(unknowns, step_fraction=step_fraction)
     try:
         problem.system.linear.factor(problem.system.matrix)
     except NotPositiveDefinite as failure:

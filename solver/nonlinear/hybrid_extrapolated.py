@@ -1,4 +1,4 @@
-"""HYBRID-L1: an extrapolated factor instead of the matrix, and Newton's method where that fails."""
+"""HYBRID-L1: quasi-Newton on an extrapolated factor, and Newton's method where that fails."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from .hybrid_frozen import HybridFrozen
 
 
 class HybridExtrapolated(HybridFrozen):
-    """Quasi-Newton on a factor that follows the motion, then CG with it. [Thesis Alg. 5.3] [Thesis Alg. 5.4]"""
+    """Quasi-Newton on an extrapolated factor, then conjugate gradients preconditioned by it. [Thesis Alg. 5.3] [Thesis
+    Alg. 5.4]"""
 
     factor = ExtrapolatedFactor
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Says where the factor cannot follow."""
+        """Return a sentence where the factor cannot be extrapolated."""
         return extrapolation_notes(linear)

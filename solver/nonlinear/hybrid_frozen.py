@@ -1,4 +1,4 @@
-"""HYBRID-L0: a frozen factor instead of the matrix, and Newton's method where that fails."""
+"""HYBRID-L0: quasi-Newton on a frozen factor, and Newton's method where that fails."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from .problem import Evaluation, StageProblem
 
 
 class HybridFrozen(NewtonFrozen):
-    """Quasi-Newton on the factor, then conjugate gradients with it. [Thesis Alg. 5.3] [Thesis Alg. 5.4]"""
+    """Quasi-Newton on the frozen factor, then conjugate gradients preconditioned by it. [Thesis Alg. 5.3] [Thesis Alg.
+    5.4]"""
 
     def _approach(self, problem: StageProblem, at: Evaluation, goal: float) -> tuple[Evaluation, int]:
-        """As near as the factor alone brings, and the iterations it took."""
+        """Return the iterate after quasi-Newton steps on the factor alone, and how many these were."""
         progress = Progress(goal, self._factor.patience)
         for done in range(self.limits.iterations):
             try:

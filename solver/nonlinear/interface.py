@@ -1,4 +1,4 @@
-"""What a stage solver is given and what it answers."""
+"""Protocol of stage solvers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .problem import StageProblem
 
 
 class StageSolver(Protocol):
-    """Finds the root of one stage, with what most say of theirs."""
+    """Finds the root of one stage; the methods with a body are defaults."""
 
     limits: StopRule
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Unknowns at which the residual vanishes, from a guess, both (3 p,) [m/s].
+        """Return the unknowns at which the residual vanishes, starting from a guess, both (3 p,) [m/s].
 
-        Raises StepFailed where the iteration does not settle.
+        Raises StepFailed where the iteration does not converge.
         """
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Sentences for the user: what this linear solver keeps it from; none where any will do."""
+        """Return sentences for the user about features that this linear solver does not support, none by default."""
         return []
 
     def forget_past(self) -> None:
-        """Drop factors and directions of earlier stages: speed, never answers."""
-        return  # in most nothing outlives a stage
+        """Discard factors and directions of earlier stages: these cost time when lost, but change no result."""
+        return  # by default nothing outlives a stage

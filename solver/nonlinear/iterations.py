@@ -1,9 +1,10 @@
-"""The one loop of stages that no merit leads: joints, ConJac on a factor each, flesh and bones, and what touches them.
+"""Fixed-point and Newton iterations of stages without a merit function: joints, ConJac with a factor per iteration,
+soft bodies coupled to joints, and these in contact.
 
-Each iteration is a linearised stage where the last one ended. Quadratic velocities and what constraints push derive
-from no potential, and velocities that follow dynamic nodes have a residual only once K is factored: a line search has
-nothing to lower. So a share of each change is taken as the last two tell (Aitken's relaxation), or as far as nothing
-meets (`bounded`). Iterations without a factor of their own are those of `KeptStage`, which ask for no J.
+Each iteration linearises the stage at the last iterate. Velocity-dependent inertia and constraint forces have no
+potential, and the residual of condensed velocities is known only after K is factored: a line search has no merit. So
+each change is relaxed by Aitken's method from the last two, or bounded by contact (`bounded`). `FixedPointStage`
+iterates without a factor of its own, and without J.
 """
 
 from __future__ import annotations
@@ -21,143 +22,149 @@ from ..parts.interface import Evaluate
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .anderson import Anderson
-from .limits import Progress, StopRule, left
+from .limits import Progress, StopRule, remaining
 
-NEAR = 0.3  #: of the largest change: from there on the true stiffness is tried
-PATIENCE = 20  #: iterations on one stiffness in which what changes is halved at least where there is a root
-FAST = 0.5  #: of the change before: iterations that shrink so much need no smaller share
-SHORTEST = 1.0 / 64.0  #: share of an iteration
-FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has blown up
-SETTLE = 2  #: quasi-Newton steps towards balance after each solve
-LEAVES = 0.1  #: of what may be left: what may where iterations are no Newton's
-ROUGH = 0.01  #: of the first change: what they may leave at most, where Newton's next one squares more away
-ALL = 1.0e-3  #: of the extent: changes of which tolerance is a share, where a stage changes less
+TRUE_STIFFNESS_FROM = 0.3  #: relative to the largest change: below it the true stiffness is tried
+PATIENCE = 20  #: iterations with one stiffness within which changes are at least halved where a root exists
+CONVERGING = 0.5  #: relative to the last change: iterations that shrink by this much need no relaxation
+SHORTEST = 1.0 / 64.0  #: smallest relaxation factor
+FASTEST = 1.0e7  #: [rad/s or m/s]; a rate beyond it has diverged
+BALANCE_STEPS = 2  #: quasi-Newton steps towards equilibrium after each solve
+FIXED_POINT_FRACTION = 0.1  #: tolerance of fixed-point iterations relative to that of Newton's
+#: their largest tolerance relative to the first change; Newton's next iteration would square it away
+FIXED_POINT_TOLERANCE = 0.01
+EXTENT_FRACTION = 1.0e-3  #: relative to the extent: the scale of the tolerance where a stage changes less
 
 
 class PosedStage(Protocol):
     """A linearised stage."""
 
     def solve(self) -> Vec:
-        """Rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
+        """Return rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
 
 
 class PosedRates(PosedStage, Protocol):
-    """That of joints."""
+    """A linearised stage of joints."""
 
     def correction(self, u: Vec) -> Vec:
-        """What coordinates still owe at the new rates u, as a rate that never enters rates, (m,)."""
+        """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
 
     def rounding(self, u: Vec) -> float:
-        """The smallest change of rates u that is one."""
+        """Return the smallest significant change of rates u."""
 
 
-class Settling(PosedStage, Protocol):
-    """That of dynamic nodes which others follow, maybe with joints."""
+class PosedCondensed(PosedStage, Protocol):
+    """A linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
-        """Coordinates (m_q,) at these rates, nearer to the balance of what has no inertia of its own."""
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Return coordinates (m_q,) at these rates, nearer to the equilibrium of the quasistatic nodes."""
 
 
 T = TypeVar("T", bound=PosedStage)
 
 
 class Relaxation:
-    """The share of each change of rates that is taken, from the last two."""
+    """Aitken's relaxation of changes of rates, from the last two."""
 
     def __init__(self) -> None:
-        self.share_taken, self.last = 1.0, np.inf
-        self._way: Vec = np.zeros(0)
+        self.relaxation, self.last = 1.0, np.inf
+        self._change: Vec = np.zeros(0)
 
     def forget_last(self) -> None:
-        """The last change is no guide to the next."""
+        """Discard the last change where it does not predict the next."""
         self.last = np.inf
 
-    def anew(self) -> Relaxation:
-        """One that has seen no change, with this one's share of the next."""
+    def restarted(self) -> Relaxation:
+        """Return a relaxation without history that starts with the present factor."""
         other = Relaxation()
-        other.share_taken = self.share_taken
+        other.relaxation = self.relaxation
         return other
 
-    def follow(self, size: float, ahead: Vec) -> None:
-        """Call with a change of rates (m,), of which the share was taken, and its size: sets the share of the next."""
-        best = 1.0 if size < FAST * self.last else _right_share(self.share_taken, self._way, ahead)
-        self.share_taken, self.last, self._way = min(1.5 * self.share_taken, best), size, ahead
+    def follow(self, size: float, change: Vec) -> None:
+        """Update the factor for the next change after this one of rates (m,), of which the fraction was taken, and its
+        size."""
+        best = 1.0 if size < CONVERGING * self.last else _aitken_fraction(self.relaxation, self._change, change)
+        self.relaxation, self.last, self._change = min(1.5 * self.relaxation, best), size, change
 
 
-def _right_share(share_taken: float, before: Vec, now: Vec) -> float:
-    """The share of a change of rates that would have left nothing, from the last two, of which `share_taken` was.
+def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
+    """Return the fraction of the last change that would have left none, from the last two, of which `relaxation` was
+    taken.
 
-    One that goes on, be it on its way out of a shape that buckles, is taken whole; one that turns back overshot.
+    A change that repeats its direction, as on the way out of a buckling shape, is taken in full; one that reverses it
+    overshot.
     """
     turned = now - before
-    best = -share_taken * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
+    best = -relaxation * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
     return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0
 
 
 class Stiffness:
-    """Which K an iteration stands on: far away the projected one leads safely, near the root the true one to the end.
+    """Selects the K of each iteration: the projected one converges safely from far away, the true one finishes near the
+    root.
 
-    near: of the largest change, from where the true one is tried; 0 never. forgives: iterations on it, its first one
-    besides, that may change more than the one before. again: where more do, of that distance, when it is tried again;
-    0 not in this stage.
+    true_within: fraction of the largest change below which the true one is tried; 0 never. tolerated: iterations with
+    it, besides its first, that may change more than the one before. retry: factor by which that distance shrinks after
+    more; 0: it is not tried again in this stage.
     """
 
-    def __init__(self, near: float, forgives: int, again: float) -> None:
+    def __init__(self, true_within: float, tolerated: int, retry: float) -> None:
         self.is_true = False
-        self._near, self._forgives, self._again = near, forgives, again
+        self._true_within, self._tolerated, self._retry = true_within, tolerated, retry
         self._worse, self._last = 0, np.inf
 
     def refuse(self) -> None:
-        """The true one is not definite here, or has led astray."""
-        self.is_true, self._worse, self._near = False, 0, self._again * self._near
+        """Return to the projected K: the true one is indefinite here, or has diverged."""
+        self.is_true, self._worse, self._true_within = False, 0, self._retry * self._true_within
 
-    def follow(self, moved: float, led: float, largest: float, began: float) -> bool:
-        """Call after an iteration with what it changed, by rates alone too, the largest change, and what the first
-        one's rates changed: whether the next one stands on another stiffness."""
-        was_true, floor = self.is_true, NEAR * began if self._forgives else 0.0
+    def follow(self, moved: float, rate_change: float, largest: float, first_change: float) -> bool:
+        """Select the next K after an iteration with its change, its change by rates alone, the largest change and the
+        first one's by rates; return whether K switches."""
+        was_true, floor = self.is_true, TRUE_STIFFNESS_FROM * first_change if self._tolerated else 0.0
         if was_true:
-            self._worse += led > max(self._last, floor)
-            if self._worse > self._forgives:
+            self._worse += rate_change > max(self._last, floor)
+            if self._worse > self._tolerated:
                 self.refuse()
-        self.is_true = self.is_true or moved < self._near * largest
+        self.is_true = self.is_true or moved < self._true_within * largest
         switches = was_true != self.is_true
-        self._last = np.inf if switches and self._forgives else led
+        self._last = np.inf if switches and self._tolerated else rate_change
         return switches
 
 
 class Iterations(Generic[T]):
-    """M (u − û) = a h f(q, u), q = base + b h u, on its way to its root from the rates of `start` on."""
+    """Solves M (u − û) = a h f(q, u), q = base + b h u, from the rates of `start`."""
 
-    tries = 0  #: iterations at least, however few there may be
+    tries = 0  #: at least so many iterations, whatever the stop rule
     patience = PATIENCE
-    most = sys.float_info.max  #: changes beyond it have blown up
-    near, forgives, again = NEAR, 1, 0.0  #: of `Stiffness`
-    least_free = 1.0  #: share of a way: one that is stopped sooner stands on projected stiffness next
+    most = sys.float_info.max  #: larger changes have diverged
+    true_within, tolerated, retry = TRUE_STIFFNESS_FROM, 1, 0.0  #: arguments of `Stiffness`
+    least_fraction = 1.0  #: fraction of a change: one that is cut shorter is followed by projected stiffness
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], stage: StageShape, start: State,
                  limits: StopRule) -> None:
-        """pose_at: linearised at coordinates and rates, with K negative semi-definite where the last argument says so.
-        Raises NotPositiveDefinite."""
+        """pose_at: linearises at coordinates and rates, with K projected to negative semi-definite where the last
+        argument is true. Raises NotPositiveDefinite."""
         self._pose_at, self._time, self._memory, self.limits = pose_at, stage.time, start.memory, limits
         self.base, self.seconds = start.q if stage.base is None else stage.base, stage.b * stage.h
         self.u = start.u
         self.q: Vec = self.base + self.seconds * self.u
-        self.stiffness = Stiffness(self.near, self.forgives, self.again)
-        self.moved = self.led = self.largest = 0.0  #: by an iteration [m]; of it by rates alone; the largest
-        self.share_free = 1.0  #: of its way that nothing stopped
-        self.last = 0.0  #: what the one before moved, 0 where that was stopped
-        self.count = 0  #: iterations
+        self.stiffness = Stiffness(self.true_within, self.tolerated, self.retry)
+        #: by an iteration [m]; by its rates alone; the largest so far
+        self.moved = self.rate_change = self.largest = 0.0
+        self.free_fraction = 1.0  #: fraction of the last change that nothing blocked
+        self.last = 0.0  #: change of the iteration before, 0 where that was blocked
+        self.count = 0  #: iterations so far
 
-    def reach(self) -> State:
-        """The state at the stage's end. Raises StepFailed where iterations do not lead there."""
-        relaxed, changes, began = Relaxation(), list[float](), 0.0
+    def solve_stage(self) -> State:
+        """Return the state at the stage's end. Raises StepFailed where the iterations do not converge."""
+        relaxed, changes, first_change = Relaxation(), list[float](), 0.0
         while self.count < max(self.limits.iterations, self.tries):
             self.count += 1
             try:
                 posed = self.pose()
                 found = posed.solve()
-                way = found - self.u
-                self.take(posed, found, way, relaxed.share_taken)
+                change = found - self.u
+                self.take(posed, found, change, relaxed.relaxation)
             except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
                 if not self.stiffness.is_true:
                     raise StepFailed("the system matrix is not positive definite") from failure
@@ -166,142 +173,144 @@ class Iterations(Generic[T]):
                 continue
             if self.moved > self.largest:
                 self.largest = self.moved
-            began = began or self.led
+            first_change = first_change or self.rate_change
             if self.is_done(posed):
                 return self.end
             changes.append(self.moved)
-            # those left over would take more iterations than there are, or snap between two shapes for ever
+            # convergence would take more iterations than are left, or alternates between two shapes for ever
             k = self.patience
-            is_stuck = len(changes) > k and min(changes[-k:]) > 0.5 * min(changes[:-k])
-            if is_stuck or not self.moved <= self.most:
+            has_stalled = len(changes) > k and min(changes[-k:]) > 0.5 * min(changes[:-k])
+            if has_stalled or not self.moved <= self.most:
                 break
-            if self.share_free < self.least_free:
+            if self.free_fraction < self.least_fraction:
                 self.stiffness.is_true = False
                 relaxed.forget_last()
             else:
-                switches = self.stiffness.follow(self.moved, self.led, self.largest, began)
-                relaxed.follow(self.led, way)
+                switches = self.stiffness.follow(self.moved, self.rate_change, self.largest, first_change)
+                relaxed.follow(self.rate_change, change)
                 if switches:
-                    # the way on one stiffness says nothing about that on another
-                    relaxed = relaxed.anew() if self.stiffness.is_true else Relaxation()
+                    # changes with one stiffness do not predict those with another
+                    relaxed = relaxed.restarted() if self.stiffness.is_true else Relaxation()
                     changes.clear()
-            self.last = self.moved if self.share_free == 1.0 else 0.0
-            self.go_on()
-        return self.give_up()
+            self.last = self.moved if self.free_fraction == 1.0 else 0.0
+            self.next_iteration()
+        return self.not_converged()
 
     @property
     def end(self) -> State:
-        """Where it stands."""
+        """Return the state of the current iterate."""
         return State(self._time, self.q, self.u, self._memory)
 
     def pose(self) -> T:
-        """The stage linearised here. Raises NotPositiveDefinite."""
+        """Return the stage linearised at the iterate. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
-    def take(self, posed: T, found: Vec, way: Vec, share_taken: float) -> None:
-        """Go to the rates that were found, (m,), or a share of the way to them."""
+    def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
+        """Move to the rates that were found, (m,), or a fraction of the change towards them."""
         raise NotImplementedError
 
     def is_done(self, posed: T) -> bool:
-        """Whether what is left does not count."""
+        """Whether the remaining error is within the tolerance."""
         raise NotImplementedError
 
-    def go_on(self) -> None:
-        """Called before another iteration."""
+    def next_iteration(self) -> None:
+        """Prepare another iteration."""
 
-    def give_up(self) -> State:
-        """Where it may be taken as it is. Raises StepFailed."""
+    def not_converged(self) -> State:
+        """Return the state of a stage that may be accepted without convergence. Raises StepFailed."""
         raise NotImplementedError
 
 
 class Rates(Iterations[PosedRates]):
-    """M_r(q) (u − û) = a h f_r(q, u), q = base + b h u, by Newton's method.
+    """Newton's method for M_r(q) (u − û) = a h f_r(q, u), q = base + b h u.
 
-    The matrix is the semi-implicit step's, taken anew in each iteration: a tree's factor costs no more than a solve
-    with it. How M_r, J and the quadratic velocities change with q and u is left out of it, so that it stays symmetric:
-    what is left over shrinks by about h |ω| in each, or as relaxation makes it. Sizes are those of rates.
-    [Thesis 3.6]
+    The matrix is the semi-implicit step's, evaluated in each iteration: a tree's factor costs no more than a solve with
+    it. The derivatives of M_r, J and the quadratic velocities with q and u are left out, so it stays symmetric: the
+    error shrinks by about h |ω| in each iteration, or as relaxation makes it. Sizes are those of rates. [Thesis 3.6]
     """
 
-    most, near = FASTEST, 0.0
+    most, true_within = FASTEST, 0.0
 
     def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
                  who: str) -> None:
-        """who: is named where it fails."""
+        """who: name in the error message."""
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
         self._who = who
 
-    def take(self, posed: PosedRates, found: Vec, way: Vec, share_taken: float) -> None:
-        self.moved = self.led = float(np.abs(way).max(initial=0.0))
-        self.u = found if share_taken == 1.0 else self.u + share_taken * way
+    def take(self, posed: PosedRates, found: Vec, change: Vec, relaxation: float) -> None:
+        self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
+        self.u = found if relaxation == 1.0 else self.u + relaxation * change
         self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
-    def give_up(self) -> State:
+    def not_converged(self) -> State:
         raise StepFailed(f"{self._who} did not settle in {self.count} iterations")
 
 
-class Coupled(Iterations[Settling]):
-    """Velocities v = J(x) v_d + w with Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the
-    quasistatic nodes balance.
+class Coupled(Iterations[PosedCondensed]):
+    """Solves for velocities v = J(x) v_d + w with Jᵀ (M (v − v̂) − a h (f(x) + D v)) = 0, and positions x in which the
+    quasistatic nodes are in equilibrium.
 
-    Each iteration is a linearised stage at the last positions, on a factor of its own, which then lets the quasistatic
-    nodes settle. J of the true stiffness and of the projected one have a root each, and going back and forth would find
-    neither: the true one is tried once. The iteration ends where coordinates change by the tolerance, as a share of the
-    first change and of 1e-3 of the extent.
-    [ConJac 11, changed: iterated]
+    Each iteration linearises the stage at the last positions, with a factor of its own, then relaxes the quasistatic
+    nodes. J of the true and of the projected stiffness have different roots, and alternating would find neither: the
+    true one is tried once. It ends where coordinates change by less than the tolerance times the first change plus 1e-3
+    of the extent. [ConJac 11, changed: iterated]
     """
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Settling], evaluate: Evaluate, stage: StageShape,
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed], evaluate: Evaluate, stage: StageShape,
                  start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
-        """extent: of the body [m]. who: is named where it fails."""
+        """extent: of the body [m]. who: name in the error message."""
         super().__init__(pose_at, stage, start, limits)
         self._evaluate, self._extent, self._who = evaluate, extent, who
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
-    def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
-        # what the last iteration settled is where this one begins to
-        u = self.u + share_taken * way
+    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+        # the correction of quasistatic nodes carries over to the next iteration
+        u = self.u + relaxation * change
         moved = self.base + self.seconds * u + self._offset
-        settled = posed.settle(moved, u, self._evaluate, SETTLE)
+        settled = posed.relax(moved, u, self._evaluate, BALANCE_STEPS)
         self.u, self.q, self._offset = u, settled, self._offset + (settled - moved)
-        self.led = self.seconds * float(np.abs(way).max(initial=0.0))
-        self.moved = max(self.led, float(np.abs(self.q - moved).max(initial=0.0)))
+        self.rate_change = self.seconds * float(np.abs(change).max(initial=0.0))
+        self.moved = max(self.rate_change, float(np.abs(self.q - moved).max(initial=0.0)))
 
-    def is_done(self, posed: Settling) -> bool:
-        self._goal = self._goal or self.limits.tolerance * (self.moved + ALL * self._extent)
+    def is_done(self, posed: PosedCondensed) -> bool:
+        self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._extent)
         self._first = self._first or self.moved
-        self.largest = self._first  # what grows from there on is no nearer
+        self.largest = self._first  # a change that grows from there on is no nearer
         return self.moved <= self._goal
 
-    def give_up(self) -> State:
+    def not_converged(self) -> State:
         raise StepFailed(f"{self._who} did not agree in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
 
-class Kept(Coupled):
-    """The same where nothing balances, on a factor that serves several stages, of the true stiffness where that is
-    definite: made anew where as many iterations as it is worth would not be enough. Changes are combined as those
-    before tell, since no merit bends them as QLB's are. [Thesis 5.4.1]"""
+class CoupledOnReusedFactor(Coupled):
+    """`Coupled` without quasistatic nodes, on a factor of several stages.
 
-    near = np.inf
+    The stiffness is the true one where that is definite; it is refactored where as many iterations as that costs would
+    not converge. Changes are combined by Anderson acceleration, since there is no merit for QLB's secant pairs. [Thesis
+    5.4.1]
+    """
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], Settling], moved_on: Callable[[Vec, Vec], Settling | None],
+    true_within = np.inf
+
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed],
+                 moved_on: Callable[[Vec, Vec], PosedCondensed | None],
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
                  extent: float, who: str) -> None:
-        """moved_on: the stage at coordinates and rates on the last factor; None where that does not serve. changes: of
-        stages before on it."""
-        limits = replace(limits, tolerance=min(limits.tolerance, ROUGH))
+        """moved_on: linearises at coordinates and rates on the last factor; None where that is not valid. changes: of
+        earlier stages on it."""
+        limits = replace(limits, tolerance=min(limits.tolerance, FIXED_POINT_TOLERANCE))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
-        self._moved_on: Callable[[Vec, Vec], Settling | None] = moved_on
+        self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = moved_on
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True
         changes.start()
 
-    def pose(self) -> Settling:
+    def pose(self) -> PosedCondensed:
         posed = self._moved_on(self.q, self.u) if self._serves else None
         if posed is None:
             posed = super().pose()
@@ -310,16 +319,17 @@ class Kept(Coupled):
         self._serves = True
         return posed
 
-    def take(self, posed: Settling, found: Vec, way: Vec, share_taken: float) -> None:
-        self.u = self._changes.next(self.u, way, len(way))
+    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+        self.u = self._changes.next(self.u, change, len(change))
         self.q = self.base + self.seconds * self.u
-        self.moved = self.led = self.seconds * float(np.abs(way).max(initial=0.0))
+        self.moved = self.rate_change = self.seconds * float(np.abs(change).max(initial=0.0))
 
-    def is_done(self, posed: Settling) -> bool:
+    def is_done(self, posed: PosedCondensed) -> bool:
         done = super().is_done(posed)
-        # one on the matrix itself leaves the square of what it changed, this one a share
-        return done and (left(self.moved, self.last) if self.count > 1 else self.moved) <= LEAVES * self._goal
+        # Newton's iteration squares the change, a fixed-point iteration leaves a fraction of it
+        return done and (remaining(self.moved, self.last) if self.count > 1
+                         else self.moved) <= FIXED_POINT_FRACTION * self._goal
 
-    def go_on(self) -> None:
+    def next_iteration(self) -> None:
         grew = not self._progress.fresh and self.moved > self.largest
         self._serves = not (self._progress.is_slow(self.moved / self.largest) or grew)

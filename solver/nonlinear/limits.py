@@ -1,4 +1,4 @@
-"""When a stage solver is done, the same rule for all of them."""
+"""Stopping criteria that all stage solvers share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ..errors import StepFailed
 from .problem import Evaluation, StageProblem
 
-TOLERANCE, ITERATIONS = 1.0e-6, 100  #: where a stage solver has none of its own
-WINDOW = 5  #: iterations over which progress is measured
+TOLERANCE, ITERATIONS = 1.0e-6, 100  #: defaults
+WINDOW = 5  #: iterations over which the convergence rate is measured
 
-#: of the energy at stake in a stage on the ground: what may be left there; friction and bounces would feel more, since
-#: what is left of velocities is no more than a small share of those, but may be as much as friction changes
+#: relative to the energy at stake in a stage on the ground: admissible remaining energy; a larger one would show in
+#: friction and bounces, as the error in velocities may be as large as friction's change of them
 WORK_LEFT = 1.0e-4
 
 
@@ -23,30 +23,30 @@ class StopRule:
     tolerance: float
     iterations: int
     force_scale: float  #: [N]; 0: the weight of the heaviest node
-    #: the share of an edge's length that may be left; where there is one, a stage that is not solved in time is given
-    #: up, and its step is linearised
+    #: admissible relative change of an edge; with it, a stage that does not converge is replaced by a linearised step
     strain_left: float = 0.0
-    accepts: bool = False  #: whether a stage where surfaces touch is taken as it is by then, and not given up
-    patience: float = 0.0  #: iterations that a new factor is worth to a solver which keeps one; 0: one in each
+    accepts: bool = False  #: whether a stage in contact that has not converged is accepted
+    ends_early: bool = False  #: whether a stage with inertia stops before its residual does, whatever else
+    patience: float = 0.0  #: iterations that a new factor costs, for solvers that reuse one; 0: a factor in each
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
-        """params: tolerance, iterations and force_scale, each as it is by default where it is not there."""
+        """Return the rule of a solver's params: tolerance, iterations, force_scale and patience, with defaults."""
         return cls(params.get("tolerance", TOLERANCE), int(params.get("iterations", ITERATIONS)),
                    params.get("force_scale", 0.0), patience=params.get("patience", 0.0))
 
     def goal(self, problem: StageProblem, first: Evaluation) -> float:
-        """The largest residual at which a stage is solved [N s]."""
+        """Return the largest admissible residual [N s]."""
         scale = problem.stage.a * problem.stage.h * self.force_scale
         return self.tolerance * ((scale if scale > 0.0 else problem.floor) + first.size)
 
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
-        """The error of a stage that is not solved by then."""
+        """Return the error of a stage that has not converged."""
         return problem.failed(f"the solver did not settle in {self.iterations} iterations", at)
 
 
 class Progress:
-    """Whether iterations on an inexact matrix get anywhere."""
+    """Convergence of iterations with an inexact matrix."""
 
     def __init__(self, goal: float, patience: float) -> None:
         """goal: residual to reach. patience: iterations that a new factor costs."""
@@ -54,31 +54,31 @@ class Progress:
         self.restart()
 
     def restart(self) -> None:
-        """A new factor was made."""
+        """Start anew after a factorization."""
         self._sizes: list[float] = []
 
     @property
     def count(self) -> int:
-        """Iterations on this factor in this stage."""
+        """Return the number of iterations on this factor in this stage."""
         return len(self._sizes)
 
     @property
     def fresh(self) -> bool:
-        """Whether none was made since the factor was."""
+        """Whether there was none since the factorization."""
         return not self._sizes
 
     def is_slow(self, size: float) -> bool:
-        """Note a residual's size; whether as many iterations as a new factor costs would still not be enough."""
+        """Record a residual's size; return whether convergence would take more iterations than a new factor costs."""
         self._sizes.append(size)
         if len(self._sizes) <= WINDOW:
             return False
         fall = math.log(self._sizes[-1 - WINDOW] / size) / WINDOW
-        left = math.log(size / self._goal)
-        return fall <= 0.0 or left / fall > self._patience
+        remaining = math.log(size / self._goal)
+        return fall <= 0.0 or remaining / fall > self._patience
 
 
-def left(moved: float, last: float) -> float:
-    """What further iterations would move, should each move less by the ratio of the last two."""
+def remaining(moved: float, last: float) -> float:
+    """Return the sum of further changes, if each shrinks by the ratio of the last two."""
     if last <= 0.0:
         return moved
     ratio = min(moved / last, 0.999)

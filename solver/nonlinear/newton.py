@@ -7,19 +7,19 @@ from .interface import StageSolver
 from .limits import StopRule
 from .problem import StageProblem
 
-SLOW = 0.5  #: of the residual before: where more than that is left the projected stiffness leads nowhere
-BLENDS = (0.0625, 0.25)  #: of it, beside the true one, that are tried then
+SLOW = 0.5  #: relative to the last residual: above it projected stiffness has stalled
+BLENDS = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
 
 
 class NewtonDirect(StageSolver):
-    """Each iteration factors its own matrix: projected far from the root, the true one near it. [Thesis 5.4]"""
+    """Each iteration factors its own matrix: the projected one far from the root, the true one near it. [Thesis 5.4]"""
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of Limits."""
+        """params: those of StopRule."""
         self.limits = StopRule.of(params)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """The root. Raises StepFailed."""
+        """Return the root. Raises StepFailed."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:
@@ -33,10 +33,10 @@ class NewtonDirect(StageSolver):
                 return at.unknowns
             before = at.size
             at, step = problem.search(at, direction)
-            # what is projected is far too stiff along the way down from a saddle, as where what touches slips off
+            # projected stiffness is far too stiff on the descent from a saddle, as where a contact slips off an edge
             blends = BLENDS if not true and at.size > SLOW * before else ()
             if at.size <= goal:
                 return at.unknowns
-            # a whole step taken: close enough for the true stiffness, with which Newton ends in a few iterations
+            # after a full step the true stiffness converges in a few iterations
             whole = step == 1.0
         raise self.limits.failure(problem, at)

@@ -8,10 +8,11 @@ from .newton_frozen import NewtonFrozen
 
 
 class NewtonExtrapolated(NewtonFrozen):
-    """A few conjugate gradients for each direction, on a factor that follows the motion. [Thesis Alg. 5.4]"""
+    """A few conjugate gradient iterations for each direction, preconditioned by an extrapolated factor. [Thesis Alg.
+    5.4]"""
 
     factor = ExtrapolatedFactor
 
     def notes(self, linear: LinearSolver) -> list[str]:
-        """Says where the factor cannot follow."""
+        """Return a sentence where the factor cannot be extrapolated."""
         return extrapolation_notes(linear)

@@ -5,24 +5,25 @@ from __future__ import annotations
 from ..state import Vec
 from .inexact import InexactNewton
 from .interface import StageSolver
-from .kept_factor import KeptFactor
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
+from .reused_factor import ReusedFactor
 
 
 class NewtonFrozen(StageSolver):
-    """A few conjugate gradients each, since the factor is nearly that of the matrix. [Thesis Alg. 5.4]"""
+    """A few conjugate gradient iterations for each direction, since the factor is nearly that of the matrix. [Thesis
+    Alg. 5.4]"""
 
-    factor: type[KeptFactor] = KeptFactor
+    factor: type[ReusedFactor] = ReusedFactor
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of Limits and InexactNewton; patience: iterations that a factorization costs."""
+        """params: those of StopRule and InexactNewton; patience: iterations that a factorization costs."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._factor = self.factor(params["patience"])
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """The root. Raises StepFailed."""
+        """Return the root. Raises StepFailed."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:
@@ -34,9 +35,9 @@ class NewtonFrozen(StageSolver):
         return at.unknowns
 
     def _approach(self, problem: StageProblem, at: Evaluation, goal: float) -> tuple[Evaluation, int]:
-        """Where Newton's method begins, and the iterations on the factor alone that led there."""
+        """Return the start of Newton's method, and the number of iterations on the factor alone that led to it."""
         return at, 0
 
     def forget_past(self) -> None:
-        """Drop the factor."""
+        """Discard the factor."""
         self._factor.forget()

@@ -1,4 +1,4 @@
-"""NEWTON-I: Newton's method whose directions come from conjugate gradients, without any factor."""
+"""NEWTON-I: Newton's method with conjugate gradients, without any factor."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .problem import StageProblem
 
 
 class NewtonIterative(StageSolver):
-    """Preconditioned by the 3 x 3 blocks on the diagonal. [Thesis 5.5.1]"""
+    """Preconditioned by the inverse 3 x 3 blocks on the diagonal. [Thesis 5.5.1]"""
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of Limits and InexactNewton."""
+        """params: those of StopRule and InexactNewton."""
         self.limits = StopRule.of(params)
         self._newton = InexactNewton(self.limits, params)
         self._out = np.zeros(0)
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """The root. Raises StepFailed."""
+        """Return the root. Raises StepFailed."""
         at = problem.evaluate(guess)
         return self._newton.solve(problem, at, self.limits.goal(problem, at), self._block_jacobi)[0].unknowns
 

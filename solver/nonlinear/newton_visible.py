@@ -1,28 +1,28 @@
-"""NEWTON-D until nothing is left that shows."""
+"""NEWTON-D with early stopping."""
 
 from __future__ import annotations
 
 from ..state import Vec
-from .calm import given_up
+from .fallback_euler import raises_not_converged
 from .interface import StageSolver
-from .limits import StopRule, left
+from .limits import StopRule, remaining
 from .problem import StageProblem
 
 
 class NewtonVisible(StageSolver):
-    """A factorization in each iteration, until further ones would change no edge by more than a share of its length.
+    """Factors in each iteration until further ones would change no edge by more than a fraction of its length.
 
-    What bends far and easily, as cloth does, leaves the place that any kept factor knows within a step: Quick gives up
-    on most steps of cloth that hangs. Where surfaces touch a stage lands as Quick's do.
+    Easily bent bodies such as cloth leave the region of any reused factor within a step: Quick does not converge in
+    most steps of hanging cloth. Contact is solved by `contact_newton`, as for Quick.
     """
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: edge_left, the share; iterations, after which a step is linearised instead."""
+        """params: edge_left, that fraction; iterations, after which a linearised step replaces the stage."""
         self.limits = StopRule(0.0, int(params["iterations"]), 0.0, params["edge_left"])
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """Near the root. Raises GaveUp; StepFailed where no step of Euler would do instead, as there is no inertia."""
-        with given_up(problem):
+        """Return unknowns near the root. Raises StageNotConverged; StepFailed for a stage without inertia."""
+        with raises_not_converged(problem):
             return self._solve(problem, guess)
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
@@ -31,16 +31,18 @@ class NewtonVisible(StageSolver):
             true = problem.factor(at.unknowns, whole)
             direction = problem.system.linear.solve(-at.residual)
             if not problem.moves(direction):
-                return at.unknowns  # what is left is rounding
+                return at.unknowns  # only rounding is left
             strain = problem.strain(direction)
-            at, share = problem.search(at, direction, strain)
-            whole, moved = share == 1.0, share * strain
-            # the true matrix leaves the square of what was moved, a projected one a share of it
-            ahead = moved * moved if true else left(moved, last)
+            at, fraction = problem.search(at, direction, strain)
+            whole, moved = fraction == 1.0, fraction * strain
+            # the true matrix squares the change, a projected one leaves a fraction of it
+            remaining_strain = moved * moved if true else remaining(moved, last)
             if problem.stage.inertia:
-                settled = min(moved, ahead) <= self.limits.strain_left and problem.is_balanced(at, direction)
+                settled = min(moved, remaining_strain) <= self.limits.strain_left and problem.has_converged_energy(at,
+                                                                                                                   direction)
             else:
-                settled = ahead <= self.limits.strain_left  # what balances may go on for long, a little at a time
+                # quasistatic positions may converge slowly in small steps
+                settled = remaining_strain <= self.limits.strain_left
             if whole and settled:
                 return at.unknowns
             last = moved if whole else 0.0

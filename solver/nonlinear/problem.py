@@ -17,16 +17,17 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
-from .given_directions import GivenDirections
-from .physics import Forces, Physics
+from .forces_protocol import Forces, Physics
+from .prescribed_directions import PrescribedDirections
 from .stage_matrix import StageMatrix
 
-SAME_PLACE = 1.0e-12  #: of the body's extent: a step this short moves nothing that doubles can tell
-ROUNDING = 1.0e-11  #: of the merit's size: smaller changes of it are noise
-SHORTEST = 1.0e-10  #: share of a step that a line search tries
-LARGEST_STEP = 1.0  #: of an edge's length, in one iteration
-FALLS, STIRRED = 0.01, 0.05  #: of the energy that weight, and that the stage gives: less of it may be left
-LEFT_BY_ROUNDING = 8.0  #: of what the last digit of a position changes: below it a residual has no digit of its own
+NEGLIGIBLE_STEP = 1.0e-12  #: relative to the body's extent: a shorter step is below the resolution of doubles
+ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
+SHORTEST = 1.0e-10  #: smallest step length of a line search
+LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
+#: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
+WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
+LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Evaluation:
 
 
 class LastDrag:
-    """D v of a stage where it was asked for last: with other forces it is asked for once more."""
+    """D v of a stage, cached for its last velocities: it is needed again with other forces."""
 
     def __init__(self, damped: Damped) -> None:
         self._damped, self._v = damped, np.zeros((0, 3))
         self._force: Vec = self._v
 
     def at(self, v: Vec) -> Vec:
-        """D v, (n, 3) [N], for velocities (n, 3) [m/s]."""
+        """Return D v, (n, 3) [N], for velocities (n, 3) [m/s]."""
         if not np.array_equal(v, self._v):
             self._v, self._force = v, self._damped.force(v)
         return self._force
@@ -67,40 +68,39 @@ class StageProblem:
     semi-definite when projected.
     """
 
-    is_violent = False  #: whether flying on would wreck elements that nothing touches
-    lies = False  #: whether nodes touch the ground as it begins, or would flying on
+    is_violent = False  #: whether the ballistic guess would wreck elements of a body without contact
+    touches_ground = False  #: whether nodes touch the ground at the stage's start, or would at the ballistic guess
 
     def __init__(self, physics: Physics, system: StageMatrix, stage: NodeStage, base: Vec, prescribed: Index,
-                 damped: Damped | None = None, held: GivenDirections | None = None) -> None:
-        """base: positions of all nodes at v = 0, (n, 3) [m]: where prescribed ones stand less b h w.
-        damped: D through the whole stage, without a share of K; None where nothing is damped.
-        held: directions in which the velocities are given, in the pattern's order."""
-        self.held = held
+                 damped: Damped | None = None, prescribed_directions: PrescribedDirections | None = None) -> None:
+        """base: positions of all nodes at v = 0, (n, 3) [m]; prescribed ones less b h w. damped: D through the whole
+        stage, without the part of K; None where nothing is damped. prescribed_directions: in the pattern's order."""
+        self.prescribed_directions = prescribed_directions
         self.physics, self.system, self.stage, self.damped = physics, system, stage, damped
         self.forces: Forces = physics
-        self._braked = None if damped is None else LastDrag(damped)
+        self._drag = None if damped is None else LastDrag(damped)
         self.order, self.mass = system.pattern.order, physics.mass
         self._base = base
-        #: where nodes stand as the stage begins, (n, 3) [m]: not `base` where what is prescribed moves unevenly
-        self.begun = base
+        #: positions at the stage's start, (n, 3) [m]: not `base` where prescribed nodes move unevenly
+        self.step_start = base
         self.tets = system.pattern.tets
         self._last: Evaluation | None = None
-        self._still = np.zeros_like(base)
+        self._prescribed_velocities = np.zeros_like(base)
         if stage.w is not None:
-            self._still[prescribed] = stage.w
-        self._moving: Mask | None = None  #: which of the unknown nodes are, (p,); None: all
+            self._prescribed_velocities[prescribed] = stage.w
+        self._moving: Mask | None = None  #: which of the unknown nodes move, (p,); None: all
         self._inertia = stage.inertia * physics.mass[self.order, None]
-        self._kept = stage.v_hat[self.order]
-        # the weight of the heaviest node: what a residual is small against where nothing else sets a scale
+        self._predicted_velocities = stage.v_hat[self.order]
+        # the weight of the heaviest node, the scale of a residual where nothing else sets one
         self.floor = stage.a * stage.h * STANDARD_GRAVITY * float(physics.mass.max())
-        extent = float(np.ptp(base[physics.mass > 0.0], axis=0).max())  # obstacles weigh nothing
-        self._same_place = SAME_PLACE * extent
-        # lifting the body by its own size: parts of the merit that cancel may be as large as that
+        extent = float(np.ptp(base[physics.mass > 0.0], axis=0).max())  # obstacles have no mass
+        self._negligible_step = NEGLIGIBLE_STEP * extent
+        # the energy of lifting the body by its own size: terms of the merit that cancel may be as large
         self._noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
 
     def velocities(self, unknowns: Vec) -> Vec:
-        """Of all nodes, (n, 3) [m/s]."""
-        v = self._still.copy()
+        """Return velocities of all nodes, (n, 3) [m/s]."""
+        v = self._prescribed_velocities.copy()
         if self._moving is None:
             v[self.order] = unknowns.reshape(-1, 3)
         else:
@@ -108,68 +108,69 @@ class StageProblem:
         return v
 
     def positions(self, v: Vec) -> Vec:
-        """Of all nodes at velocities v, (n, 3) [m]."""
+        """Return positions of all nodes at velocities v, (n, 3) [m]."""
         x: Vec = self._base + self.stage.b * self.stage.h * v
         return x
 
-    def on_the_way(self, v: Vec, way_gone: float) -> Vec:
-        """Of all nodes where this share of the way is gone to where velocities v bring them, (n, 3) [m]."""
+    def positions_at_fraction(self, v: Vec, step_fraction: float) -> Vec:
+        """Return positions of all nodes after this fraction of the step with velocities v, (n, 3) [m]."""
         end = self.positions(v)
-        if way_gone == 1.0:
+        if step_fraction == 1.0:
             return end
-        x: Vec = self.begun + way_gone * (end - self.begun)
+        x: Vec = self.step_start + step_fraction * (end - self.step_start)
         return x
 
     def unknowns_at(self, x: Vec) -> Vec:
-        """The unknowns that bring nodes to positions (n, 3) [m], those that are prescribed left out."""
+        """Return the unknowns (3 p,) of positions (n, 3) [m]; prescribed nodes do not count."""
         rates: Vec = (x - self._base)[self.order] / (self.stage.b * self.stage.h)
         return rates.ravel()
 
     def of(self, forces: Forces) -> StageProblem:
-        """The same with other forces on the same masses."""
+        """Return a copy with other forces on the same masses."""
         other = copy.copy(self)
         other.forces = forces
         return other
 
-    def among(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
-              moving: Mask | None = None) -> StageProblem:
-        """The same of fewer nodes, with other forces, while the others keep velocities v (n, 3) [m/s].
+    def restricted_to(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
+                      moving: Mask | None = None) -> StageProblem:
+        """Return a copy with fewer unknown nodes and other forces, while the other nodes have velocities v (n, 3)
+        [m/s].
 
-        system: whose nodes are the unknown ones. moving: or else which of those there are, (p,).
+        system: of the unknown nodes. moving: else a mask of those in the present system, (p,).
         """
         other = self.of(forces)
-        other._still, other._moving, other._last = v, moving, None
+        other._prescribed_velocities, other._moving, other._last = v, moving, None
         if system is not None:
             other.system, other.order = system, system.pattern.order
             other._inertia = self.stage.inertia * self.mass[other.order, None]
-            other._kept = self.stage.v_hat[other.order]
+            other._predicted_velocities = self.stage.v_hat[other.order]
         return other
 
-    def at_rest(self) -> StageProblem:
-        """The same where velocities of zero leave all nodes in the rest shape."""
+    def about_rest_shape(self) -> StageProblem:
+        """Return a copy in which zero velocities leave all nodes in the rest shape."""
         other = copy.copy(self)
-        other._base, other._still = self.physics.rest, np.zeros_like(self._still)
+        other._base, other._prescribed_velocities = self.physics.rest, np.zeros_like(self._prescribed_velocities)
         return other
 
-    def lagging(self, moved: Vec) -> StageProblem:
-        """The same where nodes stand so much, (n, 3) [m], from where they will at the same velocities."""
+    def displaced_by(self, moved: Vec) -> StageProblem:
+        """Return a copy whose nodes are displaced by so much, (n, 3) [m], at the same velocities."""
         other = copy.copy(self)
-        other._base, other.begun = self._base + moved, self.begun + moved
+        other._base, other.step_start = self._base + moved, self.step_start + moved
         return other
 
     def evaluated(self, unknowns: Vec) -> Evaluation:
-        """The same as the last evaluation where that was of these."""
+        """Return the last evaluation if it was at these unknowns, else a new one."""
         last = self._last
         return last if last is not None and last.unknowns is unknowns else self.evaluate(unknowns)
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        """Residual and merit; the merit is infinite where the energy is not defined, None where there is none."""
+        """Return residual and merit; the merit is infinite where the energy is undefined, None where there is none."""
         v = self.velocities(unknowns)
         force, energy = self.forces.evaluate(self.positions(v), self.stage.time)
-        drag = None if self._braked is None else self._braked.at(v)
+        drag = None if self._drag is None else self._drag.at(v)
         if drag is not None:
             force = force + drag
-        change = v[self.order] - self._kept
+        change = v[self.order] - self._predicted_velocities
         momentum = self._inertia * change
         residual = self._residual(momentum, force)
         if energy is None:
@@ -186,33 +187,35 @@ class StageProblem:
         if self._moving is not None:
             left[~self._moving] = 0.0
         residual: Vec = left.ravel()
-        return residual if self.held is None else self.held.left(residual)
+        return residual if self.prescribed_directions is None else self.prescribed_directions.residual_across(residual)
 
-    def fill(self, unknowns: Vec, project: bool = True, way_gone: float = 1.0) -> Linearised:
-        """Write M − a h D − a b h² K at this point, or this share of the way to it, into the pattern's matrix."""
+    def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
+        """Write M − a h D − a b h² K at this fraction of the step to `unknowns` into the pattern's matrix; return the
+        linearisation."""
         v = self.velocities(unknowns)
-        lin = self.forces.linearise_at(self.on_the_way(v, way_gone), v, self.stage.time, project)
+        lin = self.forces.linearise_at(self.positions_at_fraction(v, step_fraction), v, self.stage.time, project)
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
-    def clamped(self, unknowns: Vec, way_gone: float = 1.0) -> Mask:
-        """Which elements' stiffness the projection changes there, (e,)."""
-        return self.physics.clamped(self.on_the_way(self.velocities(unknowns), way_gone), self.stage.time)
+    def clamped(self, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
+        """Return a mask of the elements whose stiffness the projection changes, (e,)."""
+        return self.physics.clamped(self.positions_at_fraction(self.velocities(unknowns), step_fraction),
+                                    self.stage.time)
 
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor: the true matrix where `try_true` and that is definite, else the projected one.
+        """Fill and factor: the true matrix if `try_true` and it is definite, else the projected one. Returns whether it
+        was the true one.
 
-        true_at: which share of the way to `unknowns` the true one is taken at. factor: the linear solver's, unless
-        another one is given. blends: shares of the projected one that are tried between both. Says whether it was the
-        true one. Raises StepFailed.
+        true_at: fraction of the step to `unknowns` at which the true one is evaluated. factor: a factorization other
+        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed.
         """
         is_own = factor is None
         if factor is None:
-            places = self.positions(self.velocities(unknowns))[self.order]
-            factor = partial(self.system.linear.factor, places=places)
+            positions = self.positions(self.velocities(unknowns))[self.order]
+            factor = partial(self.system.linear.factor, positions=positions)
         if try_true and self.system.linear.proves_definite:
-            self.fill(unknowns, project=False, way_gone=true_at)
+            self.fill(unknowns, project=False, step_fraction=true_at)
             try:
                 factor(self.system.matrix)
             except NotPositiveDefinite:
@@ -232,14 +235,14 @@ class StageProblem:
         return False
 
     def factor_for_directions(self, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact: that of a tet may be the last
-        one's where it is about the same. Raises StepFailed."""
+        """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
+        tetrahedra may be reused. Raises StepFailed."""
         system, v = self.system, self.velocities(unknowns)
         x = self.positions(v)
-        strained = system.held.strained(self.stage, self.damped, self.forces.filled(), x)
-        if strained is not None and self._factored_again(x, v, strained):
+        strained = system.reused_blocks.strained(self.stage, self.damped, self.forces.filled(), x)
+        if strained is not None and self._refactored_reusing(x, v, strained):
             return
-        system.held.forget()
+        system.reused_blocks.forget()
         lin = self.fill(unknowns)
         try:
             is_own = system.directions.factor(system.linear, system.matrix, lin, x[self.order])
@@ -248,46 +251,47 @@ class StageProblem:
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
-            system.held.take(self.stage, self.damped, self.forces.filled(), lin, system.pattern, self.physics.rest)
+            system.reused_blocks.take(self.stage, self.damped, self.forces.filled(), lin, system.pattern,
+                                      self.physics.rest)
         system.directions.note(self.stage)
 
     @property
-    def has_last_factor(self) -> bool:
-        """Whether the last factor for directions is of this stage's M − a h D − β a b h² K, if elsewhere."""
+    def has_current_factor(self) -> bool:
+        """Whether the last factor for directions is of this stage's M − a h D − β a b h² K, if at other positions."""
         return self.system.directions.are_of(self.stage, self.system.linear)
 
-    def _factored_again(self, x: Vec, v: Vec, strained: Index) -> bool:
-        """Whether the last factor could be made this one's, at positions and velocities (n, 3), with its own tets but
-        for the strained ones."""
+    def _refactored_reusing(self, x: Vec, v: Vec, strained: Index) -> bool:
+        """Update the last factor to positions and velocities (n, 3) with the blocks of its tetrahedra except strained
+        ones; return whether that succeeded."""
         system = self.system
-        lin = self.forces.linearise_held_at(x, v, self.stage.time, strained)
+        lin = self.forces.linearise_reusing_at(x, v, self.stage.time, strained)
         system.pattern.meet(lin.others, stays=True)
-        changed = system.held.follow(self.order, lin, strained, self.forces.filled())
-        wanted = system.directions.wanted(system.linear, system.matrix, lin, changed)
-        if wanted is None:
+        changed = system.reused_blocks.update(self.order, lin, strained, self.forces.filled())
+        required_columns = system.directions.required_columns(system.linear, system.matrix, lin, changed)
+        if required_columns is None:
             return False
         lin = lin if self.damped is None else replace(lin, damped=self.damped)
-        self.stage.fill(system.pattern, lin, wanted.reshape(-1, 3).any(axis=1))
-        if not system.directions.factor_again(system.matrix):
+        self.stage.fill(system.pattern, lin, required_columns.reshape(-1, 3).any(axis=1))
+        if not system.directions.refactor_columns(system.matrix):
             return False
         system.directions.note(self.stage)
         return True
 
     def direction(self, residual: Vec) -> Vec:
-        """Where that factor leads, (3 p,) [m/s]."""
+        """Return the Newton direction by that factor, (3 p,) [m/s]."""
         return self.system.directions.solve(-residual)
 
-    def nearly(self, right: Vec) -> Vec:
-        """About what that factor answers to a right side, both (3 p,)."""
+    def approximate_solve(self, right: Vec) -> Vec:
+        """Return that factor's solution of a right-hand side, both (3 p,)."""
         return self.system.directions.solve(right)
 
     def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
-        """Factor the first definite one of blends of the true matrix's values and the projected ones, which stand
-        there; where none is they do so again."""
+        """Factor the first definite blend of the true values and the projected ones, which are in the pattern and
+        restored where there is none; return whether there is one."""
         data = self.system.pattern.data
         projected = data.copy()
-        for share in blends:
-            data[:] = share * projected + (1.0 - share) * true
+        for fraction in blends:
+            data[:] = fraction * projected + (1.0 - fraction) * true
             try:
                 factor(self.system.matrix)
             except NotPositiveDefinite:
@@ -297,7 +301,7 @@ class StageProblem:
         return False
 
     def displacement(self, direction: Vec) -> Vec:
-        """What a change of the unknowns moves, (n, 3) [m]."""
+        """Return the displacement by a change of the unknowns, (n, 3) [m]."""
         moved = np.zeros_like(self._base)
         if self._moving is None:
             moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
@@ -306,54 +310,53 @@ class StageProblem:
         return moved
 
     def strain(self, direction: Vec) -> float:
-        """The largest share of its length by which a change of the unknowns changes an edge, turning included."""
+        """Return the largest relative change of an edge by a change of the unknowns, rotation included."""
         return self.system.edges.largest_change(self.displacement(direction))
 
     def usual_strain(self, direction: Vec) -> float:
-        """The same of all edges, root mean square."""
+        """Return the root mean square over all edges of the relative change by a change of the unknowns."""
         return self.system.edges.usual_change(self.displacement(direction))
 
     def usual_strain_of_bodies(self, direction: Vec) -> float:
-        """The same of the edges of the body, or piece of one, of which it is most."""
+        """Return the largest root mean square, over the bodies and their pieces, of the relative change of edges."""
         return self.system.edges.usual_change_of_pieces(self.displacement(direction))
 
     def inertia_of(self, direction: Vec) -> float:
-        """|Δv|²_M of a change of the unknowns, by which the merit bends along it without any force [J]."""
+        """Return |Δv|²_M of a change of the unknowns, the curvature of the merit along it without forces [J]."""
         change = direction.reshape(-1, 3)
         return float(np.vdot(change, self._inertia * change))
 
     def moves(self, direction: Vec) -> bool:
-        """Whether a change of the unknowns moves anything that doubles can tell."""
-        return float(np.abs(self.displacement(direction)).max(initial=0.0)) > self._same_place
+        """Whether a change of the unknowns moves anything by more than the resolution of doubles."""
+        return float(np.abs(self.displacement(direction)).max(initial=0.0)) > self._negligible_step
 
-    def is_balanced(self, at: Evaluation, direction: Vec) -> bool:
-        """Whether a step that ended there went as far as its forces wanted, but for energy that does not show.
+    def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
+        """Whether the remaining decrease of energy along the direction is negligible.
 
-        Stiff contacts change no edge, and push too hard by far where a step has ended nearer than it meant to.
+        Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
-        change = at.unknowns.reshape(-1, 3) - self._kept
+        change = at.unknowns.reshape(-1, 3) - self._predicted_velocities
         stirred = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
-        return abs(float(np.vdot(at.residual, direction))) <= FALLS * fall + STIRRED * stirred
+        return abs(float(np.vdot(at.residual, direction))) <= WEIGHT_ENERGY_LEFT * fall + KINETIC_ENERGY_LEFT * stirred
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
-        """The first of the steps 1, 1/2, … that lowers the merit enough (Armijo), and its length.
+        """Return the first of the steps 1, 1/2, … with a sufficient decrease of the merit (Armijo), and its length.
 
-        Near the minimum rounding hides the fall of the merit; then a smaller residual is proof enough, as it is
-        everywhere for forces without an energy. The first step turns no element upside down, which would lead the
-        search astray, and lets nothing meet. strain: of the direction, where that is known. Raises StepFailed where no
-        step does.
+        Near the minimum rounding hides the decrease; then a smaller residual is sufficient, as it is for forces without
+        an energy. The first step inverts no element, which would mislead the search, and is bounded by contact. strain:
+        of the direction, if known. Raises StepFailed where no step is accepted.
         """
         moved = self.displacement(direction)
-        step, shares = self._bounds(at.unknowns, moved, strain)
+        step, fractions = self._bounds(at.unknowns, moved, strain)
         longest = step
-        if shares.min() < 1.0:
-            # nodes that meet something stop there, where that crushes nothing and is a way down
-            bent = direction * np.repeat(shares[self.order], 3)
-            if step * self.strain(bent) <= LARGEST_STEP:
-                found = self._searched(at, bent, step, step)
+        if fractions.min() < 1.0:
+            # nodes that make contact stop there, if that crushes nothing and the merit decreases
+            clipped = direction * np.repeat(fractions[self.order], 3)
+            if step * self.strain(clipped) <= LARGEST_STEP:
+                found = self._searched(at, clipped, step, step)
                 if found is not None:
-                    return found[0], step * float(shares.min())
+                    return found[0], step * float(fractions.min())
             longest = self.longest(at.unknowns, moved, strain)
         found = self._searched(at, direction, longest, SHORTEST)
         if found is None:
@@ -367,11 +370,12 @@ class StageProblem:
                       self.noise(at))
 
     def noise(self, at: Evaluation) -> float:
-        """Changes of the merit from there that may be rounding [J]."""
+        """Return the changes of the merit that may be rounding [J]."""
         return ROUNDING * abs(at.merit or 0.0) + self._noise
 
     def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
-        """The largest share of a displacement for what it strains, and of that the largest of each node, (n,)."""
+        """Return the largest fraction of a displacement by strain, and of that the largest of each node by contact,
+        (n,)."""
         step = self._strained(moved, strain)
         start = self.positions(self.velocities(unknowns))
         return step, self.physics.largest_steps(start, start + step * moved)
@@ -382,28 +386,28 @@ class StageProblem:
         return min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
 
     def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
-        """The largest share of a displacement of all nodes, (n, 3) [m], that a step may take from here, in [0, 1]."""
+        """Return the largest fraction in [0, 1] of a displacement of all nodes, (n, 3) [m], by strain and contact."""
         step, start = self._strained(moved, strain), self.positions(self.velocities(unknowns))
         return step * self.physics.largest_step(start, start + step * moved)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
-        """The error that says what went wrong, where the residual is worst, in which body and when."""
-        worst = self.worst(at)
+        """Return an error with the cause, the location of the largest residual, its body and the time."""
+        worst = self.worst_node(at)
         net = at.size / (self.stage.a * self.stage.h)
-        place = ", ".join(f"{c:.4g}" for c in self.positions(self.velocities(at.unknowns))[worst])
-        said = f"{what}; a net force of {net:.3g} N is left near ({place}) m, {self.stage.time:.6g} s"
+        where = ", ".join(f"{c:.4g}" for c in self.positions(self.velocities(at.unknowns))[worst])
+        message = f"{what}; a net force of {net:.3g} N is left near ({where}) m, {self.stage.time:.6g} s"
         body = self.physics.body_of(worst)
         if at.size > LEFT_BY_ROUNDING * self._rounding(at):
-            return StepFailed(said, body)
-        return StepFailed(f"{said}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
+            return StepFailed(message, body)
+        return StepFailed(f"{message}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
 
-    def worst(self, at: Evaluation) -> int:
-        """The node at which the largest force is left."""
+    def worst_node(self, at: Evaluation) -> int:
+        """Return the node with the largest residual."""
         return int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
 
     def _rounding(self, at: Evaluation) -> float:
-        """What moving nodes by the last digit of where they are changes of a residual [N s]."""
+        """Return the change of a residual by the last digit of a position [N s]."""
         furthest = float(np.abs(self.positions(self.velocities(at.unknowns))).max())
-        self.fill(at.unknowns)  # the last factor may have asked for some columns alone
+        self.fill(at.unknowns)  # the last factor may have needed some columns only
         stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
         return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)

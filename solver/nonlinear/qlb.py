@@ -1,30 +1,31 @@
-"""QLB: L-BFGS that starts from a kept Cholesky factor instead of a multiple of the identity."""
+"""QLB: L-BFGS that starts from a reused Cholesky factor instead of a multiple of the identity."""
 
 from __future__ import annotations
 
 from ..errors import StepFailed
 from ..state import Vec
 from .interface import StageSolver
-from .kept_factor import KeptFactor
 from .limits import Progress, StopRule
-from .pairs import SecantPairs
 from .problem import StageProblem
+from .reused_factor import ReusedFactor
+from .secant_pairs import SecantPairs
 
 
 class QLB(StageSolver):
-    """Directions are the factor's, bent by what the last steps did to the residual. [Witemeyer 2021]
+    """Directions of the factor, updated by the secant pairs of the last steps. Both outlive the stage. [Witemeyer 2021]
 
-    Both outlive the stage. Where progress is slow or no step helps, the factor is renewed at that point.
+    Where convergence is slow or no step is accepted, the factor is renewed at that point.
     """
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: those of Limits; patience: iterations that a factorization costs; memory: pairs of steps kept."""
+        """params: those of StopRule; patience: iterations that a factorization costs; memory: number of secant pairs.
+        """
         self.limits = StopRule.of(params)
-        self._factor = KeptFactor(params["patience"])
+        self._factor = ReusedFactor(params["patience"])
         self._pairs = SecantPairs(int(params["memory"]))
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        """The root. Raises StepFailed."""
+        """Return the root. Raises StepFailed."""
         at = problem.evaluate(guess)
         goal = self.limits.goal(problem, at)
         if at.size <= goal:
@@ -48,7 +49,7 @@ class QLB(StageSolver):
                 return at.unknowns
             if progress.is_slow(at.size):
                 self._renew(problem, at.unknowns, progress)
-        raise self.limits.failure(problem, best)  # where only rounding is left, iterates wander
+        raise self.limits.failure(problem, best)  # iterates wander where only rounding is left
 
     def _renew(self, problem: StageProblem, unknowns: Vec, progress: Progress) -> None:
         self._factor.renew(problem, unknowns)
@@ -56,6 +57,6 @@ class QLB(StageSolver):
         progress.restart()
 
     def forget_past(self) -> None:
-        """Drop the factor and the pairs."""
+        """Discard the factor and the secant pairs."""
         self._factor.forget()
         self._pairs.clear(0)

@@ -1,4 +1,4 @@
-"""What stages of one pattern share: the matrix, its factor, and what that was made of."""
+"""Data that stages of one sparsity pattern share: the matrix, its factor, and what that was made of."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from ..assembly.pattern import Pattern
 from ..contact.find.ground import Contacts
 from ..linear.interface import Factoring
 from .directions import Directions
-from .held import HeldStiffness
+from .reused_blocks import ReusedBlocks
 
 
 @dataclass
 class LastFactor:
-    """What a linear solver's factor of projected stiffness was made of last."""
+    """Provenance of a linear solver's last factor of projected stiffness."""
 
-    stamp: int = -1  #: how many factors there were then
+    stamp: int = -1  #: number of factorizations at that time
     contacts: Contacts | None = None  #: with the ground
 
 
 @dataclass(frozen=True)
 class StageMatrix:
-    """The unknowns' side of a problem, kept from stage to stage."""
+    """Matrix and factors of the unknowns, reused from stage to stage."""
 
-    pattern: Pattern  #: its order is the unknowns'
-    matrix: sp.csc_matrix  #: lower triangle, its values are the pattern's
-    linear: Factoring  #: analysed on that pattern
+    pattern: Pattern  #: its order is that of the unknowns
+    matrix: sp.csc_matrix  #: lower triangle, its values are those of the pattern
+    linear: Factoring  #: analysed for that pattern
     edges: Edges
     factored: LastFactor = field(default_factory=LastFactor)
     directions: Directions = field(default_factory=Directions)
-    held: HeldStiffness = field(default_factory=HeldStiffness)  #: of the tets, in the last factor for directions
+    #: of the tetrahedra, in the last factor for directions
+    reused_blocks: ReusedBlocks = field(default_factory=ReusedBlocks)

@@ -49,7 +49,7 @@ class Apart:
     """A condensation of several."""
 
     sleep = None  #: refused where joints carry nodes
-    whole = passes = None
+    whole = sweeps = None
 
     def __init__(self, mesh: Mesh, shares: Sequence[Share]) -> None:
         """mesh: of all. shares: all of it, no node in two; β of all is one."""
@@ -147,8 +147,8 @@ class PosedApart(Firm):
     def under(self, impulses: Vec) -> Self:
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
-        return self._each(lambda posed, own: posed.settle(q[own], u[own], evaluate, corrections, led))
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+        return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, led))
 
     def again(self, stage: Stage) -> Self:
         known = NodeStage.of(stage, self.owner.mesh.coordinates)

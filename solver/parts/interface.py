@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..assembly.products import Products
-from ..contact.laws.gripping import Gripping
+from ..contact.laws.static_friction import StaticFriction
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
@@ -113,11 +113,11 @@ class Touched(Posed, Protocol):
     def balances(self) -> bool:
         """Whether positions of some nodes go another way than velocities follow."""
 
-    def gripping(self, grip: Gripping, x: Vec) -> Self:
+    def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
         """The same with the ground's friction in what balances, as it is at positions x, (n, 3) [m], to velocities that
         are known. Raises NotPositiveDefinite."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
 
         corrections: how often; None as the method has it.
@@ -127,7 +127,7 @@ class Touched(Posed, Protocol):
 class PosedNodes(Touched, Protocol):
     """A stage of nodes alone."""
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """The same. led: what carries nodes does there."""
 
 
@@ -138,7 +138,7 @@ class Firm:
     def balances(self) -> bool:
         return False
 
-    def gripping(self, grip: Gripping, x: Vec) -> Self:
+    def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
         return self
 
 
@@ -209,7 +209,7 @@ class Condensation(Protocol):
         itself."""
 
     @property
-    def passes(self) -> PassesOn | None:
+    def sweeps(self) -> SweepsOn | None:
         """On the factor of a stage, raises NotPositiveDefinite; None where stages are not solved by these."""
 
     def forget_past(self) -> None:
@@ -225,11 +225,11 @@ class Condensation(Protocol):
         """
 
 
-class StagePasses(Protocol):
+class FixedPointSweeps(Protocol):
     """Quasi-Newton passes over a stage, on the factor of one that was posed nearby."""
 
     @property
-    def serves_contacts(self) -> bool:
+    def includes_contacts(self) -> bool:
         """Whether it was factored where something touched."""
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
@@ -245,11 +245,11 @@ class StagePasses(Protocol):
     def force(self) -> Vec:
         """Where it was factored, (n, 3) [N]."""
 
-    def swung(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+    def modal_motion(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
         """What moves each node through h seconds [m], posed `ahead` seconds after their start, and velocities at their
         end [m/s], (n, 3); swings: whether dynamic unknowns turn by their modes, else all is calmed."""
 
-    def followed(self, at: Products) -> Vec:
+    def quasistatic_correction(self, at: Products) -> Vec:
         """What positions and velocities lack of following the dynamic unknowns, (2, n, 3); at: with K v."""
 
     def strain(self, change: Vec) -> float:
@@ -257,14 +257,14 @@ class StagePasses(Protocol):
 
 
 #: over a stage linearised there
-PassesOn = Callable[[Linearised, NodeStage], StagePasses]
+SweepsOn = Callable[[Linearised, NodeStage], FixedPointSweeps]
 
 
 class PositionInertia(Protocol):
     """½ uᵀ A u − uᵀ p of unknowns u = C (v − F) that are read off the rates v of positions."""
 
     carried: Vec  #: what free nodes do with each rate of joints where they balance, (n, 3, c)
-    light: Vec  #: mass that a factored matrix has in its place, (n,) [kg]
+    regularisation_mass: Vec  #: mass that a factored matrix has in its place, (n,) [kg]
 
     @property
     def columns(self) -> Vec | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import Gripping
+from ..contact.laws.static_friction import StaticFriction
 from ..linear.interface import LinearSolver
 from ..state import Led, Vec
 from .apart import Apart, Member, PosedApart, Share
@@ -77,9 +77,9 @@ class _Inertia:
         if stage.w is not None:
             self._moving[mesh.coordinates.prescribed] = stage.w
         self.carried: Vec = np.sum([one.carried for one in each], axis=0)
-        self.light = np.zeros_like(each[0].light)
+        self.regularisation_mass = np.zeros_like(each[0].regularisation_mass)
         for member, one in zip(members, each):
-            self.light[member.nodes] = one.light[member.nodes]
+            self.regularisation_mass[member.nodes] = one.regularisation_mass[member.nodes]
 
     @property
     def columns(self) -> None:
@@ -137,10 +137,11 @@ class PosedMixed(PosedApart):
     def balances(self) -> bool:
         return any(posed.balances for posed in self.posed)
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedMixed:
-        return replace(self, posed=[posed.gripping(grip, x) if posed.balances else posed for posed in self.posed])
+    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+        return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
+                                    for posed in self.posed])
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Each after the other, with the others where they are by then."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
         for one, posed in zip(self.owner.members, self.posed):
@@ -150,5 +151,5 @@ class PosedMixed(PosedApart):
                 x[one.nodes] = mine[one.nodes]
                 return evaluate(x, time)
 
-            settled[one.coordinates] = posed.settle(q[one.coordinates], u[one.coordinates], among, corrections, led)
+            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections, led)
         return settled

@@ -62,7 +62,7 @@ class MovedOn:
     def solve(self) -> Vec:
         return self.rates
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         return q
 
 
@@ -178,12 +178,12 @@ class Together(Firm):
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]."""
         return self.posed.moving(u)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
         cut = self._cut
         joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
         led = self._coordinates.attached.led(self._bones.bodies(joints))
-        return np.concatenate([self.posed.settle(q[:cut], u[:cut], evaluate, corrections, led), q[cut:]])
+        return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, led), q[cut:]])
 
     def compliance(self, nodes: Index) -> Compliance:
         """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..contact.laws.gripping import NODES, PLACES
+from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
 from ..state import Index, State, Vec
 from ..world.ground_friction import FORCE
 from ..world.soft_bodies import SoftBodies
@@ -34,11 +34,11 @@ def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share
     kept = {}
     if FORCE in memory:
         kept[FORCE] = share[:, None] * memory[FORCE][source]
-    if NODES in memory:
-        held = memory[NODES].astype(np.int32)
+    if STUCK_NODES in memory:
+        held = memory[STUCK_NODES].astype(np.int32)
         place = np.full(max(int(source.max(initial=0)), int(held.max(initial=0))) + 1, -1, dtype=np.int32)
         place[held] = np.arange(len(held))
         nodes = np.flatnonzero(place[source] >= 0)
-        kept |= {NODES: nodes.astype(float),
-                 PLACES: (memory[PLACES].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
+        kept |= {STUCK_NODES: nodes.astype(float),
+                 ANCHORS: (memory[ANCHORS].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
     return kept

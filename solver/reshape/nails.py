@@ -14,6 +14,7 @@ from ..build.fields import Prepared
 from ..build.inputs import at_frame
 from ..coordinates.prescribed import carried
 from ..fields.attach import PINNED
+from ..fields.pins import hard_weights
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
@@ -61,7 +62,7 @@ def let_go(job: Job, one: Prepared) -> dict[int, Index]:
     pin, pinned = one.body.pin, one.fields.pinned
     if pin.until is None or pin.weights is None or not len(pinned):
         return {}
-    painted: Mask = np.asarray(job.array(pin.weights)) > PINNED
+    painted: Mask = hard_weights(pin, np.asarray(job.array(pin.weights))) > PINNED
     when = np.asarray(job.array(pin.until))[one.vertices_at(job, pinned, painted)]
     return {int(frame): pinned[when == frame] for frame in np.unique(when)}
 

@@ -17,10 +17,10 @@ from ..forces.stencils import StencilForce
 from ..integrators.interface import System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
-from ..nonlinear.approach import GIVE_WAY
-from ..nonlinear.bounded import Balanced, Bounded, Surroundings, nearest
-from ..nonlinear.given_directions import GivenDirections
-from ..nonlinear.iterations import Coupled, Kept
+from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, nearest
+from ..nonlinear.intersection_free import BLOCKED_REMEDY
+from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.balanced_together import BalancedTogether, Standing
 from ..parts.interface import Balancing
 from ..parts.joints.flown import flown_since, stepped
@@ -145,7 +145,7 @@ class FleshOnBones(Ride, System[Together]):
                 return replace(before, memory={**before.memory, JOINTS + AHEAD: ahead}), False
             by = float(np.abs(finished - solved).max())
             raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
-                             f"it{nearest(self.soft.touched_at(solved))}", None, GIVE_WAY)
+                             f"it{nearest(self.soft.touched_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         memory = {key: value for key, value in joints.memory.items() if key != AHEAD}
@@ -209,7 +209,7 @@ class FleshOnBones(Ride, System[Together]):
         after = landed(self.soft, posed, stage, start, is_last)
         if self.soft.contacts and touches(self.soft, self.positions(start), self.positions(after)):
             # a barrier is no straight line: the step is solved, and momentum is that of where it ended
-            after = self.reach(replace(stage, base=start.q, beta=1.0), start)
+            after = self.solve_stage(replace(stage, base=start.q, beta=1.0), start)
             return replace(after, memory=stepped(after.memory, 0.0, JOINTS))
         return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
 
@@ -218,7 +218,7 @@ class FleshOnBones(Ride, System[Together]):
         soft, joints = self.parted(state)
         return np.concatenate([self.soft.touching(soft), len(self.soft.rest) + self.jointed.touching(joints)])
 
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
         """The end of a stage of both at once: M (u − û) = a h f(q, u), q = base + b h u. Raises StepFailed.
 
         With ConJac the quasistatic nodes balance there, as they do without bones. [ConJac MUSCLE]
@@ -261,10 +261,10 @@ class FleshOnBones(Ride, System[Together]):
             asked = self.soft.evaluate, stage, start, limits, self.soft.extent, WHO
             if self.soft.condensation.whole is not None and limits.patience:
                 try:
-                    return Kept(pose_at, moved_on, self._changes, *asked).reach()
+                    return CoupledOnReusedFactor(pose_at, moved_on, self._changes, *asked).solve_stage()
                 except StepFailed:
                     self._made = None
-            return Coupled(pose_at, *asked).reach()
+            return Coupled(pose_at, *asked).solve_stage()
 
         if not self.soft.contacts:
             after = apart()
@@ -272,10 +272,10 @@ class FleshOnBones(Ride, System[Together]):
             after = self._balanced(reduced, apart, stage, start, damped)
         else:
             after = Bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
-                            self.soft.stage_solver.limits).reach()
+                            self.soft.stage_solver.limits).solve_stage()
         self.jointed.count_impact(joints)
         ended_in = self.parted(after)[0]
-        if not self.soft.ground.rubs(flesh.place(ended_in.q, ended_in.time, ended_in.led), ended_in.time):
+        if not self.soft.ground.has_friction_at(flesh.place(ended_in.q, ended_in.time, ended_in.led), ended_in.time):
             return remember(after, of_flesh, None)
         ended = rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
         share = self.soft.largest_step(self.positions(after), self.positions(ended)) if self.soft.contacts else 1.0
@@ -299,7 +299,7 @@ class FleshOnBones(Ride, System[Together]):
         base = self.positions(replace(start, time=stage.time, q=start.q if stage.base is None else stage.base))
 
         def loads(x: Vec) -> None:
-            rubs[:] = [one for law in self.soft.contacts if (one := law.sliding(x, base, seconds)) is not None]
+            rubs[:] = [one for law in self.soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
 
         def place(q: Vec) -> Vec:
             return self.positions(replace(start, time=stage.time, q=q))
@@ -342,8 +342,8 @@ class FleshOnBones(Ride, System[Together]):
         def slope_at(posed: BalancedTogether, q: Vec, u: Vec) -> float:
             return posed.slope(stand(q, u)[0])
 
-        after = Balanced(pose_at, slope_at, self._surroundings(stage, start, rubs), stage, start,
-                         self.soft.stage_solver.limits).reach()
+        after = BoundedQuasistatic(pose_at, slope_at, self._surroundings(stage, start, rubs), stage, start,
+                                   self.soft.stage_solver.limits).solve_stage()
         u = after.u.copy()
         there = stand(after.q, after.u)[0]
         u[:cut] = inertia.velocities(there.positions, there.rates)[flesh.free].ravel()

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.laws.gripping import NODES, PLACES, Gripping, with_anchors
 from ..contact.laws.interface import SlidingNodes, along
+from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
-from ..nonlinear.iterations import SETTLE
+from ..nonlinear.iterations import BALANCE_STEPS
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
 from ..state import State, Vec
@@ -38,7 +38,7 @@ def landed(soft: SoftBodies, posed: Touched, stage: Stage, start: State, is_last
             posed, evaluate = held.posed, held.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))
     if is_last:
-        q = posed.settle(q, u, evaluate)
+        q = posed.relax(q, u, evaluate)
     after = remember(State(stage.time, q, u, start.memory), posed.stage, found)
     return after if held is None else replace(after, memory=held.remembered(after.memory, q))
 
@@ -49,7 +49,7 @@ class _Gripped:
 
     soft: SoftBodies
     posed: Touched
-    grip: Gripping
+    grip: StaticFriction
     anchors: Vec  #: of all nodes, from the point that the ground goes along with, (n, 3) [m]
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
@@ -61,7 +61,7 @@ class _Gripped:
         """A memory with what it has come to hold where the stage ends, with the loads that are there."""
         time = self.posed.stage.time
         x = self.soft.coordinates.place(q, time)
-        return with_anchors(memory, self.soft.ground.gripping(x, time, self.anchors), x)
+        return with_anchors(memory, self.soft.ground.static_friction(x, time, self.anchors), x)
 
 
 def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _Gripped | None:
@@ -71,18 +71,18 @@ def _gripped(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: Stat
     Friction is that of where velocities u bring the nodes, with the loads that braked these.
     """
     stage, law = posed.stage, soft.ground
-    if not law.grips:
+    if not law.has_static_friction:
         return None
     begun = soft.coordinates.place(start.q, start.time)
     anchors = law.anchors(start.memory, begun, start.time)
-    load = found.rubbing.pressing / (stage.a * stage.h)
-    grip = law.gripping_under(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
+    load = found.rubbing.normal_impulse / (stage.a * stage.h)
+    grip = law.static_friction_under_load(load, found.rubbing.nodes, found.rubbing.normal, stage.time, anchors)
     if grip is None:
         return None
     base = begun if stage.base is None else soft.coordinates.place(stage.base, stage.time)
     ahead = base + stage.b * stage.h * soft.coordinates.spread(u, stage.w)
     try:
-        held = posed.gripping(grip, ahead)
+        held = posed.static_friction(grip, ahead)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
     return _Gripped(soft, held, grip, anchors)
@@ -106,7 +106,7 @@ def rubbed(soft: SoftBodies, posed: Touched, after: State, rest: Vec | None = No
     change = under.solve() - alone + (rates - after.u)
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads that balance
-    q = under.settle(q, u, soft.evaluate, SETTLE)
+    q = under.relax(q, u, soft.evaluate, BALANCE_STEPS)
     return remember(State(after.time, q, u, after.memory), stage, found)
 
 
@@ -155,9 +155,9 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
 
 def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     """The state with a stage's impulses of friction in its memory, none where nothing rubbed, and nothing held."""
-    if found is None and not any(key in after.memory for key in (FORCE, NODES, PLACES)):
+    if found is None and not any(key in after.memory for key in (FORCE, STUCK_NODES, ANCHORS)):
         return after
-    memory = {key: value for key, value in after.memory.items() if key not in (FORCE, NODES, PLACES)}
+    memory = {key: value for key, value in after.memory.items() if key not in (FORCE, STUCK_NODES, ANCHORS)}
     if found is not None:
         memory[FORCE] = found.impulses / (stage.a * stage.h)
     return replace(after, memory=memory)

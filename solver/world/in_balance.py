@@ -11,21 +11,21 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
-from ..contact.laws.gripping import Gripping, with_anchors
+from ..contact.laws.static_friction import StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
-from ..nonlinear.calm import GaveUp
-from ..nonlinear.following import FollowingProblem
-from ..nonlinear.given_directions import GivenDirections
-from ..nonlinear.grounded import HitGround
+from ..nonlinear.fallback_euler import StageNotConverged
+from ..nonlinear.fixed_point_stage import FixedPointStage
+from ..nonlinear.ground_newton import GroundImpactEuler
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.iterations import Coupled
-from ..nonlinear.kept_stage import KeptStage
-from ..nonlinear.momentum import with_momentum
+from ..nonlinear.modal_step import ModalStep
+from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.newton import NewtonDirect
-from ..nonlinear.swinging import Swings
-from ..parts.interface import Balancing, Condensation, PosedNodes, StagePasses
+from ..nonlinear.prescribed_directions import PrescribedDirections
+from ..nonlinear.quasistatic_problem import QuasistaticProblem
+from ..parts.interface import Balancing, Condensation, FixedPointSweeps, PosedNodes
 from ..parts.nodes.full import Full
 from ..parts.stage import NodeStage
 from ..state import Mask, State, Vec
@@ -43,10 +43,10 @@ class InBalance(Root):
         self._soft, self._condensation = soft, condensation
         # velocities follow dynamic nodes as if nothing touched, which a single solve takes for a kick; who may sleep is
         # linearised all the same
-        self.of_hits = HitGround() if condensation.solves_hits and condensation.sleep is None else None
+        self.of_hits = GroundImpactEuler() if condensation.solves_hits and condensation.sleep is None else None
 
-    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-              held: GivenDirections | None = None) -> State:
+    def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+                    held: PrescribedDirections | None = None) -> State:
         """The quasistatic nodes balance there. held: there is none where velocities are condensed."""
         coordinates, taken = self._soft.coordinates, self._linearised(stage, start, damped)
 
@@ -54,7 +54,7 @@ class InBalance(Root):
             lin = taken(coordinates.place(q, stage.time), coordinates.spread(u, stage.w), project)
             return self._condensation.pose(lin, stage)
 
-        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).reach()
+        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).solve_stage()
 
     def _linearised(self, stage: NodeStage, start: State,
                     damped: Damped | None) -> Callable[[Vec, Vec, bool], Linearised]:
@@ -75,14 +75,14 @@ class AtOnce(InBalance):
 
     def __init__(self, soft: SoftBodies, reduced: Balancing) -> None:
         super().__init__(soft, reduced)
-        self._reduced, self._passes = reduced, reduced.passes
-        self.kept = KeptStage()
+        self._reduced, self._passes = reduced, reduced.sweeps
+        self.kept = FixedPointStage()
         self._flying = reduced.floating.flying  #: nodes of each part that nothing holds
         self._pushed: Mask | None = None  #: what something outside acted on in a stage of this step, (n,)
-        self._swings = Swings(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
+        self._swings = ModalStep(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 
-    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-              held: GivenDirections | None = None) -> State:
+    def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+                    held: PrescribedDirections | None = None) -> State:
         """The same root, however it is found. What the ground's friction holds is part of it, and in the memory."""
         after = self._reached(solver, stage, start, damped)
         if stage.inertia:
@@ -118,7 +118,7 @@ class AtOnce(InBalance):
     @property
     def _grips(self) -> bool:
         """Whether friction of the ground is a force of positions."""
-        return self._soft.ground.grips and self._condensation.sleep is None
+        return self._soft.ground.has_static_friction and self._condensation.sleep is None
 
     def _not_held(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """The same without friction of the ground."""
@@ -128,14 +128,14 @@ class AtOnce(InBalance):
             return self._in_contact(solver, stage, start, damped)
         try:
             return self._apart(solver, stage, start, damped)
-        except GaveUp:
+        except StageNotConverged:
             # velocities that follow as if nothing touched bring nodes that lie on the ground deep into it: passes that
             # begin there lead nowhere
             if self._condensation.sleep is not None or not self._lands(start, stage):
                 raise
             return self._by_energy(solver, stage, start, damped)
 
-    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+    def modal_motion(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
         """None also where some may sleep, and where no node follows others; after a part of the step where all of it
         gains energy."""
         soft, passes_on = self._soft, self._passes
@@ -143,7 +143,7 @@ class AtOnce(InBalance):
         if passes_on is None or not follows or soft.joins_apart or self._touches(start, stage, start):
             return None
 
-        def passes_at(x: Vec, v: Vec, time: float, project: bool) -> StagePasses:
+        def sweeps_at(x: Vec, v: Vec, time: float, project: bool) -> FixedPointSweeps:
             lin = soft.linearise_at(x, v, time, project)
             return passes_on(replace(lin, damped=damped, memory=start.memory, is_tried=not project), stage)
 
@@ -151,7 +151,7 @@ class AtOnce(InBalance):
             return soft.products_at(x, v, stage.time, columns, damped)
 
         try:
-            after = self._swings.reach(passes_at, products_at, stage, start)
+            after = self._swings.solve_stage(sweeps_at, products_at, stage, start)
         except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
         taken = replace(stage, h=after.time - start.time, time=after.time)
@@ -193,23 +193,23 @@ class AtOnce(InBalance):
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
-        free = FollowingProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
+        free = QuasistaticProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
         guess = coordinates.spread(start.u, None)[free.order].ravel()
         newton = NewtonDirect({})
         newton.limits = solver.limits
-        gripping = self._gripping(stage, start, begun)
+        static_friction = self._gripping(stage, start, begun)
         problem, unknowns = in_contact.solved(soft, free.of, begun, guess, newton, keeps_factors=False,
-                                              gripping=gripping)
+                                              static_friction=static_friction)
         if solver.limits.accepts:
-            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
+            unknowns = with_exact_momentum(problem, unknowns, flying_at(soft, self._flying, problem, unknowns))
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)
         memory = start.memory
-        if gripping is not None:
-            memory = with_anchors(memory, gripping(x), x)
+        if static_friction is not None:
+            memory = with_anchors(memory, static_friction(x), x)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
 
-    def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], Gripping | None] | None:
+    def _gripping(self, stage: NodeStage, start: State, begun: Vec) -> Callable[[Vec], StaticFriction | None] | None:
         """Friction of the ground with the loads of positions (n, 3); None where it is no force of positions.
 
         begun: where nodes stand, (n, 3) [m]: anchors of those that have none yet.
@@ -218,7 +218,7 @@ class AtOnce(InBalance):
             return None
         law = self._soft.ground
         anchors = law.anchors(start.memory, begun, start.time)
-        return lambda x: law.gripping(x, stage.time, anchors)
+        return lambda x: law.static_friction(x, stage.time, anchors)
 
     @cached_property
     def _whole(self) -> Full:
@@ -229,16 +229,17 @@ class AtOnce(InBalance):
         """As if no surfaces touched."""
         soft, limits, taken = self._soft, solver.limits, self._linearised(stage, start, damped)
 
-        passes = self._passes
-        if stage.inertia and passes is not None:
-            def passes_at(x: Vec, v: Vec, project: bool) -> StagePasses:
-                return passes(taken(x, v, project), stage)
+        sweeps = self._passes
+        if stage.inertia and sweeps is not None:
+            def sweeps_at(x: Vec, v: Vec, project: bool) -> FixedPointSweeps:
+                return sweeps(taken(x, v, project), stage)
 
             def products_at(x: Vec, v: Vec, columns: Vec) -> Products:
                 return soft.products_at(x, v, stage.time, columns, damped)
 
             base = start.q if stage.base is None else stage.base
-            after = self.kept.reach(passes_at, products_at, stage, start, base, soft.coordinates, limits, soft.extent)
+            after = self.kept.solve_stage(sweeps_at, products_at, stage, start, base, soft.coordinates, limits,
+                                          soft.extent)
             if after is not None:
                 after, turned = flown(soft, self._flying, after, stage, start)
                 if turned <= ASTRAY or not limits.strain_left:
@@ -246,8 +247,8 @@ class AtOnce(InBalance):
                 # it snapped into another shape; by an energy of positions it keeps its middle and its turn
                 return self._by_energy(solver, stage, start, damped)
             if limits.strain_left:
-                raise GaveUp("passes on one factor did not settle")
-        after = super().reach(solver, stage, start, damped)
+                raise StageNotConverged("passes on one factor did not settle")
+        after = super().solve_stage(solver, stage, start, damped)
         return flown(soft, self._flying, after, stage, start)[0] if stage.inertia else after
 
     def forget_past(self) -> None:

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import Gripping
+from ..contact.laws.static_friction import StaticFriction
 from ..errors import StepFailed
 from ..forces.stencils import StencilForce
-from ..nonlinear.approach import approach
-from ..nonlinear.calm import GaveUp
-from ..nonlinear.grounded import grounded
+from ..nonlinear.contact_newton import solve_in_contact
+from ..nonlinear.fallback_euler import StageNotConverged
+from ..nonlinear.forces_protocol import Forces, Stretched
+from ..nonlinear.gap_active_set import GapActiveSet
+from ..nonlinear.ground_newton import solve_on_ground
+from ..nonlinear.initial_guess import lowest_potential_start
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.kept_open import KeptOpen
-from ..nonlinear.landing import landing
-from ..nonlinear.physics import Forces
+from ..nonlinear.intersection_free import intersection_free_start
 from ..nonlinear.problem import StageProblem
-from ..nonlinear.start import lower_start
 from ..state import Index, State, Vec
 from .soft_bodies import ALL, Among, SoftBodies
 
@@ -54,7 +54,7 @@ class StageForces:
     soft: SoftBodies
     besides: Sequence[StencilForce]
     among: Among = ALL  #: whose forces are asked for
-    grip: Gripping | None = None  #: friction of the ground, where that is a force
+    grip: StaticFriction | None = None  #: friction of the ground, where that is a force
     last: LastForces = field(default_factory=LastForces)  #: without those besides; others may share it
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
@@ -70,13 +70,18 @@ class StageForces:
         """How often K of each body's tets was asked for, (b,)."""
         return self.soft.filled(self.among)
 
+    def in_stretches(self) -> Stretched | None:
+        """The same with stretches as unknowns; None where no elements can have such, or the ground's friction is a
+        force."""
+        return self.soft.in_stretches(self.besides, self.among) if self.grip is None else None
+
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """f and K there."""
         return self._gripped(x, self.soft.linearise_at(x, v, time, project, self.besides, self.among))
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
         """The same but for tets that have not strained, (k,): their K is that which was asked for last."""
-        return self._gripped(x, self.soft.linearise_held_at(x, v, time, strained, self.besides, self.among))
+        return self._gripped(x, self.soft.linearise_reusing_at(x, v, time, strained, self.besides, self.among))
 
     def _gripped(self, x: Vec, lin: Linearised) -> Linearised:
         if self.grip is not None:
@@ -113,7 +118,7 @@ def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
 
 def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun: Vec, guess: Vec,
            solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None,
-           gripping: Callable[[Vec], Gripping | None] | None = None) -> tuple[StageProblem, Vec]:
+           static_friction: Callable[[Vec], StaticFriction | None] | None = None) -> tuple[StageProblem, Vec]:
     """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
 
     begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
@@ -125,26 +130,26 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
     plain = problem_of(StageForces(soft, (), last=last))
     bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
     if bounds:
-        kept = KeptOpen(plain, bounds, solver, min(law.activation for law in soft.contacts))
+        kept = GapActiveSet(plain, bounds, solver, min(law.activation for law in soft.contacts))
         return plain, kept.solve(begun, guess)
     seconds = plain.stage.b * plain.stage.h
     base = plain.positions(plain.velocities(guess)) - seconds * plain.velocities(guess)
 
     def rubbing(x: Vec, among: Among = ALL) -> StageProblem:
         """With friction's loads and normals as they are at positions (n, 3), and the forces that are asked for."""
-        slides = [one for law in soft.contacts if (one := law.sliding(x, base, seconds)) is not None]
-        grip = None if gripping is None else gripping(x)
+        slides = [one for law in soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
+        grip = None if static_friction is None else static_friction(x)
         if not slides and grip is None and among is ALL:
             return plain
         return problem_of(StageForces(soft, slides, among, grip, last))
 
-    unknowns, begun = approach(plain, begun, guess)
+    unknowns, begun = intersection_free_start(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
         strain_left, accepts = BALANCED * solver.limits.strain_left, solver.limits.accepts
         if solver.limits.patience and accepts and not soft.contacts:
-            return grounded(rubbing, begun, unknowns, strain_left)
-        return landing(rubbing, begun, unknowns, strain_left, accepts=accepts, by_strain=True)
+            return solve_on_ground(rubbing, begun, unknowns, strain_left)
+        return solve_in_contact(rubbing, begun, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
         if apart is not None and not solver.limits.accepts:
             return apart(plain, rubbing, begun, guess, unknowns, solver)
@@ -154,7 +159,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
         problem = rubbing(at)
         unknowns = solver.solve(problem, unknowns)
         at = problem.positions(problem.velocities(unknowns))
-        if gripping is None and not any(law.is_rough for law in soft.contacts):
+        if static_friction is None and not any(law.has_friction for law in soft.contacts):
             break
     return problem, unknowns
 
@@ -169,17 +174,17 @@ def _quickly(soft: SoftBodies, plain: StageProblem, rubbing: Callable[[Vec], Sta
     if not pushes(begun) and not pushes(plain.positions(plain.velocities(unknowns))):
         try:
             unknowns = solver.solve(plain, _lower(plain, unknowns, begun))
-        except GaveUp:
+        except StageNotConverged:
             pass  # it may have met something
         else:
             if not pushes(plain.positions(plain.velocities(unknowns))):
                 return plain, unknowns
-    return landing(rubbing, begun, unknowns, solver.limits.strain_left)
+    return solve_in_contact(rubbing, begun, unknowns, solver.limits.strain_left)
 
 
 def _lower(plain: StageProblem, unknowns: Vec, begun: Vec) -> Vec:
     """A start with less potential (3 p,), if nothing meets on the way there: what is prescribed has gone all its way
     where the stage is solved, and what is free may not go back to where that has come since."""
-    lower = lower_start(plain, unknowns, begun)
+    lower = lowest_potential_start(plain, unknowns, begun)
     here, there = (plain.positions(plain.velocities(one)) for one in (unknowns, lower))
     return lower if plain.physics.largest_step(here, there) == 1.0 else unknowns

@@ -16,12 +16,12 @@ from scipy.sparse.csgraph import connected_components
 from ..assembly.edges import Edges
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
-from ..nonlinear.calm import GaveUp
+from ..nonlinear.contact_newton import solve_in_contact
+from ..nonlinear.fallback_euler import StageNotConverged
+from ..nonlinear.initial_guess import lowest_potential_start
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.landing import landing
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
-from ..nonlinear.start import lower_start
 from ..parts.interface import Whole
 from ..state import Index, Mask, Vec
 from .in_contact import RubbingAt, StageForces
@@ -66,14 +66,14 @@ class Islands:
             groups, flying = self._parted(links, wanted)
         alone = np.isin(self._body[plain.order], flying)
         if np.mean(alone) <= 1.0 - MOST:  # groups of a heap are one in the end, mostly
-            return landing(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
+            return solve_in_contact(lambda at: rubbing(at, ALL), begun, unknowns, solver.limits.strain_left)
         if len(groups) > MANY:
             groups = [sorted(sum(groups, []))]
         v = plain.velocities(unknowns)
         if flying:
             try:
                 v = self._flown(plain, v, begun, flying, solver)
-            except GaveUp:  # it may have met something
+            except StageNotConverged:  # it may have met something
                 groups += self._grouped(links, np.array(flying))
         for group in groups:
             v = self._landed(rubbing, v, begun, group, solver)
@@ -94,11 +94,11 @@ class Islands:
         self._systems.clear()
 
     def _flown(self, plain: StageProblem, v: Vec, begun: Vec, bodies: list[int], solver: StageSolver) -> Vec:
-        """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises GaveUp."""
+        """Velocities (n, 3) with those of bodies that nothing touches, on the kept factor. Raises StageNotConverged."""
         moving: Mask = np.isin(self._body[plain.order], bodies)
-        problem = plain.among(UntouchedForces(self._soft, (), Among(bodies, touch=False)), v, moving=moving)
+        problem = plain.restricted_to(UntouchedForces(self._soft, (), Among(bodies, touch=False)), v, moving=moving)
         unknowns = v[plain.order].ravel()
-        lower = problem.velocities(lower_start(problem, unknowns, begun))
+        lower = problem.velocities(lowest_potential_start(problem, unknowns, begun))
         # they may not go back to where others came since
         if self._soft.largest_step(problem.positions(v), problem.positions(lower)) == 1.0:
             unknowns = lower[plain.order].ravel()
@@ -106,15 +106,16 @@ class Islands:
 
     def _landed(self, rubbing: RubbingAt, v: Vec, begun: Vec, bodies: list[int],
                 solver: StageSolver) -> Vec:
-        """Velocities (n, 3) with those of one group. Raises GaveUp."""
+        """Velocities (n, 3) with those of one group. Raises StageNotConverged."""
         system = self._system(tuple(bodies))
 
         def problem_at(x: Vec) -> StageProblem:
             problem = rubbing(x, Among(bodies))
-            return problem.among(problem.forces, v, system)
+            return problem.restricted_to(problem.forces, v, system)
 
         before = system.linear.factored
-        problem, unknowns = landing(problem_at, begun, v[system.pattern.order].ravel(), solver.limits.strain_left)
+        problem, unknowns = solve_in_contact(problem_at, begun, v[system.pattern.order].ravel(),
+                                             solver.limits.strain_left)
         share = len(system.pattern.order) / len(self._whole.pattern.order)
         self._soft.factored_apart += share * (system.linear.factored - before)
         return problem.velocities(unknowns)
@@ -125,7 +126,7 @@ class Islands:
         times: how near, as so many times what pushes.
         """
         time, places = problem.stage.time, tuple(places)
-        near = [self._body[law.paired(x, times)] for law in self._soft.contacts for x in places]
+        near = [self._body[law.node_pairs_within(x, times)] for law in self._soft.contacts for x in places]
         joined = [self._body[law.measure(x, time).nodes] for law in self._soft.between for x in places]
         pairs = [bodies[:, [a, b]] for bodies in (*near, *joined) for a in range(bodies.shape[1]) for b in range(a)]
         first, second = np.concatenate([NONE, *pairs]).T

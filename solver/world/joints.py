@@ -14,9 +14,9 @@ from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import Struck
 from ..integrators.interface import Integrator, P, System
-from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import BORNE
 from ..parts.joints.flown import FLOWN, stepped
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
@@ -205,7 +205,7 @@ class Joints(Part, System[PosedTree]):
         posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
         return LinearizationPoint(posture, state.q, state.u, state.memory)
 
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
         """The end of a stage, solved to its root. Raises StepFailed."""
         if stage.base is None:
             stage = replace(stage, base=start.q)
@@ -214,7 +214,7 @@ class Joints(Part, System[PosedTree]):
             return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage)
 
         rates = Rates(pose_at, stage, start, self.limits, "the joints")
-        after = rates.reach()
+        after = rates.solve_stage()
         self.iterations += rates.count
         self.count_impact(start)
         return after

@@ -12,18 +12,18 @@ import numpy as np
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..contact.laws.gripping import NODES as GRIPPING
+from ..contact.laws.static_friction import STUCK_NODES as STUCK_NODES
 from ..errors import Diverged, StepFailed
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.calm import Calm, GaveUp
 from ..nonlinear.equilibrium import equilibrium
-from ..nonlinear.given_directions import GivenDirections
+from ..nonlinear.fallback_euler import FallbackEuler, StageNotConverged
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.limits import WORK_LEFT
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import BORNE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
 from ..state import Index, Led, State, Vec
@@ -177,7 +177,7 @@ class Nodes(SoftBodies, Part):
         if self.joins_apart or self.contacts and in_contact.touches(
                 self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
             # a barrier is no straight line: the stage is solved, which also bounds how far it goes
-            return self.reach(replace(stage, beta=1.0), start)
+            return self.solve_stage(replace(stage, beta=1.0), start)
         if self.of_hits is not None and self.hits([start, after], stage.h):
             return self._reach_by(self.of_hits, replace(stage, beta=1.0), start)
         return after
@@ -195,23 +195,23 @@ class Nodes(SoftBodies, Part):
 
     def swing(self, state: State, h: float) -> State | None:
         """The end of a step in which what is condensed swings by its own modes, in parts where it gains energy however
-        it is taken; None where nothing does. Raises StepFailed, and GaveUp where it goes on gaining."""
+        it is taken; None where nothing does. Raises StepFailed, and StageNotConverged where it goes on gaining."""
         end, after = state.time + h, state
         for _ in range(PARTS):
             rest = end - after.time
             try:
                 part = self._swung(after, rest)
-            except GaveUp:
+            except StageNotConverged:
                 part = self._swung(after, 0.5 * rest)
             if part is None or part.time >= end - SAME_TIME * h:
                 return part if part is None else replace(part, time=end)
             after = part
-        raise GaveUp("dynamic nodes swung too far")
+        raise StageNotConverged("dynamic nodes swung too far")
 
     def _swung(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
         damped = self.damped_through(stage, state)
-        after = self.root.swung(NodeStage.of(stage, self.coordinates), state, damped)
+        after = self.root.modal_motion(NodeStage.of(stage, self.coordinates), state, damped)
         return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
@@ -222,7 +222,7 @@ class Nodes(SoftBodies, Part):
         """The same with the damping of the step."""
         return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
 
-    def reach(self, stage: Stage, start: State, held: GivenDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
         """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
 
         held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
@@ -230,19 +230,19 @@ class Nodes(SoftBodies, Part):
         return self._reach_by(self.stage_solver, stage, start, held)
 
     def _reach_by(self, solver: StageSolver, stage: Stage, start: State,
-                  held: GivenDirections | None = None) -> State:
+                  held: PrescribedDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
-        after = self.root.reach(solver, nodes, start, damped, held)
-        if not self.ground.rubs(self.coordinates.place(after.q, stage.time), stage.time):
+        after = self.root.solve_stage(solver, nodes, start, damped, held)
+        if not self.ground.has_friction_at(self.coordinates.place(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if GRIPPING in after.memory:  # it was part of the root
+        if STUCK_NODES in after.memory:  # it was part of the root
             return after
         ended = self._braked(nodes, after, damped)
         if not stage.inertia or not in_contact.meets(self, *(self.coordinates.place(one.q, stage.time)
                                                              for one in (after, ended))):
             return ended
         # friction to first order knows no barrier: what it would bring through something is solved under its impulses
-        pushed = self.root.reach(solver, under(nodes, ended, self.mass), start, damped, held)
+        pushed = self.root.solve_stage(solver, under(nodes, ended, self.mass), start, damped, held)
         return replace(pushed, memory=ended.memory)
 
     def _braked(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
@@ -322,7 +322,7 @@ class Nodes(SoftBodies, Part):
         self.root.begin_step()
         try:
             return self.root.end_step(state, self.integrator.step(self, state, h), h)
-        except GaveUp:
+        except StageNotConverged:
             pass
         self.root.begin_step()
         after = self.root.end_step(state, self._calmer(state, h), h)
@@ -339,7 +339,7 @@ class Nodes(SoftBodies, Part):
         # follow have no energy that a search could lower: that of positions where the body stands has
         if self.contacts or self.condensation.whole is None:
             state = replace(state, u=np.zeros_like(state.u))
-        return self._reach_by(Calm(), stage, state)
+        return self._reach_by(FallbackEuler(), stage, state)
 
     def _without_past(self, after: State) -> State:
         """What is remembered of the steps before is no guide past a step that the integrator did not take."""

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..nonlinear.given_directions import GivenDirections
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import PosedNodes
 from ..parts.stage import NodeStage
 from ..state import State
@@ -21,8 +21,8 @@ class Root(Protocol):
     of_hits: StageSolver | None = None
 
     @abstractmethod
-    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-              held: GivenDirections | None = None) -> State:
+    def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+                    held: PrescribedDirections | None = None) -> State:
         """The state at a stage's end without friction of the ground. Raises StepFailed.
 
         damped: D through the whole stage. held: directions in which velocities are given.
@@ -37,7 +37,7 @@ class Root(Protocol):
         go where their velocities bring them."""
         return after
 
-    def swung(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
+    def modal_motion(self, stage: NodeStage, start: State, damped: Damped | None) -> State | None:
         """The end of a step, or of its first part, in which dynamic unknowns swing by their own modes; None where there
         are none such, or something touches. Raises StepFailed."""
         return None

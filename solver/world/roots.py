@@ -14,12 +14,12 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.find.ground import Contacts
-from ..nonlinear.given_directions import AcrossGiven, GivenDirections
+from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.momentum import with_momentum
+from ..nonlinear.momentum import with_exact_momentum
+from ..nonlinear.prescribed_directions import ConstrainedFactor, PrescribedDirections
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
-from ..nonlinear.start import is_wild, lower_start
 from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage
 from ..state import State
@@ -54,25 +54,25 @@ class InFull(Root):
     def _islands(self) -> Islands:
         return Islands(self._soft, self._whole)
 
-    def reach(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
-              held: GivenDirections | None = None) -> State:
+    def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+                    held: PrescribedDirections | None = None) -> State:
         """The unknowns are the velocities of every free node."""
         soft, system, coordinates = self._soft, self.system, self._soft.coordinates
         factored = system.linear.factored
         if held is not None:
             held = held.ordered(self._whole.rank)
-            system = replace(system, linear=AcrossGiven(system.linear, held))
+            system = replace(system, linear=ConstrainedFactor(system.linear, held))
         base = coordinates.place(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
         problem = StageProblem(soft, system, stage, base, coordinates.prescribed, damped, held)
         if stage.w is not None:
             begun = coordinates.place(start.q, stage.time - stage.b * stage.h)
-            problem.begun = base.copy()
-            problem.begun[coordinates.prescribed] = begun[coordinates.prescribed]
+            problem.step_start = base.copy()
+            problem.step_start[coordinates.prescribed] = begun[coordinates.prescribed]
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if held is not None:
-            guess = held.meet(guess)
+            guess = held.impose(guess)
         if soft.contacts:
             are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > WORTH
             apart = self._islands if held is None and are_many else None
@@ -81,14 +81,15 @@ class InFull(Root):
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 begun = coordinates.place(start.q, start.time)
-                problem.lies = any(len(soft.ground.find(x, time)) for x, time in (
+                problem.touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
                     (begun, start.time), (problem.positions(problem.velocities(guess)), stage.time)))
-                problem.is_violent = held is None and is_wild(problem, guess, begun) and not len(
+                problem.is_violent = held is None and is_violent_guess(problem, guess, begun) and not len(
                     soft.touching_at(begun, start.time))
-                guess = lower_start(problem, guess, begun)
+                guess = lowest_potential_start(problem, guess, begun)
             unknowns = solver.solve(problem, guess)
-        if stage.inertia and solver.limits.strain_left:
-            unknowns = with_momentum(problem, unknowns, flying_at(soft, self._whole.floating.flying, problem, unknowns))
+        if stage.inertia and (solver.limits.strain_left or solver.limits.ends_early):
+            unknowns = with_exact_momentum(problem, unknowns,
+                                           flying_at(soft, self._whole.floating.flying, problem, unknowns))
         is_near = held is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
@@ -108,4 +109,4 @@ class InFull(Root):
         """What groups of bodies keep, and what was too stiff; the rest is the stage solver's."""
         self._islands.forget_past()
         self.system.directions.forget()
-        self.system.held.forget()
+        self.system.reused_blocks.forget()

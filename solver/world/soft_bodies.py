@@ -15,15 +15,17 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
+from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld, ObstacleInWorld
+from .edge_changes import EdgeChanges
 from .taken_along import taken_along
 
 
@@ -33,11 +35,11 @@ class Among:
 
     bodies: Sequence[int] | None = None  #: whose elements; None: of all
     touch: bool = True  #: whether surfaces push each other
+    stretched: bool = False  #: whether the stretches of tets are unknowns of their own
 
 
 ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-MOST = 0.99  #: of the edges of what touches: those that a step changes least tell whether it is too long
 GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
 
 
@@ -51,7 +53,7 @@ class SoftBodies:
     rest: Vec  #: (n, 3) [m]
     mass: Vec  #: (n,) [kg]
     gravity: Vec  #: (3,) [m/s²]
-    ground: OnGround
+    ground: GroundPenalty
     start_frame: int
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
     between: Sequence[StencilForce] = ()  #: forces besides those of materials
@@ -71,6 +73,12 @@ class SoftBodies:
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
+
+    def weigh(self, gravity: Vec) -> None:
+        """Let gravity be another one from now on [m/s²], (3,)."""
+        self.gravity = gravity
+        self._weight[:] += self.mass[:, None] * gravity - self._own_weight
+        self._own_weight[:] = self.mass[:, None] * gravity
 
     @contextmanager
     def bearing(self, forces: Vec | None) -> Iterator[None]:
@@ -123,8 +131,8 @@ class SoftBodies:
         elements.fill(x, time, project, force, besides, among.bodies)
         return self._linearised(elements, x, v, time, force)
 
-    def linearise_held_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
-                          among: Among = ALL) -> Linearised:
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
+                             among: Among = ALL) -> Linearised:
         """The same, projected, but for tets that have not strained, (k,), rising: their K is that which was asked for
         last, and forces lack all of theirs."""
         elements = self._elements_of(among)
@@ -133,6 +141,8 @@ class SoftBodies:
         return self._linearised(elements, x, v, time, self._weight.copy())
 
     def _elements_of(self, among: Among) -> Elements:
+        if among.stretched:
+            return self._stretched_elements
         return self._elements if among.touch else self._untouched_elements
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
@@ -166,6 +176,26 @@ class SoftBodies:
     @cached_property
     def _untouched_elements(self) -> Elements:
         return Elements(self._elements.elastic, self.between, len(self.rest))
+
+    @cached_property
+    def _stretched_elements(self) -> Elements:
+        """The same with stretches as unknowns wherever elements can have such."""
+        from ..forces.in_stretches import InStretches  # compiled for stages that are solved so
+
+        return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
+                        [*self.between, *self.contacts], len(self.rest))
+
+    def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
+        """Forces with stretches as unknowns; None where no elements can have such.
+
+        besides: forces of one stage. among: what is asked for.
+        """
+        from .stretched import stretched_forces
+
+        among = replace(among, stretched=True)
+        return stretched_forces(self._stretched_elements.elastic, among.bodies,
+                                partial(self.evaluate, besides=besides, among=among),
+                                partial(self.linearise_at, besides=besides, among=among))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
         """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""
@@ -302,41 +332,19 @@ class SoftBodies:
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
         velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
-        its edges' whole length in a step, and none of its elements is the worse for it. What is pressed against another
-        surface has some small tetrahedra that turn for a moment, in however short a step.
+        its edges' whole length in a step, and none of its elements is the worse for it.
         """
         start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
-        of_volumes, of_sheets = self._edges_apart
-        ways = (after.time - before.time) * self.velocity(after), end - start
-        touching = self._that_touch(start, end)
-        few = [np.flatnonzero(self._of_edges == body) for body in touching]
-        others = np.flatnonzero(~np.isin(self._of_edges, touching))
-        along = min(of_volumes.change_of_most(way, few, others, MOST) if len(touching) else
-                    of_volumes.largest_change(way) for way in ways)
-        return max(along, of_sheets.largest_stretch(start, end))
-
-    def _that_touch(self, *places: Vec) -> Index:
-        """Bodies whose surface pushes another at some of these positions, (n, 3) [m] each, rising."""
-        nodes = [law.paired(x, 1.0).ravel() for law in self.contacts for x in places]
-        found: Index = np.unique(self._each_body[np.concatenate(nodes)]) if nodes else np.zeros(0, dtype=np.int32)
-        return found[found < len(self.bodies_in_world)]
-
-    @cached_property
-    def _of_edges(self) -> Index:
-        """Which body each edge of what has a volume is of."""
-        return self._each_body[self._edges_apart[0].first]
+        pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
+        return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
 
     @cached_property
     def edges(self) -> Edges:
         return Edges(self.tets, self.rest)
 
     @cached_property
-    def _edges_apart(self) -> tuple[Edges, Edges]:
-        """Of what has a volume, and of cloth."""
-        triangles = self.tets[self.tets[:, 2] == self.tets[:, 3]]  # which have their last node twice; hinges do not
-        of_sheets = np.zeros(len(self.rest), dtype=bool)
-        of_sheets[triangles] = True
-        return Edges(self.tets[~of_sheets[self.tets[:, 0]]], self.rest), Edges(triangles, self.rest)
+    def _edge_changes(self) -> EdgeChanges:
+        return EdgeChanges(self.tets, self.rest, self._each_body)
 
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time, state.led)
@@ -393,4 +401,4 @@ class SoftBodies:
 
     def touched_at(self, x: Vec) -> Vec:
         """The same at positions x, (n, 3) [m], where some may."""
-        return np.concatenate([law.told(x) for law in self.contacts])
+        return np.concatenate([law.contact_forces(x) for law in self.contacts])

@@ -100,5 +100,5 @@ def _links(contacts: Sequence[ContactLaw], spans: list[slice], x: Vec) -> set[tu
     owner = np.full(len(x), -1)
     for k, nodes in enumerate(spans):
         owner[nodes] = k
-    pairs = np.unique(np.concatenate([owner[law.paired(x, NEAR)] for law in contacts]), axis=0)
+    pairs = np.unique(np.concatenate([owner[law.node_pairs_within(x, NEAR)] for law in contacts]), axis=0)
     return {(int(a), int(b)) for one in pairs if one[0] != one[1] for a, b in (one, one[::-1])}

@@ -21,8 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import SuperLU, splu
 
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
-from ..contact.laws.on_ground import OnGround
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.inertia import moments
 from ..forces.pulls import Pull
@@ -41,7 +41,7 @@ class MovingNodes(Protocol):
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
-    ground: OnGround
+    ground: GroundPenalty
     contacts: Sequence[ContactLaw]
     pulls: Sequence[Pull]
 
@@ -219,7 +219,7 @@ class WobbleLosses:
         found = [system.ground.find(x, state.time).nodes]
         found += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
         for law in system.contacts:
-            pairs = law.paired(x, 1.0)
+            pairs = law.node_pairs_within(x, 1.0)
             found.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
         nodes: Index = np.unique(np.concatenate(found))
         return nodes

@@ -97,12 +97,17 @@ def test_every_operator_that_fails_leaves_a_usable_panel(scene):  # noqa: F811
     assert obj.conjac.bake() == 0
     first = place.job_folder(obj) / "cache" / "frames" / "000001.npy"
     whole = first.read_bytes()
-    buttons = {name for kind, name in drawn(obj) if kind == "operator"}
+
+    def operators():
+        # an error has a button that opens the manual at its code
+        return {name for kind, name in drawn(obj) if kind == "operator"} - {"wm.url_open"}
+
+    buttons = operators()
 
     def refused(operator, why, **words):
         with pytest.raises(RuntimeError, match=why):
             operator(**words)
-        assert session.running == {} and {name for kind, name in drawn(obj) if kind == "operator"} == buttons
+        assert session.running == {} and operators() == buttons
         assert bpy.context.active_object == obj and obj.mode == "OBJECT" and len(bpy.data.scenes) == 1
         for name in ("bake", "preview_tets", "export", "free_bake", "remove", "add_group", "add_handle"):
             assert getattr(bpy.ops.conjac, name).poll(), name

@@ -181,3 +181,31 @@ def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noq
     obj = bpy.data.objects["Jelly"]
     told = addon_bake.status(obj)
     assert told.state == "stale" and told.text == 'It plays its bake of "scene.blend"; bake again to see its own frames'
+
+
+def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_was_deleted(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    copy = duplicate(obj)
+    assert ', of "Jelly": its first bake' in addon_bake.status(copy).text
+    obj.name = "Pudding"
+    assert ', of "Pudding": its first bake' in addon_bake.status(copy).text
+    bpy.data.objects.remove(obj)
+    told = addon_bake.status(copy)
+    assert told.state == "complete" and ", of an object that was deleted: its first bake" in told.text
+
+
+def test_what_came_and_went_since_a_bake_is_told_as_that_and_not_as_moved(scene):  # noqa: F811
+    obj = add_jelly()
+    assert obj.conjac.bake() == 0
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.conjac.add_handle()
+    assert addon_bake.status(obj).text == "Baked before Handles were added; bake again"
+    obj.location.x += 1.0
+    bpy.context.view_layer.update()
+    assert addon_bake.status(obj).text == "Baked before Jelly moved and Handles were added; bake again"
+    obj.location.x -= 1.0
+    bpy.context.view_layer.update()
+    assert obj.conjac.bake() == 0
+    bpy.ops.conjac.remove_handle(index=0)
+    assert addon_bake.status(obj).text == "Baked before Handles were removed; bake again"

@@ -160,7 +160,8 @@ def test_what_the_job_says_of_cloth_that_slides_over_sharp_edges(scene, tmp_path
     assert "eulerian" not in document["bodies"][0]["cloth"] and "sharp_edges" not in document["obstacles"][0]
     settings = obj.conjac
     settings.sharp_edges, settings.sharp_finest, settings.sharp_coarsest = True, 0.01, 0.08
-    assert changed_settings(obj, scene, tmp_path / "before") == ["Sharp Edges", "Wobble Half-Life"]
+    assert changed_settings(obj, scene, tmp_path / "before") == ["Pin Stiffness", "Sharp Edges",
+                                                                              "Wobble Half-Life"]
     folder = tmp_path / "job"
     write_job(obj, scene, folder)
     document = json.loads((folder / "scene.json").read_text())

@@ -73,7 +73,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     assert gather.changed_settings(low, scene, tmp_path) == []
     still.location.x += 0.5
     bpy.context.view_layer.update()
-    assert gather.moved(low, scene, tmp_path) == ["Table"]
+    assert gather.moved(low, scene, tmp_path) == ["Table moved"]
     lift.conjac.kind = "none"
     assert "Colliders" in gather.changed_settings(low, scene, tmp_path)
 

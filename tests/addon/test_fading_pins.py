@@ -59,6 +59,7 @@ def test_a_jelly_is_let_go_too(scene):  # noqa: F811
 
 def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
     flag, _ = add_flag()
+    flag.conjac.soft_pins = False
     fade(flag, low=0.6)
     assert "until" not in job_of(flag, tmp_path / "stays")[0]["pin"]
 
@@ -66,6 +67,7 @@ def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
 def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
     """Take hold on the way, and let go of cloth with Sharp Edges."""
     flag, held = add_flag()
+    flag.conjac.soft_pins = False
     flag.vertex_groups.new(name="All").add(range(len(held)), 1.0, "REPLACE")
     mix = flag.modifiers.new("Grip", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.vertex_group_b, mix.mix_mode, mix.mix_set = "Pin", "All", "SET", "B"

@@ -221,7 +221,7 @@ def test_what_came_went_and_moved_is_told_in_words_of_rigid_bodies(scene, tmp_pa
     assert gather.changed_settings(owner, scene, tmp_path) == ["Joints"]
     bpy.data.objects.remove(hinge)
     assert gather.changed_settings(owner, scene, tmp_path) == ["Joints"]
-    assert gather.moved(owner, scene, tmp_path) == ["Rigid Bodies"]
+    assert gather.moved(owner, scene, tmp_path) == ["Rigid Bodies were removed"]
     bpy.context.view_layer.objects.active = arm
     arm.rigid_body.type = "PASSIVE"
     more = add_box("More", (1, 0, 2))

@@ -25,7 +25,7 @@ def test_what_is_held_and_hangs_limp_is_told_once_it_is_baked(scene):  # noqa: F
     assert 0.1 < hertz < 1.0
     assert limp() == [f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz"]
     log = advised(obj)
-    assert log.count(("operator", "conjac.set_wobble")) == 2  # beside the sentence and under Motion
+    assert log.count(("operator", "conjac.set_wobble")) == 3  # Fix, below the whole sentence, and under Look
     scene.use_gravity = False
     assert not limp()
     scene.use_gravity, obj.conjac.youngs_modulus = True, 2000.0

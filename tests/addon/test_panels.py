@@ -64,7 +64,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     for entry in catalogue.maps().values():
         soft_cube.vertex_groups.new(name=entry.label)
         setattr(soft_cube.conjac, f"{entry.key}_group", entry.label)
-    soft_cube.conjac.fiber_material = "afung"
+    soft_cube.conjac.fiber_material, soft_cube.conjac.soft_pins = "afung", True
     shown = set()
     for family in settings.FAMILIES:
         if family == "stage_solver":
@@ -239,8 +239,17 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.ops.conjac.add_collider()
     soft_cube.conjac.contact.collides_with, rig.conjac.mechanism.touch_soft = "all", True
     buttons |= {name for kind, name in advised(rig) if kind == "operator"}
+    bpy.ops.mesh.primitive_plane_add()
+    bpy.context.object.conjac.enabled = True  # flat
+    buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
+    bpy.context.object.conjac.use_ground, bpy.context.object.conjac.ground_height = True, -2.0
+    bpy.context.object.conjac.contact.collides_with = "none"
+    buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
+    bpy.ops.conjac.add_group(map="pin")
+    buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
-    asked = {"conjac.shared_bakes", "conjac.replace_bake"}  # by windows
+    asked = {"conjac.shared_bakes"}  # by windows
+    asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 

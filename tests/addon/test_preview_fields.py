@@ -108,3 +108,18 @@ def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
     monkeypatch.setattr(still, "Worker", Watched)
     bpy.ops.conjac.preview_field(field="density")
     assert {message.get("stage") for message in said} == {None, "fields"}
+
+
+def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(bar):
+    from drawn_panels import drawn
+
+    bar.conjac.stiffness_group = "Bone"
+    bar.conjac.fiber_material = bar.conjac.bl_rna.properties["fiber_material"].enum_items.keys()[1]
+    buttons = [name for kind, name in drawn(bar) if kind == "operator"]
+    shows = [k for k, name in enumerate(buttons) if name == "conjac.preview_field"]
+    assert len(shows) >= 2 and all(buttons[k + 1] == "conjac.remove_previews" for k in shows)
+    bar.conjac.fiber_material = "none"
+    assert not bpy.ops.conjac.remove_previews.poll()  # it is always there, grey, so that nothing moves
+    bpy.ops.conjac.preview_field(field="youngs_modulus")
+    assert bpy.ops.conjac.remove_previews() == {"FINISHED"}
+    assert not [one for one in bpy.data.objects if "conjac_field" in one]

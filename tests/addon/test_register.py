@@ -53,6 +53,49 @@ def test_a_part_that_fails_takes_the_others_back(monkeypatch):
     conjac.unregister()
 
 
+@pytest.mark.parametrize("part", ["menus", "presets", "overlays"])
+def test_a_part_that_fails_late_is_the_error_that_is_told(monkeypatch, part):
+    """On Blender 4.2 one was, and "list.remove(x): x not in list" was all that an artist saw."""
+    import conjac
+    from conjac.conjac_addon import ui
+
+    def fails():
+        raise RuntimeError("no such thing in this Blender")
+
+    before = registered()
+    monkeypatch.setattr(getattr(ui, part), "register", fails)
+    with pytest.raises(RuntimeError, match="no such thing in this Blender"):
+        conjac.register()
+    monkeypatch.undo()
+    assert registered() == before
+    conjac.register()
+    conjac.unregister()
+    assert registered() == before
+
+
+def test_presets_are_in_the_menu_of_a_blender_that_knows_no_other_folders(monkeypatch):
+    """4.2 looks for presets in its own folders alone."""
+    import conjac
+    from conjac.conjac_addon import compat
+    from conjac.conjac_addon.ui import presets
+
+    shown = []
+
+    class Menu:
+        preset_subdir, preset_operator = "conjac/cloth", "script.execute_preset"
+
+        def path_menu(self, folders, operator, **rest):
+            shown.append((folders, operator, rest["filter_ext"](".PY"), rest["display_name"]("Silk")))
+
+    monkeypatch.delattr(bpy.utils, "register_preset_path")
+    conjac.register()
+    compat.draw_presets(Menu(), bpy.context, presets.FOLDER)
+    conjac.unregister()
+    (folders, *rest), = shown
+    assert any((presets.Path(folder) / "Silk.py").exists() for folder in folders)
+    assert rest == ["script.execute_preset", True, "Silk"]
+
+
 def _is_blenders(cls, prop):
     """Whether Blender's own base of operators for presets brings a property along."""
     return "preset_subdir" in vars(cls) and prop.identifier in {"remove_name", "remove_active"}

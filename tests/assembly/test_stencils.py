@@ -301,3 +301,10 @@ def test_one_column_over_tets_and_pairs_that_touch_is_the_same_bytes_and_takes_t
     two = met.multiply(touching, np.concatenate([column, column], axis=2))
     monkeypatch.setattr(linearised, "multiply", None)  # the long way
     assert np.array_equal(met.multiply(touching, column)[:, :, 0], two[:, :, 1])
+
+
+def test_a_pattern_of_no_rows_takes_other_elements():
+    """As that of cloth that is pinned as a whole, until it is let go."""
+    pattern = Pattern(np.zeros((0, 4), np.int32), np.zeros(0, np.int32), 4)
+    pattern.meet(np.array([[0, 1, 2, 3]], np.int32))
+    assert pattern.size == 0 and not len(pattern.indices)

@@ -55,7 +55,8 @@ def test_contact_of_cloth_pushes_as_what_lies_on_it_needs(tmp_path):
     heavy = 4000.0 * 0.3**3 / (6 * 0.3**2) * part.mass[middle] / 0.2 / h**2
     on_cube = cloth + np.arange(3)
     own = law._stiffness[middle]
-    kappa, _ = law._resisting(np.array([[middle, *on_cube], [middle, middle - 1, middle - 2, middle - 3]], np.int32), 2)
+    kappa, _ = law._pair_stiffness(np.array([[middle, *on_cube], [middle, middle - 1, middle - 2, middle - 3]],
+                                            np.int32), 2)
     assert kappa[0] == pytest.approx(min(own, law._stiffness[on_cube].mean()) + heavy, rel=1e-9)
     assert kappa[1] == pytest.approx(min(own, law._stiffness[middle - 3 : middle].mean()), rel=1e-9)
     assert heavy > 20.0 * own

@@ -160,11 +160,11 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     made, _ = remeshing.remeshed(cloth, now, h)
     x = np.concatenate([made.mesh.x, now.round_x])
     pushes = apart.of(made.mesh, now)
-    assert (made.mesh.on >= 0).any() and pushes.law.told(x)[:, 6].min(initial=NEAR) > 1e-7
+    assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
     conformed = conform(mesh, now.features, replace(remeshing.limits, leap=1.0, one_layer=True), h, cloth.free,
                         np.zeros(3)).mesh
     assert apart.crossing(conformed, now) is None
-    assert apart.of(conformed, now).law.told(conformed.x)[:, 6].min() < 1e-12
+    assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
     assert apart.spoilt(conformed, mesh, now) is not None and apart.spoilt(conformed, conformed, now) is None
 
 

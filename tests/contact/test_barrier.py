@@ -91,14 +91,14 @@ def test_thick_surfaces_push_as_those_of_ipctk_do(touching):
     x, thin = touching
     surfaces = Surfaces(x, thin.surfaces.nodes[thin.surfaces.triangles].astype(np.int32),
                         np.where(np.isfinite(thin._stiffness), -1, 0), np.arange(len(x)))
-    near = float(np.sqrt(thin.touching(x).work[:, SQUARE].min()))
+    near = float(np.sqrt(thin.active_pairs(x).work[:, SQUARE].min()))
     law = Barrier(surfaces, x, thin._stiffness, thin._friction, REACH, SMOOTH, np.full(len(x), 0.25 * near))
     collisions = ipctk.NormalCollisions()
     collisions.build(surfaces._mesh, x[surfaces.nodes], REACH, 0.5 * near)
     potential, here = ipctk.BarrierPotential(REACH, 500.0), x[surfaces.nodes]
     unit = (REACH**2 + near * REACH) ** 2 / REACH**2
     table = law.fill(x, 0.0, False)
-    assert len(table.nodes) > len(thin.touching(x).nodes)
+    assert len(table.nodes) > len(thin.active_pairs(x).nodes)
     assert table.energy == pytest.approx(potential(collisions, surfaces._mesh, here) / unit, rel=1e-10)
     gradient = potential.gradient(collisions, surfaces._mesh, here).reshape(-1, 3) / unit
     assert np.abs(forces_on(law, x)[surfaces.nodes] + gradient).max() <= 1e-10 * np.abs(gradient).max()
@@ -128,7 +128,7 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
         law = Barrier(Surfaces(x, triangles, np.where(is_free, -1, 0)), x, np.full(4, 3.0), np.zeros(4), reach, SMOOTH,
                       np.zeros(4))
         alone = NearPairs(np.arange(4, dtype=np.int32)[None], int(face), np.array([[0, 1]]), np.array([square]))
-        law._found_near = lambda x, alone=alone: alone
+        law._near_pairs = lambda x, alone=alone: alone
         threshold = ipctk.edge_edge_mollifier_threshold(*x)
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)
@@ -148,7 +148,7 @@ def test_a_way_that_is_only_rounding_leaves_stiffness_finite_and_definite():
     law = Barrier(Surfaces(x, np.array([[1, 2, 3]], np.int32), np.full(4, -1)), x, np.full(4, 3.0), np.zeros(4), REACH,
                   SMOOTH, np.zeros(4))
     alone = NearPairs(np.arange(4, dtype=np.int32)[None], 1, np.array([[0, 1]]), np.array([0.0]))
-    law._found_near = lambda x: alone
+    law._near_pairs = lambda x: alone
     pushing = 0
     for place in np.linspace(-0.0049, 0.0049, 99):
         x[0, 0] = place
@@ -166,11 +166,11 @@ def test_forces_and_stiffness_are_slopes(touching):
     K = dense(law.fill(x, 0.0, False), len(x))
     for _ in range(4):
         way = rng.normal(size=x.shape)
-        ahead, behind = x + step * way, x - step * way
-        slope = (law.measure(ahead, 0.0).energy - law.measure(behind, 0.0).energy) / (2 * step)
+        ahead, areal_mass = x + step * way, x - step * way
+        slope = (law.measure(ahead, 0.0).energy - law.measure(areal_mass, 0.0).energy) / (2 * step)
         force = forces_on(law, x)
         assert -slope == pytest.approx(float(np.vdot(force, way)), rel=1e-5, abs=1e-6 * np.abs(force).max())
-        bend = (forces_on(law, ahead) - forces_on(law, behind)) / (2 * step)
+        bend = (forces_on(law, ahead) - forces_on(law, areal_mass)) / (2 * step)
         assert np.abs(bend.ravel() - K @ way.ravel()).max() <= 1e-4 * np.abs(bend).max()
 
 
@@ -201,7 +201,7 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
     near = law.surfaces.near(at, law.activation)
     collisions = theirs(law, at)[0]
-    found = law.touching(at)
+    found = law.active_pairs(at)
     assert found.work[:, 16].min() == pytest.approx(
         collisions.compute_minimum_distance(law.surfaces._mesh, at[law.surfaces.nodes]), rel=1e-9)
     assert len(found.nodes) <= len(near.nodes)

@@ -9,7 +9,7 @@ from worlds import nodes_of
 
 from solver.contact.find.mesh import Surfaces
 from solver.contact.laws.barrier import Barrier
-from solver.contact.laws.embedded import Embedded, Riding
+from solver.contact.laws.embedded import Embedded, EmbeddedVertices
 from solver.embedding.bind import bind
 from solver.errors import BadScene
 from solver.forces.stencils import side_by_side
@@ -40,9 +40,9 @@ def two_boxes(gap=0.002):
     vertices = vertices.mean(axis=0) + 0.99 * (vertices - vertices.mean(axis=0))
     bound = bind(upper, tets, vertices, triangles)
     rest = np.concatenate([lower, upper])
-    riding = Riding(bound.corners + np.int32(len(lower)), bound.weights, len(rest))
+    riding = EmbeddedVertices(bound.corners + np.int32(len(lower)), bound.weights, len(rest))
     faces = np.concatenate([skin, triangles + len(rest)]).astype(np.int32)
-    places = riding.places(rest)
+    places = riding.positions(rest)
     group = np.full(len(places), -1)
     owner = np.zeros(len(places), dtype=int)
     owner[len(lower):] = 1
@@ -79,7 +79,7 @@ def test_forces_and_stiffness_are_slopes_of_the_energy():
     rng = np.random.default_rng(1)
     x, count = spread(rng, rest, 1e-4), len(rest)
     table = law.fill(x, 0.0, False)
-    assert len(law.inner.touching(law._riding.places(x)).nodes) > 20
+    assert len(law.inner.active_pairs(law._embedded.positions(x)).nodes) > 20
     force, stiffness = force_of(table, count), matrix_of(table, count)
     assert np.abs(force_of(law.measure(x, 0.0), count) - force).max() <= 1e-15 * np.abs(force).max()
     assert np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).sum()
@@ -103,7 +103,7 @@ def test_nothing_meets_within_its_bounds():
         shares = law.largest_steps(rest, end, alike)
         reached = rest + shares[:, None] * (end - rest)
         assert law.largest_step(rest, reached) == 1.0
-        assert law.inner.surfaces.crossing(riding.places(reached)) is None
+        assert law.inner.surfaces.crossing(riding.positions(reached)) is None
         whole = law.largest_step(rest, end)
         assert shares.min() <= whole * (1 + 1e-9) or whole == 1.0
         cut += whole < 1.0
@@ -113,7 +113,7 @@ def test_nothing_meets_within_its_bounds():
 def test_friction_is_the_slope_of_its_potential():
     law, rest, _ = two_boxes()
     rng = np.random.default_rng(3)
-    slides = law.sliding(rest, rest, 0.01)
+    slides = law.lagged_friction(rest, rest, 0.01)
     x = spread(rng, rest, 1e-4)
     force = force_of(slides.fill(x, 0.0, False), len(rest))
     for _ in range(4):

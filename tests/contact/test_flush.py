@@ -41,9 +41,9 @@ def test_what_touches_at_the_start_bakes_and_is_not_thrown(tmp_path, gap):
 def test_only_what_would_cross_touches_by_its_mesh(tmp_path):
     """At a gap of four tolerances the tetrahedra touch, as they do for less work."""
     far, near = (nodes_of(load(stack(tmp_path / str(gap), gap))).contacts[0] for gap in (4e-3, 1e-3))
-    assert not hasattr(far, "riding") and len(near.riding.corners) == 3 * 8
+    assert not hasattr(far, "embedded") and len(near.embedded.corners) == 3 * 8
     # no place of the mesh is moved where it is apart
-    places = near.riding.places(nodes_of(load(tmp_path / "0.001")).rest)[near.riding.nodes:]
+    places = near.embedded.positions(nodes_of(load(tmp_path / "0.001")).rest)[near.embedded.nodes:]
     mesh = np.concatenate([hollow((SIZE,) * 3, (-SIZE / 2, -SIZE / 2, k * (SIZE + 1e-3)))[0] for k in range(3)])
     assert places == pytest.approx(mesh, abs=1e-12)
 

@@ -296,7 +296,7 @@ def test_coulomb_s_law_holds_at_every_contact():
     rubbing = rubbing_of(slip, rng.uniform(0.0, 2.0, 20) * (np.arange(20) % 5 > 0))
     r = Coulomb({"friction_coefficient": 0.7}).impulses(rubbing, lambda r: (compliance @ r.ravel()).reshape(-1, 3))
     left = rubbing.along(slip + (compliance @ r.ravel()).reshape(-1, 3))
-    size, most = np.linalg.norm(r, axis=1), 0.7 * rubbing.pressing
+    size, most = np.linalg.norm(r, axis=1), 0.7 * rubbing.normal_impulse
     assert (size <= most * (1 + 1e-12)).all() and np.abs(r[:, 2]).max() == 0.0
     speed = np.linalg.norm(left, axis=1)
     slides = speed > 0.03

@@ -7,8 +7,8 @@ import pytest
 from bodies import box, make, nearest
 
 from solver.contact.find.ground import Ground
-from solver.contact.laws.gripping import NODES, Gripping
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
+from solver.contact.laws.static_friction import STUCK_NODES, StaticFriction
 from solver.state import State
 
 POINT = np.array([0.3, -0.2, 0.1])  # that the ground goes along with
@@ -19,7 +19,7 @@ def gripping(rng, count=12):
     normal = rng.normal(size=(count, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     stiffness, most = rng.uniform(1.0, 9.0, count), rng.uniform(0.5, 2.0, count)
-    grip = Gripping(np.arange(count, dtype=np.int32), normal, rng.normal(size=(count, 3)), most, stiffness, POINT)
+    grip = StaticFriction(np.arange(count, dtype=np.int32), normal, rng.normal(size=(count, 3)), most, stiffness, POINT)
     way = rng.normal(size=(count, 3))
     across = way - np.einsum("ka,ka->k", way, normal)[:, None] * normal
     size = rng.uniform(0.0, 2.0, count) * most / stiffness / np.linalg.norm(across, axis=1)
@@ -61,7 +61,7 @@ def test_its_stiffness_is_that_of_a_parabola_above_the_energy():
 def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     grip, x = gripping(np.random.default_rng(4))
     memory = grip.remembered(x)
-    law = OnGround(Ground(POINT, np.ones(3)), grip.stiffness, np.ones(len(x), dtype=bool))
+    law = GroundPenalty(Ground(POINT, np.ones(3)), grip.stiffness, np.ones(len(x), dtype=bool))
     kept = law.anchors(memory, x, 0.0) + POINT
     force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)
     assert again[0] == pytest.approx(force, abs=1e-12)
@@ -106,7 +106,7 @@ def test_a_run_that_goes_on_in_mid_contact_has_the_same_bytes(integrator):
     world, state = uneven(integrator=integrator)
     for _ in range(5):
         state = world.step(state, 1 / 100)
-    assert len(state.memory[NODES]) > 4
+    assert len(state.memory[STUCK_NODES]) > 4
     world.forget_past()
     other = uneven(integrator=integrator)[0]
     again = State(state.time, state.q.copy(), state.u.copy(), {key: one.copy() for key, one in state.memory.items()})

@@ -7,13 +7,13 @@ import pytest
 from bodies import box, make
 
 from solver.contact.find.ground import Ground
-from solver.contact.laws.on_ground import OnGround
+from solver.contact.laws.ground_penalty import GroundPenalty
 from solver.coordinates.prescribed import Motion
 from solver.state import State
 
 POINT, NORMAL = np.array([0.1, 0.2, -0.3]), np.array([1.0, -2.0, 2.0])
 GROUND = Ground(POINT, NORMAL)
-LAW = OnGround(GROUND, np.full(1000, 700.0), np.ones(1000, dtype=bool))
+LAW = GroundPenalty(GROUND, np.full(1000, 700.0), np.ones(1000, dtype=bool))
 
 
 @pytest.fixture

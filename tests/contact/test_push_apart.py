@@ -36,12 +36,12 @@ def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrato
             continue
         fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[one.nodes].mean(axis=0)))
                                   for one in part.bodies_in_world)])
-        if law._everything.surfaces.crossing(x) is None:
+        if law._complete_law.surfaces.crossing(x) is None:
             apart = k
     # in the time that was given, and as much again where weight holds it up; 5 cm in a quarter of a second
     assert apart is not None and 0.5 * WHILE < (apart + 1) * H < 2.0 * WHILE
     assert fastest < 1.0
-    assert law._springs is None and law.surfaces is law._everything.surfaces
+    assert law._springs is None and law.surfaces is law._complete_law.surfaces
     assert not crosses(part, state)
     assert x[:27, 2].min() > 0.02 and x[27:54, 2].min() > 0.02
     # their shape at rest is their own
@@ -79,7 +79,7 @@ def test_its_springs_are_the_slope_of_their_energy_and_cancel(tmp_path):
     x = part.rest + 1e-3 * rng.normal(size=part.rest.shape)
     law.begin(x, 0.1)
     table = law.fill(x, 0.1, True)
-    assert len(table.nodes) > len(law._others.fill(x, 0.1, True).nodes)
+    assert len(table.nodes) > len(law._separated_law.fill(x, 0.1, True).nodes)
     assert np.abs(table.forces.sum(axis=1)).max() <= 1e-12 * np.abs(table.forces).max()
     force, way, eps = np.zeros_like(x), rng.normal(size=x.shape), 1e-7
     table.add_forces(force)

@@ -12,7 +12,7 @@ from worlds import nodes_of
 from benchmarks.scenes.touching import ball, balls_in_a_box
 from solver.errors import StepFailed
 from solver.job.load import load
-from solver.nonlinear import landing, start
+from solver.nonlinear import contact_newton, initial_guess
 
 H = 1 / 48
 NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "step": H}
@@ -88,14 +88,14 @@ def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
 
 def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):
     """Iterations that are too few for an impact: the step is linearised, and no longer halved till the bake ends."""
-    monkeypatch.setattr(landing, "TRIES", 4)
+    monkeypatch.setattr(contact_newton, "MAX_FACTORIZATIONS", 4)
     part, state = two_balls(tmp_path / "job", 2.0)
     followed(part, state, 8)
     assert part.counts["calmed"] > 0
 
 
 def test_what_does_not_settle_says_where_and_what_helps(tmp_path, monkeypatch):
-    monkeypatch.setattr(landing, "TRIES", 2)
+    monkeypatch.setattr(contact_newton, "MAX_FACTORIZATIONS", 2)
     part, state = two_balls(tmp_path / "job", 2.0)
     with pytest.raises(StepFailed, match=r"did not settle in 2 iterations; .* is left near \(") as caught:
         followed(part, state, 8)
@@ -137,7 +137,7 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
         state = balls.step(state, H)
     x = balls.coordinates.place(state.q, state.time)
     owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.bodies_in_world), 4])
-    pairs = np.unique(np.sort(owner[balls.contacts[0].touching(x).nodes[:, [0, 3]]], axis=1), axis=0)
+    pairs = np.unique(np.sort(owner[balls.contacts[0].active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
     # the lower layer and the floor, both layers, and neighbours
     assert len(pairs) > 20
     jellies = touching.ten_jellies(tmp_path / "jellies", 2, H)
@@ -163,7 +163,7 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
 
 def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monkeypatch):
     """What lies on each other goes on as that factor foresees, nothing meets there, and fewer are made."""
-    led, from_last = [], start._led_on
+    led, from_last = [], initial_guess._extrapolated_by_last_factor
 
     def noted(problem, begun):
         found = from_last(problem, begun)
@@ -175,7 +175,7 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
         return found
 
     def factors(name, leads):
-        monkeypatch.setattr(start, "_led_on", leads)
+        monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", leads)
         part = balls_in_a_box(tmp_path / name, 10, 4, H)
         return sum(followed(part, part.initial_state(), 5)[1])
 
@@ -185,7 +185,7 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
 
 def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch):
     """Balls that fly on as far as nothing meets would push by far more than where they end up."""
-    begins, back = [], start.back_on_the_way
+    begins, back = [], initial_guess.backtrack_to_step_start
 
     def noted(problem, at, begun):
         low = back(problem, at, begun)
@@ -194,10 +194,10 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
         assert problem.physics.largest_step(here, there) == 1.0
         return low
 
-    monkeypatch.setattr(start, "_led_on", lambda problem, begun: None)
+    monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", lambda problem, begun: None)
 
     def factors(name, begins_at):
-        monkeypatch.setattr(start, "back_on_the_way", begins_at)
+        monkeypatch.setattr(initial_guess, "backtrack_to_step_start", begins_at)
         part = balls_in_a_box(tmp_path / name, 6, 3, H)
         return sum(followed(part, part.initial_state(), 3)[1])
 

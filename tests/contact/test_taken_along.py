@@ -9,7 +9,7 @@ from worlds import nodes_of
 
 from solver.assembly.edges import Edges
 from solver.job.load import load
-from solver.nonlinear import approach as starts
+from solver.nonlinear.intersection_free import intersection_free_start
 from solver.world.taken_along import MovedAsOne
 
 H = 1 / 48
@@ -85,7 +85,7 @@ def test_pins_take_their_own_body_along_and_what_that_meets(tmp_path):
 def test_a_step_begins_there_without_a_factor(tmp_path, monkeypatch):
     part = pushed(tmp_path / "job")
     state, factors = part.initial_state(), []
-    was = starts.approach
+    was = intersection_free_start
 
     def counted(*args):
         before = part.factored
@@ -93,7 +93,7 @@ def test_a_step_begins_there_without_a_factor(tmp_path, monkeypatch):
         factors.append(part.factored - before)
         return found
 
-    monkeypatch.setattr("solver.world.in_contact.approach", counted)
+    monkeypatch.setattr("solver.world.in_contact.intersection_free_start", counted)
     state = stepped(part, state, H, 2)
     assert len(factors) >= 2 and not any(factors)
     assert not crosses(part, state) and distance(part, state) > 0.0

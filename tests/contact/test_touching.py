@@ -211,7 +211,7 @@ def test_friction_brakes_as_coulomb_says_and_takes_no_momentum(tmp_path):
 
 
 def test_friction_is_the_slope_of_its_potential():
-    from solver.contact.laws.sliding import Sliding
+    from solver.contact.laws.lagged_friction import LaggedFriction
 
     rng = np.random.default_rng(2)
     base = rng.normal(size=(12, 3))
@@ -220,7 +220,7 @@ def test_friction_is_the_slope_of_its_potential():
     normal = rng.normal(size=(3, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     # one sticks, one slides, one stands still
-    law = Sliding(nodes, weights, normal, np.array([2.0, 3.0, 1.0]), 0.5, base, 0.01)
+    law = LaggedFriction(nodes, weights, normal, np.array([2.0, 3.0, 1.0]), 0.5, base, 0.01)
     v = rng.normal(size=(12, 3))
     v[nodes[0]] *= 0.05
     v[nodes[2]] = 0.0
@@ -285,5 +285,5 @@ def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
         x = part.coordinates.place(part.initial_state().q, (frame - 1) / 24)
         x[:count] = cache.vertices(frame)[:count]
         assert law.surfaces.crossing(x) is None
-        nearest = min(nearest, float(law.touching(x).work[:, 16].min(initial=np.inf)))
+        nearest = min(nearest, float(law.active_pairs(x).work[:, 16].min(initial=np.inf)))
     assert 0.0 < nearest < law.activation**2

@@ -36,7 +36,7 @@ class Top:
     def touching(self, state):
         return np.zeros(0, np.int32)
 
-    def reach(self, stage, start, held=None):
+    def solve_stage(self, stage, start, held=None):
         base = start.q if stage.base is None else stage.base
         centres = start.memory.get(CENTRES, self.tree.fresh)
 

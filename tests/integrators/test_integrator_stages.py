@@ -128,7 +128,7 @@ def test_bdf2_starts_anew_where_its_past_is_no_guide():
 class Decay(Oscillator):
     """u' = −1000 u in the rates; positions do not push."""
 
-    def reach(self, stage, start):
+    def solve_stage(self, stage, start):
         rate = 1000.0 * stage.a * stage.h
         u = stage.u_hat / (1.0 + rate)
         return State(stage.time, stage.base + stage.b * stage.h * u, u, start.memory)
@@ -142,8 +142,8 @@ def stage_values(key, steps=1, h=0.1, memory=None):
     seen = []
 
     class Watched(Decay):
-        def reach(self, stage, start):
-            after = super().reach(stage, start)
+        def solve_stage(self, stage, start):
+            after = super().solve_stage(stage, start)
             seen.append(after.u[0])
             return after
 

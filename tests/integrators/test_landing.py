@@ -130,7 +130,7 @@ def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
         state, before = replace(state, time=i * h), full.factored
         after = ours.step(state, h)
         if full.factored > before:
-            root = exact.reach(Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0), state)
+            root = exact.solve_stage(Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0), state)
             moved = np.abs(root.q - state.q - h * (np.array([0.0, 0.0, -9.81 * h]) + state.u.reshape(-1, 3)).ravel())
             off.append((np.abs(after.q - root.q).max(), moved.max()))
             factors.append(full.factored - before)

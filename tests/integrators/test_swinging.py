@@ -9,7 +9,7 @@ from bodies import box, make, nearest, positions
 
 from solver.errors import StepFailed
 from solver.integrators.spin import spin
-from solver.nonlinear import swinging
+from solver.nonlinear import modal_step
 from solver.world.nodes import Nodes
 
 BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
@@ -148,14 +148,14 @@ def test_a_swing_that_gains_energy_is_calmed(monkeypatch):
         return max(told) / told[0]
 
     assert highest() < 1.2
-    monkeypatch.setattr(swinging, "GAIN", np.inf)
+    monkeypatch.setattr(modal_step, "ENERGY_GAIN", np.inf)
     with pytest.raises(StepFailed, match="it grew to"):
         highest()
 
 
 def test_what_is_taken_in_parts_ends_in_time_and_keeps_its_momentum(monkeypatch):
     """A soft bar that flies and is thrown about; its first three ways through a step are said to gain energy."""
-    taken, asked, swung, gains = [], [], Nodes._swung, swinging.Swings._gains
+    taken, asked, swung, gains = [], [], Nodes._swung, modal_step.ModalStep._gains_energy
 
     def watched(self, state, h):
         after = swung(self, state, h)
@@ -167,7 +167,7 @@ def test_what_is_taken_in_parts_ends_in_time_and_keeps_its_momentum(monkeypatch)
         return len(asked) <= 3 or gains(self, *of)
 
     monkeypatch.setattr(Nodes, "_swung", watched)
-    monkeypatch.setattr(swinging.Swings, "_gains", said)
+    monkeypatch.setattr(modal_step.ModalStep, "_gains_energy", said)
     world = bar(young=300.0, pinned=())
     state = world.initial_state()
     state = replace(state, u=4.0 * np.sin(3.0 * np.arange(len(state.u))))

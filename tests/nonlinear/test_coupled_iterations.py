@@ -11,7 +11,7 @@ from solver.state import State
 
 
 class Settling:
-    """One rate that is right at once, and one coordinate that `settle` brings from q to where a map leads."""
+    """One rate that is right at once, and one coordinate that `relax` brings from q to where a map leads."""
 
     def __init__(self, q, leads):
         self.q, self.leads = q, leads
@@ -19,7 +19,7 @@ class Settling:
     def solve(self):
         return np.zeros(1)
 
-    def settle(self, q, u, evaluate, corrections=None):
+    def relax(self, q, u, evaluate, corrections=None):
         return self.leads(self.q)
 
 
@@ -33,7 +33,7 @@ def end(leads, iterations=100):
     start = State(0.0, np.array([1.0]), np.zeros(1), {})
     stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
     try:
-        return Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).reach().q, len(begun)
+        return Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).solve_stage().q, len(begun)
     except StepFailed as failure:
         return str(failure), len(begun)
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_quick import BAR, bar
-from test_quick import quick as by_quick
+from test_early_stopped_qn import BAR, bar
+from test_early_stopped_qn import quick as by_quick
 
-from solver.nonlinear import quick
-from solver.nonlinear.start import lower_start
+from solver.nonlinear import early_stopped_qn
+from solver.nonlinear.initial_guess import lowest_potential_start
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def begun_at(monkeypatch):
     """Of each stage its problem and what it began at, of a bar whose nodes fly apart at some speed."""
 
     def stages(speed):
-        seen, solve = [], quick.Quick._solve
+        seen, solve = [], early_stopped_qn.EarlyStoppedQuasiNewton._solve
 
         def noted(self, problem, guess):
             seen.append((problem, guess))
             return solve(self, problem, guess)
 
-        monkeypatch.setattr(quick.Quick, "_solve", noted)
+        monkeypatch.setattr(early_stopped_qn.EarlyStoppedQuasiNewton, "_solve", noted)
         nodes, _ = BAR
         world = bar(by_quick(), poisson=0.45)
         state = world.initial_state()
@@ -50,4 +50,4 @@ def test_what_flies_apart_begins_where_its_potential_is_less(begun_at):
     way = stays - flies
     merits = [problem.evaluate(flies + share * way).merit for share in np.linspace(0, 1, 21)]
     assert least - min(merits) <= 0.1 * (max(merits) - min(merits))
-    assert lower_start(problem, guess, problem.positions(problem.velocities(guess))) is guess
+    assert lowest_potential_start(problem, guess, problem.positions(problem.velocities(guess))) is guess

@@ -11,7 +11,7 @@ from small_jobs import box_tets, change
 from springs import Springs
 
 from solver import simulate
-from solver.contact.laws.gripping import NODES, PLACES
+from solver.contact.laws.static_friction import ANCHORS, STUCK_NODES
 from solver.frames.read import Cache
 from solver.integrators.control import FINEST
 from solver.reshape.carried_over import friction_carried
@@ -174,14 +174,14 @@ def test_a_resumed_bake_does_what_happened_in_one_frame_in_its_order(tmp_path):
 
 def test_friction_holds_both_sides_of_a_cut():
     """Anchors go with every copy of a node, as far off as it is itself; a warm start is shared by mass."""
-    memory = {NODES: np.array([1.0, 2.0]), PLACES: np.arange(6.0), FORCE: np.ones((3, 3)), "bdf2.q": np.zeros(9)}
+    memory = {STUCK_NODES: np.array([1.0, 2.0]), ANCHORS: np.arange(6.0), FORCE: np.ones((3, 3)), "bdf2.q": np.zeros(9)}
     source = np.array([0, 1, 2, 1], np.int32)
     moved = np.zeros((4, 3))
     moved[3] = [0.5, 0.0, 0.0]
     kept = friction_carried(memory, source, moved, np.array([1.0, 0.25, 1.0, 0.75]))
-    assert sorted(kept) == sorted([NODES, PLACES, FORCE])
-    assert kept[NODES].tolist() == [1, 2, 3]
-    assert kept[PLACES].reshape(-1, 3).tolist() == [[0, 1, 2], [3, 4, 5], [0.5, 1, 2]]
+    assert sorted(kept) == sorted([STUCK_NODES, ANCHORS, FORCE])
+    assert kept[STUCK_NODES].tolist() == [1, 2, 3]
+    assert kept[ANCHORS].reshape(-1, 3).tolist() == [[0, 1, 2], [3, 4, 5], [0.5, 1, 2]]
     assert kept[FORCE][:, 0].tolist() == [1, 0.25, 1, 0.75]
     assert friction_carried({}, source, moved, np.ones(4)) == {}
 

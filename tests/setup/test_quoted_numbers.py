@@ -1,5 +1,6 @@
 """Numbers that the manual measured are written by code: between marks that name a row, or in a table that a script
-writes. Each other number with a unit stands in `handwritten_numbers.json`, with what it is and the words around it."""
+writes. Each other number with a unit, or with a point in a table, stands in `handwritten_numbers.json`, with what it is
+and the words around it."""
 
 import json
 import re
@@ -12,15 +13,16 @@ from benchmarks.run import kept, names
 
 #: with a unit of what is measured: time, size, share, ratio
 MEASURED = re.compile(r"(?<![\w/.^])[\d.,]*\d ?(?:ms|s|min|minutes|seconds|hours|×|times|GB|MB|kB|%|mm)(?![\w²])")
+#: with a point, in a table's cell
+TABULATED = re.compile(r"(?<=[|,( −])\d*\.\d+(?=[ ,)])")
 WRITTEN = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- written by .*?<!-- up to here -->",
                      re.DOTALL)
 
-#: what each number is that people wrote, by page: [what it is, the words around it]
+#: what each number is that people wrote, by page: [what it is, the words around it], and behind a "tested" one the test
+#: that measures it and reads it from the page
 HANDWRITTEN = json.loads(Path(__file__).with_name("handwritten_numbers.json").read_text(encoding="utf-8"))
-#: what it may be; nobody has looked at "unsorted" ones, most of which are measurements without a row that have to go
-KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "unsorted"}
-#: how many numbers stand in unsorted snippets, some of them in two. It may only shrink
-UNSORTED = 687
+#: what it may be: a measured one is none of these and has to be a row's
+KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested"}
 
 
 def shown(text):
@@ -33,7 +35,9 @@ def unlisted(text, listed):
     not in the page."""
     text = shown(text)
     spans = [(found.start(), found.end()) for snippet in listed for found in re.finditer(re.escape(snippet), text)]
-    return ([found.group() for found in MEASURED.finditer(text)
+    tables = [line.span() for line in re.finditer(r"^\|.*\|$", text, re.MULTILINE)]
+    numbers = [*MEASURED.finditer(text), *(found for span in tables for found in TABULATED.finditer(text, *span))]
+    return ([found.group() for found in numbers
              if not any(start <= found.start() and found.end() <= end for start, end in spans)],
             [snippet for snippet in listed if snippet not in text])
 
@@ -55,16 +59,18 @@ def test_quoted_numbers_are_what_their_rows_say(page, answers):
 def test_each_number_is_written_by_code_or_listed(page):
     """Put a measured one between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
     name = page.relative_to(quoted.ROOT).as_posix()
-    found, gone = unlisted(page.read_text(encoding="utf-8"), [words for _, words in HANDWRITTEN.get(name, [])])
+    found, gone = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
     assert not found, f"{name}: neither a row's nor listed"
     assert not gone, f"{name}: listed, but not in the page"
 
 
 def test_each_listed_number_says_what_it_is():
     entries = [entry for listed in HANDWRITTEN.values() for entry in listed]
-    assert {kind for kind, _ in entries} <= KINDS
-    assert all(MEASURED.search(words) for _, words in entries)
-    assert sum(len(MEASURED.findall(words)) for kind, words in entries if kind == "unsorted") == UNSORTED
+    assert {kind for kind, *_ in entries} <= KINDS
+    assert all(MEASURED.search(words) or TABULATED.search(words) for _, words, *_ in entries)
+    for page, listed in HANDWRITTEN.items():
+        for test in [test for kind, _, *tests in listed if kind == "tested" for test in tests or [""]]:
+            assert Path(page).name in (quoted.ROOT / test).read_text(encoding="utf-8"), f"{test} does not read {page}"
     assert {*HANDWRITTEN} <= {page.relative_to(quoted.ROOT).as_posix() for page in quoted.PAGES}
 
 
@@ -84,6 +90,8 @@ def test_pages_say_what_their_rows_say(answers):
     ("It takes 12 ms and 3.5 GB, 1.25 times as long", ["12 ms", "3.5 GB", "1.25 times"]),
     ("It takes <!--row step: claims/fill_ms, .3g-->12<!--/row--> ms", []),
     ("steps of 1/48 s of 9.81 m/s² at 30 m/s", []), ("goal 4 ms; `0.5 s`; default 3 %", ["4 ms", "3 %"]),
+    ("| NEWTON-D | 96.2 | .5, 3 | GPL-3.0 |\nIt is 0.5", ["96.2", ".5"]),
+    ("| `0.5` | <!--row step: claims/fill_ms, .2f-->0.50<!--/row--> |", []),
     ("<!-- what lands: written by x.py -->\n| 3 ms |\n<!-- end of what lands -->\n4 ms", ["4 ms"]),
 ])
 def test_what_counts_as_measured(text, found):
@@ -93,6 +101,20 @@ def test_what_counts_as_measured(text, found):
 def test_another_number_in_place_of_a_listed_one_is_found():
     assert unlisted("pins of 3 mm, by default", ["pins of 3 mm"]) == ([], [])
     assert unlisted("pins of 4 mm, by default", ["pins of 3 mm"]) == (["4 mm"], ["pins of 3 mm"])
+
+
+def test_a_row_says_a_number_in_another_unit_and_where_a_key_has_a_comma():
+    text = "<!--row atwood: steps/conf., cone/gap_m × 1000, .2f--><!--/row--> mm"
+    row = {"details": {"steps": {"conf., cone": {"gap_m": 0.00363}}}, "claims": []}
+    assert quoted.MARKED.sub(r"\4", quoted.filled(text, {"atwood": row})) == "3.63 mm"
+
+
+def test_a_row_s_list_is_read_by_place_and_by_its_ends():
+    row = {"details": {"rows": [{"ms": 7.0}, {"ms": 5.0}], "left": [0.5, 0.25], "none": []}, "claims": []}
+    assert [quoted.value(row, path) for path in ("rows/1/ms", "left/0", "left/min", "left/max")] == [5, 0.5, 0.25, 0.5]
+    for path in ("rows/min", "rows/2/ms", "none/max"):
+        with pytest.raises(KeyError):
+            quoted.value(row, path)
 
 
 def test_a_number_whose_row_is_gone_is_no_number():

@@ -5,7 +5,7 @@ import pytest
 from bodies import box, make, nearest, positions
 from scipy.spatial.transform import Rotation
 
-from solver.nonlinear.quick import Quick
+from solver.nonlinear.early_stopped_qn import EarlyStoppedQuasiNewton
 from solver.parts.stage import Stage
 from solver.state import State
 from solver.world import in_balance
@@ -32,16 +32,16 @@ def test_a_stage_that_turns_what_flies_too_far_is_solved_so_that_it_does_not(mon
     for astray in (np.inf, 0.0):
         monkeypatch.setattr(in_balance, "ASTRAY", astray)
         world = make(nodes, tets, young=3e4, dynamic=corners, integrator="backward_euler")
-        world.stage_solver = Quick({"strain_left": 0.01, "tries": 60})
+        world.stage_solver = EarlyStoppedQuasiNewton({"strain_left": 0.01, "tries": 60})
         still = np.zeros(x.size)
-        after = world.reach(Stage(1 / 60, 1.0, 1.0, 1 / 60, None, still), State(0.0, x.ravel(), still))
+        after = world.solve_stage(Stage(1 / 60, 1.0, 1.0, 1 / 60, None, still), State(0.0, x.ravel(), still))
         ahead = x + world.velocity(after) / 60
         turned.append(angle_between(ahead, positions(world, after), world.mass / world.mass.sum()))
     assert turned[0] >= np.radians(0.5) and turned[1] <= 0.02 * turned[0]
 
 
 @pytest.mark.parametrize("integrator", ["sdirk2", "backward_euler", "bdf2"])
-@pytest.mark.parametrize("stage_solver", [Quick({"strain_left": 0.03, "tries": 32}), None])
+@pytest.mark.parametrize("stage_solver", [EarlyStoppedQuasiNewton({"strain_left": 0.03, "tries": 32}), None])
 def test_what_flies_keeps_its_angular_momentum_however_it_bends(integrator, stage_solver):
     """A balance moves nodes besides their velocities, and what moves has another moment there."""
     nodes, tets = box((4, 3, 3), (0.4, 0.3, 0.3))
@@ -71,7 +71,7 @@ def test_what_the_ground_pushes_is_turned_by_it():
     tilted[:, 2] += 0.1 - tilted[:, 2].min()
     corners = [nearest(nodes, at) for at in [(0, 0, 0), (0.4, 0, 0.3), (0.4, 0.3, 0), (0, 0.3, 0.3)]]
     world = make(tilted, tets, dynamic=corners, integrator="sdirk2", ground=(0.0, 3000.0))
-    world.stage_solver = Quick({"strain_left": 0.03, "tries": 32})
+    world.stage_solver = EarlyStoppedQuasiNewton({"strain_left": 0.03, "tries": 32})
     state, turning = world.initial_state(), []
     for _ in range(20):
         state = world.step(state, 1 / 48)
@@ -93,7 +93,7 @@ def test_what_bounces_within_a_step_is_turned_by_it(integrator):
     tilted[:, 2] += 1e-4 - tilted[:, 2].min()
     corners = [nearest(nodes, at) for at in [(0, 0, 0), (0.4, 0, 0.3), (0.4, 0.3, 0), (0, 0.3, 0.3)]]
     world = make(tilted, tets, young=1e7, dynamic=corners, integrator=integrator, ground=(0.0, 1e6))
-    world.stage_solver = Quick({"strain_left": 0.03, "tries": 32})
+    world.stage_solver = EarlyStoppedQuasiNewton({"strain_left": 0.03, "tries": 32})
     before = State(0.0, tilted.ravel(), np.tile([0.0, 0.0, -2.0], len(tilted)))
     after = world.step(before, 1 / 48)
     assert not len(world.touching(before)) and not len(world.touching(after))

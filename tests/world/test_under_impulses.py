@@ -24,7 +24,7 @@ def test_impulses_besides_are_forces_over_the_step(method, held):
     stage = stage_of(world, lin, 0.0, H)
     besides = world.condensation.pose(lin, stage).under(impulses)
     u = besides.solve()
-    answers = u, besides.correction(u), besides.settle(state.q + H * u, u, world.evaluate)
+    answers = u, besides.correction(u), besides.relax(state.q + H * u, u, world.evaluate)
 
     pushed = replace(lin, force=lin.force + impulses / H)
     inside = world.condensation.pose(pushed, stage)
@@ -34,7 +34,7 @@ def test_impulses_besides_are_forces_over_the_step(method, held):
         return force + impulses / H, energy - float(np.vdot(impulses / H, x))
 
     u = inside.solve()
-    wanted = u, inside.correction(u), inside.settle(state.q + H * u, u, evaluate)
+    wanted = u, inside.correction(u), inside.relax(state.q + H * u, u, evaluate)
     for ours, theirs in zip(answers, wanted):
         assert np.abs(ours - theirs).max() <= 1e-8 * np.abs(theirs).max() + 1e-15
     assert (np.abs(answers[1]).max() > 0) == (method == "conjac")

@@ -1,1 +1,1 @@
-"""Contact laws: a table of pairs to forces, rows or impulses."""
+"""Contact laws: from a table of pairs to forces, constraint rows or impulses."""

@@ -1,4 +1,4 @@
-"""Surfaces keep apart: a barrier against the distance of every pair of their pieces, found anew at any positions."""
+"""Barrier potential on the distances of surface primitives, whose pairs are detected at any positions."""
 
 from __future__ import annotations
 
@@ -13,192 +13,199 @@ from ...threads import share
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.ground import mixed
 from ..find.mesh import NearPairs, Surfaces
-from .barrier_kernels import push, resisting, stiffen
+from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
 from .interface import LoadsOnCloth
-from .sliding import Sliding
+from .lagged_friction import LaggedFriction
 
-#: of a mean edge: how far nodes may go before near pairs are looked for again; farther than an edge is long nearly all
-#: that is found is a surface's own neighbourhood
-ROOM = 0.2
-CHUNK = 64  #: pairs that a thread takes at once
+#: margin of the Verlet list of near pairs, relative to a mean edge: beyond an edge's length nearly all pairs would be
+#: of a surface's own neighbourhood
+SKIN = 0.2
+CHUNK = 64  #: pairs in a chunk of one thread
 
 
 @dataclass(frozen=True)
-class PushingPairs:
-    """Pairs that push each other, and what their forces are."""
+class ActivePairs:
+    """Pairs within the activation distance, and their forces."""
 
     nodes: Index  #: (k, 4)
-    points: int  #: that many of a point and a triangle stand first
+    points: int  #: number of point-triangle pairs, which come first
     stiffness: Vec  #: κ [N/m], (k,)
-    rest: Vec  #: of edges: |u × v|² below which they push less [m⁴], (k,)
-    thickness: Vec  #: how near they may not come [m], (k,)
+    rest: Vec  #: of edges: |u × v|² below which the barrier is mollified [m⁴], (k,)
+    thickness: Vec  #: sum of both thicknesses, the smallest distance [m], (k,)
     activation: Vec  #: δ [m], (k,)
-    work: Vec  #: weights, way and square of the distance of each, see distance_kernels, (k, 17)
+    work: Vec  #: weights, difference vector and squared distance, see distance_kernels, (k, 17)
     forces: Vec  #: (k, 4, 3) [N]
     energy: float  #: [J]
 
 
 class Barrier:
-    """W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs nearer than t + δ: there is none there and no end of it at t.
+    """W = Σ κ δ² m b((d² − t²)/(δ² + 2 t δ)) over pairs nearer than t + δ; zero there, infinite at d = t.
 
-    t is how thick both sides are together; those of one body are not.
-    κ of a pair is that of its softer side, which an obstacle never is; of cloth with what may lie on it at least what
-    stops that in a step: a log barrier far too soft for its load ends so near to t that each iteration goes a little.
-    [Ascher 31-33, changed: of squared distances, as ipctk has it]
+    t is the sum of the thicknesses of both sides, zero within one body. κ of a pair is that of its softer side,
+    obstacles excepted; for loaded cloth it is at least what stops the load in a step: a log barrier that is far too
+    soft for its load comes so near to t that each iteration makes little progress. [Ascher 31-33, changed: of squared
+    distances, as ipctk has it]
     """
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
                  params: Mapping[str, float], thickness: Vec, loads: LoadsOnCloth | None = None) -> None:
-        """rest: of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite where it is an obstacle's, (n,).
-        friction: μ of each, (n,). activation: δ [m], of all pairs or of two bodies each, (b, b). params: creep_speed,
-        ε. thickness: how far each stands out of the surface [m], (n,). loads: on cloth, if there are any."""
+        """rest: rest positions of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite for obstacles, (n,).
+        friction: μ of each, (n,). activation: δ [m], of all pairs or of each two bodies, (b, b). params: creep_speed,
+        ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are any."""
         self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self._creep = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
         self._activations = np.asarray(activation, dtype=float)
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         nothing = np.zeros(len(rest))
-        self._area, self._behind = (nothing, nothing) if loads is None else (loads.area, loads.behind)
+        self._area, self._areal_mass = (nothing, nothing) if loads is None else (loads.area, loads.areal_mass)
         ends = rest[surfaces.nodes[surfaces.edges]]
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
-        self._last: list[tuple[Vec, PushingPairs]] = []  #: where it was asked last, and before
+        self._last: list[tuple[Vec, ActivePairs]] = []  #: the last two positions and their pairs
 
     def begin(self, x: Vec, time: float) -> None:
-        """It is the same in all steps."""
+        """Do nothing: the law does not change from step to step."""
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """The largest share of a straight move between positions (n, 3) [m], in [0, 1], in which nothing meets."""
-        share = self.surfaces.largest_step(start, end)
-        if not self._thickest or self._is_apart(start + share * (end - start)) or not self._is_apart(start):
-            return share
-        while not self._is_apart(start + share * (end - start)):
-            share *= 0.5
-        return share
+        """Return the largest fraction in [0, 1] of a straight displacement between positions (n, 3) [m] without
+        contact."""
+        fraction = self.surfaces.largest_step(start, end)
+        if not self._thickest or self._is_separated(start + fraction * (end - start)) or not self._is_separated(start):
+            return fraction
+        while not self._is_separated(start + fraction * (end - start)):
+            fraction *= 0.5
+        return fraction
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """The same of each node, (n,), those of one number `alike` (n,) the same."""
-        shares = self.surfaces.largest_steps(start, end, alike)
-        if self._thickest and not self._is_apart(start + shares[:, None] * (end - start)):
-            return np.full(len(shares), self.largest_step(start, end))
-        return shares
+        """Return the largest fraction of each node, (n,); nodes of one group `alike` (n,) have the same."""
+        fractions = self.surfaces.largest_steps(start, end, alike)
+        if self._thickest and not self._is_separated(start + fractions[:, None] * (end - start)):
+            return np.full(len(fractions), self.largest_step(start, end))
+        return fractions
 
-    def _is_apart(self, x: Vec) -> bool:
-        """Whether no two sides are nearer to each other than they are thick."""
+    def _is_separated(self, x: Vec) -> bool:
+        """Whether all pairs are farther apart than their thickness."""
         return self.nearest(x) is None
 
     def nearest(self, x: Vec) -> Index | None:
-        """The pair, (4,) nodes, that is nearest of those nearer to each other than they are thick; None where none is.
+        """Return the nearest of the pairs that are nearer than their thickness, (4,) nodes; None without such a pair.
         """
-        near = self._found_near(x)
-        inside = near.square - self._apart(near) ** 2
+        near = self._near_pairs(x)
+        inside = near.square - self._pair_thickness(near) ** 2
         return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
     def measure(self, x: Vec, time: float) -> Stencils:
-        """Forces and energy at positions (n, 3) [m]; no blocks."""
-        found = self.touching(x)
+        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        found = self.active_pairs(x)
         return Stencils(found.nodes, found.forces, np.zeros((0, 6, 9)), found.energy)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """The same with blocks; K = ∂f/∂x is negative semi-definite if `project`."""
-        found = self.touching(x)
+        """Return forces, energy and blocks at positions (n, 3) [m]; K = ∂f/∂x is negative semi-definite if `project`.
+        """
+        found = self.active_pairs(x)
         blocks = np.empty((len(found.nodes), 6, 9))
-        _share(stiffen, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest, found.thickness,
-               found.activation, project, found.work, blocks)
+        _for_pairs(barrier_stiffness, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest,
+                   found.thickness,
+                   found.activation, project, found.work, blocks)
         return Stencils(found.nodes, found.forces, blocks, found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
-        """It does not."""
+        """Add nothing: the barrier has no damping."""
 
-    def bounds(self, begun: Vec) -> None:
-        """None: it pushes by forces."""
+    def bounds(self, step_start: Vec) -> None:
+        """Return None: contact is enforced by forces."""
 
     @property
-    def is_rough(self) -> bool:
-        """Whether there is friction anywhere."""
+    def has_friction(self) -> bool:
+        """Whether any node has friction."""
         return bool(self._friction.any())
 
-    def sliding(self, x: Vec, base: Vec, seconds: float) -> Sliding | None:
-        """Friction of a stage, with loads and normals as they are at positions x (n, 3) [m]; None where none is.
+    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> LaggedFriction | None:
+        """Return the friction of a stage with normal forces and normals at positions x (n, 3) [m]; None where there is
+        none.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: from there to the stage's end.
         """
-        if not self.is_rough:
+        if not self.has_friction:
             return None
-        found = self.touching(x)
-        rough = mixed(self._friction[found.nodes[:, 0]], self._friction[found.nodes[:, 3]])
-        # all that one side is pushed, which is along the way between the two nearest points
-        load = rough * np.linalg.norm(_on_first_side(found), axis=1)
-        rubs = np.flatnonzero(load)
-        if not len(rubs):
+        found = self.active_pairs(x)
+        coefficient = mixed(self._friction[found.nodes[:, 0]], self._friction[found.nodes[:, 3]])
+        # the normal force on one side, along the difference of the closest points
+        load = coefficient * np.linalg.norm(_on_first_side(found), axis=1)
+        loaded = np.flatnonzero(load)
+        if not len(loaded):
             return None
-        way = found.work[rubs, WAY : WAY + 3]
-        return Sliding(found.nodes[rubs], found.work[rubs, :4].copy(), way / np.linalg.norm(way, axis=1)[:, None],
-                       load[rubs], self._creep, base, seconds)
+        direction = found.work[loaded, WAY : WAY + 3]
+        return LaggedFriction(found.nodes[loaded], found.work[loaded, :4].copy(),
+                              direction / np.linalg.norm(direction, axis=1)[:, None],
+                              load[loaded], self._creep, base, seconds)
 
-    def touching(self, x: Vec) -> PushingPairs:
-        """Pairs nearer than δ at positions (n, 3) [m], always in the same order."""
+    def active_pairs(self, x: Vec) -> ActivePairs:
+        """Return the pairs nearer than t + δ at positions (n, 3) [m], in a deterministic order."""
         for there, known in self._last:
             if np.array_equal(x, there):
                 return known
-        near = self._found_near(x)
-        apart, activation = self._apart(near), self._activation_of(near)
-        active = np.flatnonzero(near.square < (activation + apart) ** 2)
+        near = self._near_pairs(x)
+        pair_thickness, activation = self._pair_thickness(near), self._activation_of(near)
+        active = np.flatnonzero(near.square < (activation + pair_thickness) ** 2)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
-        stiffness, rest = self._resisting(nodes, points)
-        apart, activation = apart[active], activation[active]
+        stiffness, rest = self._pair_stiffness(nodes, points)
+        pair_thickness, activation = pair_thickness[active], activation[active]
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
-        _share(push, len(nodes), x, nodes, points, stiffness, rest, apart, activation, forces, energy, work)
-        found = PushingPairs(nodes, points, stiffness, rest, apart, activation, work, forces, float(energy.sum()))
-        # a stage asks for forces, blocks and loads at one place, a round where it began and where it ends
+        _for_pairs(barrier_forces, len(nodes), x, nodes, points, stiffness, rest, pair_thickness, activation, forces,
+                   energy, work)
+        found = ActivePairs(nodes, points, stiffness, rest, pair_thickness, activation, work, forces,
+                            float(energy.sum()))
+        # a stage needs forces, blocks and normal forces at the same positions, and a bound those of both its ends
         self._last = [(x.copy(), found), *self._last[:1]]
         return found
 
-    def paired(self, x: Vec, times: float) -> Index:
-        """Nodes of both sides of each pair nearer than t + so many times δ at positions (n, 3) [m], (k, 2)."""
-        near = self._found_near(x, times)
-        nodes: Index = near.nodes[near.square < (times * self._activation_of(near) + self._apart(near)) ** 2]
+    def node_pairs_within(self, x: Vec, times: float) -> Index:
+        """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""
+        near = self._near_pairs(x, times)
+        nodes: Index = near.nodes[near.square < (times * self._activation_of(near) + self._pair_thickness(near)) ** 2]
         return nodes[:, [0, 3]]
 
-    def told(self, x: Vec) -> Vec:
-        """Of each pair that pushes at positions (n, 3) [m]: the middle between its nearest points [m], the force on the
-        first side, which the other one feels the other way [N], and how near they are [m]; (k, 7)."""
-        found = self.touching(x)
+    def contact_forces(self, x: Vec) -> Vec:
+        """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
+        first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""
+        found = self.active_pairs(x)
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
         return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
 
-    def _found_near(self, x: Vec, times: float = 1.0) -> NearPairs:
-        """Pairs among which all are that push at positions (n, 3), or would if they did from so many times δ on."""
-        return self.surfaces.near(x, times * self.activation + self._thickest, ROOM * self.edge)
+    def _near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
+        """Return candidates that include all pairs nearer than t + `times` δ at positions (n, 3)."""
+        return self.surfaces.near(x, times * self.activation + self._thickest, SKIN * self.edge)
 
     def _activation_of(self, near: NearPairs) -> Vec:
-        """δ of pairs, (k,) [m]."""
+        """Return δ of pairs, (k,) [m]."""
         of_bodies = self._activations if not self._activations.ndim else self._activations[tuple(near.bodies.T)]
         return np.broadcast_to(of_bodies, len(near.nodes))
 
-    def _apart(self, near: NearPairs) -> Vec:
-        """How thick both sides of pairs are together, (k,) [m]."""
+    def _pair_thickness(self, near: NearPairs) -> Vec:
+        """Return the sum of the thicknesses of both sides of pairs, (k,) [m]."""
         thick: Vec = np.where(near.is_self, 0.0, self._thickness[near.nodes[:, 0]] + self._thickness[near.nodes[:, 3]])
         return thick
 
-    def _resisting(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
-        """κ of pairs (k, 4), of which so many are of a point and a triangle, (k,) [N/m]; and below which |u × v|² edges
-        push less, (k,) [m⁴]."""
+    def _pair_stiffness(self, nodes: Index, points: int) -> tuple[Vec, Vec]:
+        """Return κ of pairs (k, 4), the first `points` of a point and a triangle, (k,) [N/m], and |u × v|² below which
+        those of edges are mollified, (k,) [m⁴]."""
         kappa, rest = np.empty(len(nodes)), np.empty(len(nodes))
-        resisting(nodes, points, self._stiffness, self._area, self._behind, self._rest, kappa, rest)
+        pair_stiffness(nodes, points, self._stiffness, self._area, self._areal_mass, self._rest, kappa, rest)
         return kappa, rest
 
 
-def _on_first_side(found: PushingPairs) -> Vec:
-    """The whole force on the point, or on the first edge, of each pair, (k, 3) [N]."""
-    with np.errstate(invalid="ignore"):  # a step that fails may have led where there is no end of them
+def _on_first_side(found: ActivePairs) -> Vec:
+    """Return the resultant on the point, or on the first edge, of each pair, (k, 3) [N]."""
+    with np.errstate(invalid="ignore"):  # a trial point that is rejected may have infinite forces
         both = found.forces[:, 0] + found.forces[:, 1]
     force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0], both)
     return force
 
 
-def _share(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]
-    """kernel(start, stop, …) over so many pairs; each writes rows of its own."""
+def _for_pairs(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]
+    """Call kernel(start, stop, …) for chunks of the pairs, in parallel if they are many; each writes its own rows."""
     if count <= 4 * CHUNK:
         kernel(0, count, *arguments)
     else:

@@ -1,10 +1,10 @@
-"""A barrier against the distances of pairs: energy, forces, and its Hessian, made definite where asked.
+"""Kernels of the barrier on distances of pairs: energy, forces, and the Hessian, optionally made definite.
 
 With e_i = ∂r/∂β_i, G_ij = e_i · e_j and D = |r|², see find/distance_kernels.py,
 
     ∂D/∂x_a = 2 w_a r,   ∂²D/∂x_a∂x_b = 2 w_a w_b 1 − 2 Σ_ij (w_a e_i + w'_ia r) G⁻¹_ij (w_b e_j + w'_jb r)ᵀ.
 
-Two edges that are nearly parallel push less, by a factor m of c = |u × v|², so that forces have no jump there.
+The barrier of two nearly parallel edges is mollified by a factor m of c = |u × v|², so that forces are continuous.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from ...forces.definite_kernels import eigen, make_definite
 from ...threads import inlined, kernel
 from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
 
-PARALLEL = 1.0e-3  #: of |u|² |v|² at rest: edges whose c is less push less
+PARALLEL = 1.0e-3  #: relative to |u|² |v|² at rest: edges with a smaller c are mollified
 
 
 @kernel("void(i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1])")
-def resisting(nodes, points, each, area, behind, x, stiffness, rest):  # type: ignore[no-untyped-def]
-    """κ of pairs (k, 4), that of their softer side and what lies on cloth, stiffness (k,); and of edges PARALLEL
-    |u|² |v|² where nodes rest, x (n, 3), 0 of a point and a triangle, rest (k,).
+def pair_stiffness(nodes, points, each, area, areal_mass, x, stiffness, rest):  # type: ignore[no-untyped-def]
+    """Write κ of pairs (k, 4), that of their softer side or of the load on cloth, to stiffness (k,); and for edges
+    PARALLEL |u|² |v|² at rest positions x (n, 3), 0 for a point and a triangle, to rest (k,).
 
-    each, area, behind: κ of each node, and what LoadsOnCloth says of it, (n,).
+    each, area, areal_mass: κ of each node and the fields of LoadsOnCloth, (n,).
     """
     mean = np.empty((3, 2))
     for k in range(nodes.shape[0]):
         a, b, c, d = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3]
         for which in range(3):
-            of = each if which == 0 else area if which == 1 else behind
+            of = each if which == 0 else area if which == 1 else areal_mass
             if k < points:
                 mean[which, 0], mean[which, 1] = of[a], (of[b] + of[c] + of[d]) / 3.0
             else:
@@ -46,9 +46,9 @@ def resisting(nodes, points, each, area, behind, x, stiffness, rest):  # type: i
 
 @kernel("void(f8[:,::1], i4[::1], f8, f8[::1])")
 def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
-    """m of two edges that are nearly parallel, 1 where they are not; its first and second slope in c = |u × v|², and c.
+    """Write m of two nearly parallel edges, 1 of others, its first and second derivative in c = |u × v|², and c.
 
-    rest: c below which it is less than 1. out: (4,).
+    rest: c below which m is less than 1. out: (4,).
     """
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -59,13 +59,13 @@ def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
     if square >= rest:
         out[0], out[1], out[2] = 1.0, 0.0, 0.0
     else:
-        share = square / rest
-        out[0], out[1], out[2] = (2.0 - share) * share, (2.0 - 2.0 * share) / rest, -2.0 / (rest * rest)
+        fraction = square / rest
+        out[0], out[1], out[2] = (2.0 - fraction) * fraction, (2.0 - 2.0 * fraction) / rest, -2.0 / (rest * rest)
 
 
 @kernel("void(f8[:,::1], i4[::1], f8[::1])")
-def across_slope(x, nodes, out):  # type: ignore[no-untyped-def]
-    """∂c/∂x of c = |u × v|², out (12,)."""
+def cross_gradient(x, nodes, out):  # type: ignore[no-untyped-def]
+    """Write ∂c/∂x of c = |u × v|² to out (12,)."""
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     uu, vv, uv = 0.0, 0.0, 0.0
     for i in range(3):
@@ -78,7 +78,7 @@ def across_slope(x, nodes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[::1], f8, f8[:,::1])")
-def add_across_bend(x, nodes, factor, out):  # type: ignore[no-untyped-def]
+def add_cross_hessian(x, nodes, factor, out):  # type: ignore[no-untyped-def]
     """Add factor ∂²c/∂x² to out, (12, 12)."""
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     uu, vv, uv = 0.0, 0.0, 0.0
@@ -103,20 +103,20 @@ def add_across_bend(x, nodes, factor, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _barrier(share):  # type: ignore[no-untyped-def]
-    """b(s) = −(s − 1)² ln s and its two slopes, s = D / δ². [Ascher 31]"""
-    log, less = np.log(share), share - 1.0
-    return (-less * less * log, -2.0 * less * log - less * less / share,
-            -2.0 * log - 4.0 * less / share + less * less / (share * share))
+def _barrier(fraction):  # type: ignore[no-untyped-def]
+    """Return b(s) = −(s − 1)² ln s and its two derivatives, s = D / δ². [Ascher 31]"""
+    log, less = np.log(fraction), fraction - 1.0
+    return (-less * less * log, -2.0 * less * log - less * less / fraction,
+            -2.0 * log - 4.0 * less / fraction + less * less / (fraction * fraction))
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,:,::1], f8[::1], f8[:,::1])")
-def push(start, stop, x, nodes, points, stiffness, rest, thickness, activation, forces, energy, work):  # type: ignore[no-untyped-def]
-    """Forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each. [Ascher 33]
+def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, activation, forces, energy, work):  # type: ignore[no-untyped-def]
+    """Write forces (k, 4, 3) and energy (k,) of pairs start to stop, κ δ² m b((D − t²)/(δ² + 2 t δ)) each.
 
-    nodes: (k, 4), of which `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of edges, see
-    `mollified`, (k,). thickness: t, at which distance there is no end of it [m], (k,). activation: δ past that [m],
-    (k,). work: (k, WORK), what is known of each pair afterwards.
+    nodes: (k, 4), of which the first `points` pairs are of a point and a triangle. stiffness: κ [N/m], (k,). rest: of
+    edges, see `mollified`, (k,). thickness: t, the distance of infinite energy [m], (k,). activation: δ beyond that
+    [m], (k,). work: (k, WORK), output for the other kernels. [Ascher 33]
     """
     soft, slope = np.empty(4), np.empty(12)
     for k in range(start, stop):
@@ -144,7 +144,7 @@ def push(start, stop, x, nodes, points, stiffness, rest, thickness, activation, 
             for i in range(3):
                 forces[k, a, i] = -2.0 * stiffness[k] * soft[0] * first * work[k, WEIGHTS + a] * work[k, WAY + i]
         if soft[0] < 1.0 and k >= points:
-            across_slope(x, nodes[k], slope)
+            cross_gradient(x, nodes[k], slope)
             for a in range(4):
                 for i in range(3):
                     forces[k, a, i] -= stiffness[k] * square * value * soft[1] * slope[3 * a + i]
@@ -152,16 +152,16 @@ def push(start, stop, x, nodes, points, stiffness, rest, thickness, activation, 
 
 @kernel("i8(f8[::1], f8[:,::1], f8[:,::1])")
 def frame(work, rows, axes):  # type: ignore[no-untyped-def]
-    """Orthonormal rows, (3, 4), that span the weights, which come first, and their slopes; says how many. And axes,
-    (3, 3): along the way, and two across it."""
+    """Write orthonormal rows, (3, 4), that span the weights, the first, and their derivatives; return how many. And
+    axes, (3, 3): along the difference vector, and two across it."""
     length = np.sqrt(work[SQUARE])
     least = 0
     for i in range(3):
         axes[0, i], axes[1, i] = work[WAY + i] / length, 0.0
         if abs(axes[0, i]) < abs(axes[0, least]):
             least = i
-    # a direction across, along what is free where there is something, and the third one. Of a way that is nothing but
-    # rounding what is free may be along it
+    # a direction across it, along a free parameter if there is one, and the third one. If the difference vector is
+    # nothing but rounding, a free parameter may be along it
     norm = 0.0
     if work[FREE] > 0.5:
         along, whole = 0.0, 0.0
@@ -212,7 +212,7 @@ def frame(work, rows, axes):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,::1])")
 def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
-    """G⁻¹, (2, 2), of e_i behind a pair's work."""
+    """Write G⁻¹, (2, 2), of the e_i in a pair's work."""
     e = WORK
     g00 = work[e] * work[e] + work[e + 1] * work[e + 1] + work[e + 2] * work[e + 2]
     if work[FREE] < 1.5:
@@ -225,10 +225,10 @@ def inverse_of_ends(work, inverse):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1])")
-def definite_bend(work, first, second, rows, axes, part, vectors, values, out):  # type: ignore[no-untyped-def]
-    """first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair, out (12, 12), without what is negative; the rest is room. All
-    that it acts on are rows of weights along the way, two or three at most, and the first of them across it, two: in
-    these it is a matrix of a few rows."""
+def definite_distance_hessian(work, first, second, rows, axes, part, vectors, values, out):  # type: ignore[no-untyped-def]
+    """Write the positive part of first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to out (12, 12); the other arrays are
+    storage. Its range is spanned by two or three rows of weights along the difference vector, and the first of them
+    across it, twice: in this basis it is a small matrix."""
     count, free = frame(work, rows, axes), int(work[FREE])
     size = count + 2
     inverse, arms = np.empty((2, 2)), np.empty((2, 5))
@@ -263,7 +263,7 @@ def definite_bend(work, first, second, rows, axes, part, vectors, values, out): 
                 value += 4.0 * second * weight * weight * work[SQUARE]
             part[p, q] = part[q, p] = value
     eigen(part, size, vectors, values)
-    # back: of each eigenvector what stands at the four nodes, along each axis
+    # back to the four nodes, along each axis, for each eigenvector
     for p in range(12):
         for q in range(12):
             out[p, q] = 0.0
@@ -284,8 +284,8 @@ def definite_bend(work, first, second, rows, axes, part, vectors, values, out): 
 
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1])")
-def bend(work, first, second, out):  # type: ignore[no-untyped-def]
-    """first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair, out (12, 12)."""
+def distance_hessian(work, first, second, out):  # type: ignore[no-untyped-def]
+    """Write first ∂²D/∂x² + second ∂D/∂x ∂D/∂xᵀ of a pair to out (12, 12)."""
     free = int(work[FREE])
     # e_i, and G⁻¹
     ends = np.zeros((2, 3))
@@ -315,8 +315,9 @@ def bend(work, first, second, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[::1], b1, f8[:,::1], f8[:,:,::1])")
-def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, activation, project, work, blocks):  # type: ignore[no-untyped-def]
-    """Blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), after `push` left `work`; made semi-definite if asked."""
+def barrier_stiffness(start, stop, x, nodes, points, stiffness, rest, thickness, activation, project, work, blocks):  # type: ignore[no-untyped-def]
+    """Write blocks of K = ∂f/∂x of pairs start to stop, (k, 6, 9), from the `work` of `barrier_forces`; negative
+    semi-definite if `project`."""
     soft, slope = np.empty(4), np.empty(12)
     matrix, part = np.empty((12, 12)), np.empty((12, 12))
     vectors, values = np.empty((12, 12)), np.empty(12)
@@ -344,11 +345,11 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, activatio
         is_soft = k >= points and soft[0] < 1.0
         of_first, of_second = stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / width
         if project and not is_soft:
-            definite_bend(known, of_first, of_second, rows, axes, part, vectors, values, matrix)
+            definite_distance_hessian(known, of_first, of_second, rows, axes, part, vectors, values, matrix)
         else:
-            bend(known, of_first, of_second, matrix)
+            distance_hessian(known, of_first, of_second, matrix)
         if is_soft:
-            across_slope(x, nodes[k], slope)
+            cross_gradient(x, nodes[k], slope)
             cross = 2.0 * stiffness[k] * first * soft[1]
             whole = stiffness[k] * square * value
             for p in range(12):
@@ -356,7 +357,7 @@ def stiffen(start, stop, x, nodes, points, stiffness, rest, thickness, activatio
                 for q in range(12):
                     dq = work[k, WEIGHTS + q // 3] * work[k, WAY + q % 3]
                     matrix[p, q] += cross * (dp * slope[q] + slope[p] * dq) + whole * soft[2] * slope[p] * slope[q]
-            add_across_bend(x, nodes[k], whole * soft[1], matrix)
+            add_cross_hessian(x, nodes[k], whole * soft[1], matrix)
             if project:
                 make_definite(matrix, part, vectors, values)
         pair = 0

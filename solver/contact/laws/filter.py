@@ -1,4 +1,4 @@
-"""The velocity filter: every touching node is braked as if it were alone."""
+"""The velocity filter: friction of each node by its own mass, without coupling."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Filter:
     """v_t → max(1 − μ Δv_n / |v_t|, 0) v_t at each node, Δv_n = p_n / m; its momentum change is the impulse.
 
     Posed to the reduced system once, M (v_f − v) gives the weighted least squares min ‖v_f − J v_d‖ in M − βh²K where
-    no dynamic node touches: Jᵀ K vanishes at quasistatic ones. At a dynamic one Jᵀ(−βh²K)(v_f − v) is left out, for
-    it stops with its node all that hangs on it; a note says so. No impulse is larger than what stops its node's own
-    mass, so it brakes what slides as Coulomb's law says, but does not hold what stands on a slope.
-    [Bridson 2002] [ConJac BUNNY, changed: dynamic nodes]
+    no dynamic node has contact: Jᵀ K vanishes at quasistatic ones. At a dynamic one Jᵀ(−βh²K)(v_f − v) is left out,
+    since it would stop all quasistatic nodes along with the node; a note reports it. No impulse exceeds what stops its
+    node's own mass, so sliding obeys Coulomb's law, but nothing sticks on a slope. [Bridson 2002] [ConJac BUNNY,
+    changed: dynamic nodes]
     """
 
-    grips = False  #: it brakes velocities alone
+    has_static_friction = False  #: it acts on velocities only
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: friction_coefficient, μ."""
         self.coefficient = params["friction_coefficient"]
 
     def notes(self, has_dynamic: bool) -> list[str]:
-        """What is left out where dynamic nodes touch."""
+        """Return what is left out where dynamic nodes have contact."""
         return [DYNAMIC] if has_dynamic else []
 
-    def impulses(self, rubbing: SlidingNodes, respond: Respond) -> Vec:
-        """−min(μ p_n, m |v_t|) along the slip, (k, 3) [N s]."""
-        speed = np.linalg.norm(rubbing.slip, axis=1)
-        most = np.minimum(self.coefficient * rubbing.pressing, rubbing.mass * speed)
-        out: Vec = -(most / np.maximum(speed, np.finfo(float).tiny))[:, None] * rubbing.slip
+    def impulses(self, contacts: SlidingNodes, respond: Respond) -> Vec:
+        """Return −min(μ p_n, m |v_t|) along the slip, (k, 3) [N s]."""
+        speed = np.linalg.norm(contacts.slip, axis=1)
+        bound = np.minimum(self.coefficient * contacts.normal_impulse, contacts.mass * speed)
+        out: Vec = -(bound / np.maximum(speed, np.finfo(float).tiny))[:, None] * contacts.slip
         return out

@@ -1,4 +1,4 @@
-"""Gaps that are linear where a step begins: what touches may not come nearer along the normal that it had there."""
+"""Gap constraints linearised at the start of a step: contacts do not approach along their initial normal."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from .gap import Gap
 
 
 class GapVelocity(Gap):
-    """d(x⁰) − t − δ/2 + h n⁰ · v ≥ 0: n⁰ · v ≥ 0 of what touches, one side of the plane through it.
+    """d(x⁰) − t − δ/2 + h n⁰ · v ≥ 0: n⁰ · v ≥ 0 of contacts, a half space through each.
 
-    That plane goes on where the surface bends away, so in large steps what goes over an edge is held up in the air: for
-    comparison. [Ascher 28b, changed: what does not touch yet may come as near as what does]
+    The half space extends beyond the surface, so in large steps a body that slides over an edge stays in the air: for
+    comparison. [Ascher 28b, changed: open gaps may close as far as contacts]
     """
 
     linear_at_start = True

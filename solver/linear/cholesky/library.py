@@ -83,7 +83,7 @@ class Library(ABC):
         else:
             self._take(lower)
 
-    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         self.factored += 1
         if self._is_past or not self._analysed.is_of(lower):
             self._look_at(lower)

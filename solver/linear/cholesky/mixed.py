@@ -74,7 +74,7 @@ class Mixed(Bordered):
         self._arrays: dict[tuple[int, ...], tuple[Vec, Vec, Single, Vec]] = {}
         self._jacobian = None
 
-    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         self.factored += 1
         if not self._analysed.is_of(lower):
             self.analyse(lower, self._spread.kept)

@@ -35,7 +35,7 @@ class SuperLU(ShowsNothing):
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._kept = kept
 
-    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         self.factored += 1
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None

@@ -83,11 +83,11 @@ def _orthonormalise(members, start, modes, coarse):  # type: ignore[no-untyped-d
                     modes[i, r, a] = modes[i, r, a] / length if keep else 0.0
 
 
-def rigid_modes(places: Vec) -> Vec:
+def rigid_modes(positions: Vec) -> Vec:
     """Translations and rotations of nodes at places (n, 3), (n, 3, 6), each of about unit size."""
-    modes = np.zeros((len(places), 3, MODES))
+    modes = np.zeros((len(positions), 3, MODES))
     modes[:, [0, 1, 2], [0, 1, 2]] = 1.0
-    away = places - places.sum(axis=0) / max(1, len(places))
+    away = positions - positions.sum(axis=0) / max(1, len(positions))
     away /= max(float(np.sqrt((away**2).sum() / max(1, away.size))), 1.0e-300)
     x, y, z = away.T
     modes[:, 1, 3], modes[:, 2, 3] = -z, y

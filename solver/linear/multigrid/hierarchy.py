@@ -48,13 +48,13 @@ class Level:
 class Hierarchy:
     """Levels from the finest to one that is solved with directly."""
 
-    def __init__(self, matrix: Blocks, places: Vec | None) -> None:
+    def __init__(self, matrix: Blocks, positions: Vec | None) -> None:
         """matrix: A, 3 x 3 blocks, double precision. places: (n, 3) where its nodes stand; None: anywhere.
 
         Raises NotDefinite.
         """
         count = len(matrix.first) - 1
-        modes = rigid_modes(np.zeros((count, 3)) if places is None else places)
+        modes = rigid_modes(np.zeros((count, 3)) if positions is None else positions)
         self.levels: list[Level] = []
         while (len(matrix.first) - 1) * matrix.height > DENSE:
             number, owner = aggregates(matrix)

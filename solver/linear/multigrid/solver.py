@@ -70,7 +70,7 @@ class Multigrid(Bordered):
         self._last: dict[str, Vec] = {}
         self._jacobian = None
 
-    def factor(self, lower: sp.csc_matrix, places: Vec | None = None) -> None:
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
         """Take the values; raises NotPositiveDefinite only where the V-cycle is built and meets it."""
         self.factored += 1
         if not self._analysed.is_of(lower):
@@ -80,7 +80,7 @@ class Multigrid(Bordered):
         self._since = 0
         self._lower, self._jacobian = lower, None
         self._spread.fill(lower)
-        self._places = None if places is None else places[: self._spread.inner // 3]
+        self._positions = None if positions is None else positions[: self._spread.inner // 3]
         if self._hierarchy is None or self._worn:
             self._build()
 
@@ -94,7 +94,7 @@ class Multigrid(Bordered):
         self._spent, self._since = [], 0
         self._hierarchy = None  # its memory first
         try:
-            self._hierarchy = Hierarchy(self._spread.blocks, self._places)
+            self._hierarchy = Hierarchy(self._spread.blocks, self._positions)
         except NotDefinite as failure:
             raise NotPositiveDefinite(str(failure)) from None
         self.built += 1

@@ -45,7 +45,7 @@ class BalancedTogether:
     """One iteration of a stage of both."""
 
     curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
-    begun: float  #: its slope where the iteration begins, along it
+    start_slope: float  #: its slope where the iteration begins, along it
 
     def __init__(self, whole: Full, inertia: PositionInertia, bones: Bones, here: Standing,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
@@ -57,7 +57,7 @@ class BalancedTogether:
         self._whole, self._inertia, self._bones, self._here = whole, inertia, bones, here
         self._of_joints, self._stage = of_joints, stage
         lin = lin_at(project)
-        self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.light
+        self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.regularisation_mass
         coordinates, order, attached = whole.mesh.coordinates, whole.pattern.order, whole.mesh.coordinates.attached
         columns = attached.columns(here.bodies.E, here.bodies.twists)
         turning = attached.accelerations(here.bodies.E, here.bodies.twist, here.bodies.drift)
@@ -95,7 +95,7 @@ class BalancedTogether:
         ahead, felt = self._solved @ share, self._felt @ share
         across = self._across @ turned
         self.curvature = float(ahead @ felt) + 2.0 * float(ahead @ across) + float(turned @ self._own @ turned)
-        self.begun = float(self._on_nodes @ ahead) + float(self._on_rates @ turned)
+        self.start_slope = float(self._on_nodes @ ahead) + float(self._on_rates @ turned)
         self._way = ahead, turned
         coordinates = self._whole.mesh.coordinates
         moved = np.empty((len(coordinates.free), 3))

@@ -155,7 +155,7 @@ class ConJac:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
-    def passes(self, lin: Linearised, stage: NodeStage) -> Passes:
+    def sweeps(self, lin: Linearised, stage: NodeStage) -> Passes:
         """On the factor of this stage, in single precision where that can be. Raises NotPositiveDefinite."""
         return Passes(self.pose(lin, stage, roughly=True))
 

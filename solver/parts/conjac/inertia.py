@@ -47,7 +47,7 @@ class Inertia:
         prescribed nodes cause, (3 (q + k),). carried: and each rate of the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
-        self.light = LIGHT * mesh.mass  #: (n,) [kg]
+        self.regularisation_mass = LIGHT * mesh.mass  #: (n,) [kg]
         self._still = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
         if still is not None:
@@ -88,7 +88,7 @@ class Inertia:
         if len(self._all) != 1:
             return None
         one, (squares, ways) = self._all[0], scipy.linalg.eigh(self._matrices[0])
-        out = np.zeros((len(self.light), 3, len(squares)))
+        out = np.zeros((len(self.regularisation_mass), 3, len(squares)))
         out[one.nodes] = (one.read.T @ (ways * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
         return out
 

@@ -59,7 +59,7 @@ class Passes:
         return turns
 
     @property
-    def serves_contacts(self) -> bool:
+    def includes_contacts(self) -> bool:
         """Whether velocities can follow as if nothing touched."""
         return self.posed.untouched is not None
 
@@ -122,11 +122,11 @@ class Passes:
         """Where it was factored, (n, 3) [N]."""
         return self.posed.lin.force
 
-    def swung(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+    def modal_motion(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
         """What moves each node through h seconds, and velocities at their end, as `Swing.step`."""
         return self._swing.step(h, ahead, swings)
 
-    def followed(self, at: Products) -> Vec:
+    def quasistatic_correction(self, at: Products) -> Vec:
         """What positions and velocities lack of following the dynamic unknowns, (2, n, 3) [m], [m/s], x and v those of
         `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns kept."""
         stage, out = self.posed.stage, np.zeros((2, *at.x.shape))

@@ -13,7 +13,7 @@ import scipy.linalg
 from ...assembly.edges import Edges
 from ...assembly.linearised import Linearised
 from ...assembly.pattern import Pattern
-from ...contact.laws.gripping import Gripping
+from ...contact.laws.static_friction import StaticFriction
 from ...coordinates.floating_frames import Frame, Frames
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver
@@ -175,7 +175,7 @@ class PosedConJac:
         reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
         return u + self.correction(u) + self.on_free((self.positions - self.velocities) @ reduced)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
 
         [ConJac 12, changed: several corrections, each with a line search]
@@ -264,7 +264,7 @@ class PosedConJac:
     def balances(self) -> bool:
         return self.positions is not None
 
-    def gripping(self, grip: Gripping, x: Vec) -> PosedConJac:
+    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedConJac:
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
         grip.add_force(x, force)
         grip.add_stiffness(x, blocks)

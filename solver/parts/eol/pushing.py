@@ -118,7 +118,7 @@ class Pushing:
     def _nearest(self, mesh: SheetMesh, now: ThingsInStep) -> tuple[float, Vec]:
         """How near the nearest two pieces are, as a share of the distance at which they push, and where (3,) [m]."""
         law = self._law_of(mesh, now)
-        told = law.told(np.concatenate([mesh.x, now.round_x]))
+        told = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
         if not len(told):
             return 1.0, np.zeros(3)
         nearest = told[told[:, 6].argmin()]
@@ -254,8 +254,8 @@ class Pushes:
         """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
         here = self._all(at)
         tables = [self.law.fill(here, 0.0, True)]
-        rubs = self.law.sliding(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
-                                                                                                 ) else None
+        rubs = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
+                                                                                                         ) else None
         if rubs is not None:
             tables.append(rubs.fill(here, 0.0, True))
         return self._softer(tables)
@@ -276,11 +276,11 @@ class Pushes:
     def felt(self, at: Way, end: Way, h: float) -> Vec:
         """Impulses on what is round, (o, 3) [N s], in a step that was solved at one place and ends at another: what
         `added` has for the cloth, turned round."""
-        foreseen: Vec = h * self._foreseen(self._at(at, h), at, end)[len(at.x):]
+        foreseen: Vec = h * self._predicted_rates(self._at(at, h), at, end)[len(at.x):]
         return foreseen
 
     @staticmethod
-    def _foreseen(pushes: tuple[Index, Vec, Vec], at: Way, end: Way) -> Vec:
+    def _predicted_rates(pushes: tuple[Index, Vec, Vec], at: Way, end: Way) -> Vec:
         """f + K Δx of pushes at one place, (n + o, 3) [N], where the step ends at another."""
         out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
         add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
@@ -292,7 +292,7 @@ class Pushes:
         nodes, forces, _ = self._apart(self._all(end))
         pushed = np.zeros((len(at.x) + len(at.things), 3))
         np.add.at(pushed, nodes, forces)
-        foreseen = self._foreseen(self._apart(self._all(at)), at, end)
+        foreseen = self._predicted_rates(self._apart(self._all(at)), at, end)
         return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
                 np.linalg.norm(pushed[: len(at.x)], axis=1))
 
@@ -324,7 +324,7 @@ class Pushes:
 
     def _nearest(self, at: Way) -> float:
         """How near the nearest two pieces are, as a share of the distance at which they push; 1 where none do."""
-        told = self.law.told(self._all(at))
+        told = self.law.contact_forces(self._all(at))
         return float(told[:, 6].min(initial=self.activation)) / self.activation
 
     def largest(self, at: Way, end: Way) -> float:

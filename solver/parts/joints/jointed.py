@@ -222,7 +222,7 @@ class Jointed:
         self.brought: Vec = np.zeros((n, 6))  #: momentum of bodies midway through a centred step, in their frames there
         self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
-        self._earlier, self._foreseen = tree.blank(), tree.blank()
+        self._earlier, self._predicted_rates = tree.blank(), tree.blank()
         self._between, self._turned = tree.blank(), np.zeros((n, 6))
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
@@ -359,7 +359,7 @@ class Jointed:
             at, (q, u) = lin.posture, (lin.q, lin.v)
             if stage.foreseen is not None:
                 q, u = stage.foreseen
-                at = tree.posture(q, u, lin.memory, self._foreseen)
+                at = tree.posture(q, u, lin.memory, self._predicted_rates)
             explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, share)
         self.wrench += explicit.wrench
         self.on_rates.force += explicit.pull

@@ -67,7 +67,7 @@ class PosedFull(Firm):
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
 
-    def settle(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
         return q
 
     def again(self, stage: Stage) -> PosedFull:
@@ -78,7 +78,7 @@ class PosedFull(Firm):
 class Full:
     """Vanilla FEM, linearly implicit. [ConJac Alg. 2]"""
 
-    sleep = at_once = passes = None
+    sleep = at_once = sweeps = None
     solves_hits = False  # forces brake what lands here
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:

@@ -20,7 +20,7 @@ class OwnInertia:
         self._damped = lin.damped if lin.damped is not None and lin.damped.has_blocks else None
         self._share = stage.a * stage.h
         self.carried = np.zeros((len(mesh.rest), 3, carriers))
-        self.light = self._weight  #: (n,) [kg]
+        self.regularisation_mass = self._weight  #: (n,) [kg]
         given = stage.inertia * lin.mass[:, None] * stage.v_hat
         if self._damped is not None and stage.w is not None:
             moving = np.zeros_like(mesh.rest)

@@ -1,0 +1,73 @@
+"""What went wrong with objects, kept until the same is tried again and goes well: a pop-up goes with the mouse.
+
+In memory alone: what a new Blender finds on the disk it says by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..solver.errors import CacheBusy, ConJacError, StaleCache
+
+#: what a bake is called among what can fail; other work has the name of its operator
+BAKE = "bake"
+
+#: what says itself, from the folder, for as long as it is true
+SAID_BY_THE_STATUS = frozenset({CacheBusy.code, StaleCache.code})
+
+#: a phrase of an error → the operator that mends it
+REMEDIES = (
+    ("it crosses", "conjac.select_crossing"),
+    ("Sheet Thickness", "conjac.turn_into_cloth"),
+    ("Free the cache", "conjac.free_bake"),
+)
+
+
+class Failure:
+    """One thing that went wrong."""
+
+    def __init__(self, text: str, code: str) -> None:
+        """text: which object, what is wrong, what to do. code: its heading in the manual's troubleshooting page."""
+        # what ends a message on a job is the place in a file that an artist never sees
+        self.text, self.code = text.partition(" - at `$")[0].rstrip("."), code
+
+    @property
+    def operator(self) -> str:
+        """The operator that mends it, "" where none does alone."""
+        return next((name for phrase, name in REMEDIES if phrase in self.text), "")
+
+
+_kept: dict[tuple[int, str], Failure] = {}  #: by session_uid and what failed
+
+
+def keep(uid: int, doing: str, text: str, code: str) -> None:
+    """Remember that something went wrong with the object of a session_uid."""
+    if code not in SAID_BY_THE_STATUS:
+        _kept[uid, doing] = Failure(text, code)
+
+
+def mend(uid: int, doing: str) -> None:
+    """It went well now. A bake that does has gone through all that prepares it."""
+    for key in [key for key in _kept if key[0] == uid and doing in (key[1], BAKE)]:
+        del _kept[key]
+
+
+def of(*uids: int) -> list[Failure]:
+    """What went wrong with the objects of some session_uids, the latest last."""
+    return [failure for (uid, _), failure in _kept.items() if uid in uids]
+
+
+@contextmanager
+def kept(uid: int, doing: str) -> Iterator[None]:
+    """Inside, a ConJacError is remembered and raised on."""
+    try:
+        yield
+    except ConJacError as error:
+        keep(uid, doing, str(error), error.code)
+        raise
+
+
+def forget() -> None:
+    """Drop all of it."""
+    _kept.clear()

@@ -1,0 +1,79 @@
+"""What went wrong and what a bake would not show, in a place of its own: one line that is always there, as high with
+something to say as with nothing, so that no button moves under the mouse; unfolded, all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .. import failures, members
+from ..text import one_line, paragraph
+from . import advice, manual
+
+#: units beside the first line in the header: icon, fold and the button that mends it; without the button
+BESIDE, ALONE = 7.0, 3.0
+
+
+class Note:
+    """One remark."""
+
+    def __init__(self, text: str, icon: Any = "INFO", code: str = "", operator: str = "", button: str = "",
+                 **options: Any) -> None:
+        """text: without a full stop. code: of an error, a heading of the manual's troubleshooting page. operator: what
+        mends it, with its options; button: what that is called, "" for its own name."""
+        self.text, self.icon, self.code = text, icon, code
+        self.operator, self.button, self.options = operator, button, options
+
+
+def of(obj: bpy.types.Object) -> list[Note]:
+    """What there is to say of an object beside how its bake stands, what went wrong first. Cheap."""
+    failed = failures.of(obj.session_uid, members.owner(obj).session_uid)
+    return [*(Note(one.text, "ERROR", one.code, one.operator) for one in reversed(failed)),
+            *(_of_advice(one, obj) for one in advice.known(obj))]
+
+
+def _of_advice(one: advice.Advice, obj: bpy.types.Object) -> Note:
+    settings = obj.conjac
+    options = {"conjac.suggest_handles": {"count": settings.suggestions},
+               "conjac.set_wobble": {"hertz": settings.wobble_hertz},
+               "conjac.add_group": {"map": "pin"}}.get(one.operator, {})
+    return Note(one.text, operator=one.operator, button=one.button, **options)
+
+
+def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
+    """The first of them beside a fold, and all of them inside. layout: a panel's own, for Blender folds no other."""
+    header, body = layout.panel("CONJAC_notes", default_closed=True)
+    header.use_property_split = False
+    if not notes:
+        header.label(text="Nothing to Note")
+        if body is not None:
+            paragraph(body, "What goes wrong, and what a bake would not show, stands here")
+        return
+    first = notes[0]
+    header.alert = first.icon == "ERROR"
+    room = BESIDE if first.operator else ALONE
+    line = header.split(factor=0.8) if first.operator else header
+    line.label(text=one_line(first.text, bpy.context.region, room), icon=first.icon)
+    if first.operator:
+        _button(line, first, "Fix")
+    if body is not None:
+        for note in notes:
+            _draw_whole(body.column(align=True), note)
+
+
+def _draw_whole(column: bpy.types.UILayout, note: Note) -> None:
+    column.alert = note.icon == "ERROR"
+    paragraph(column, note.text, note.icon)
+    column.alert = False
+    if note.operator:
+        _button(column, note, note.button)
+    if note.code:
+        shown = column.operator("wm.url_open", text=note.code, icon="QUESTION")
+        shown.url = manual.prefix() + manual.page(f"troubleshooting#{note.code}")
+
+
+def _button(layout: bpy.types.UILayout, note: Note, text: str) -> None:
+    shown = layout.operator(note.operator, text=text) if text else layout.operator(note.operator)
+    for name, value in note.options.items():
+        setattr(shown, name, value)

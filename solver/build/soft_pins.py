@@ -1,0 +1,72 @@
+"""Pins whose weights are strengths: what is painted below 1 is held by springs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from .. import catalogue
+from ..coordinates.prescribed import Motion, OverTime, Still
+from ..forces.soft_pins import SoftPins
+from ..job import schema
+from ..job.folder import Job
+from ..state import Index, Vec
+from .fields import Prepared
+from .inputs import over_time, places_over_time
+
+
+def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
+    """Those of all bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    found = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
+    return [one for one in found if one is not None]
+
+
+def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
+    """Its springs, None where nothing of it is held softly. mass: of its nodes [kg]. start: the first of them."""
+    pin, surface = one.body.pin, one.body.surface
+    if pin.stiffness is None or pin.weights is None or surface is None:
+        return None
+    painted = np.asarray(job.array(pin.weights), dtype=float)
+    soft = (painted > 0.0) & (painted < catalogue.HARD)
+    changing = np.zeros(0, dtype=np.int64)
+    if pin.strength_vertices is not None:
+        changing = np.asarray(job.array(pin.strength_vertices), dtype=np.int64)
+        soft[changing] = True
+    vertices = np.flatnonzero(soft)
+    if not len(vertices):
+        return None
+    rest = np.asarray(job.array(surface.vertices), dtype=float)
+    nodes, held = _held(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices, mass)
+    squared: OverTime = (over_time(job, job.array(pin.stiffness)[:, None]) if isinstance(pin.stiffness, str)
+                         else Still(np.array([pin.stiffness])))
+    return SoftPins((nodes + start).astype(np.int32), held, _weights(job, pin, painted[vertices], vertices, changing),
+                    squared, places_over_time(job, one.led(job, nodes), one.volume.nodes[nodes]))
+
+
+def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
+    """The nodes that carry some vertices, (k,) ascending, and how much of the mass of each vertex is theirs, (k, s)
+    [kg]: that of the whole body is shared by its skin."""
+    corners = rest[triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
+    own = mass.sum() * skin[vertices] / skin.sum()
+    if one.embedding is None:
+        carriers, shares = vertices[:, None], np.ones((len(vertices), 1))
+    else:
+        carriers = one.embedding.corners[vertices].astype(np.int64)
+        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # what is outside of its tetrahedron leans on these
+        shares /= shares.sum(axis=1, keepdims=True)
+    nodes, place = np.unique(carriers, return_inverse=True)
+    column = np.repeat(np.arange(len(vertices)), carriers.shape[1])
+    held = csr_matrix(((own[:, None] * shares).ravel(), (place.ravel(), column)), shape=(len(nodes), len(vertices)))
+    return nodes.astype(np.int32), held
+
+
+def _weights(job: Job, pin: schema.Pin, painted: Vec, vertices: Index, changing: NDArray[np.int64]) -> OverTime:
+    """Of some vertices, (s,) at a time. painted: at the start, (s,). changing: those of the job's `strengths`."""
+    if pin.strengths is None or not len(changing):
+        return Still(painted)
+    frames = np.repeat(painted[None], len(job.frames), axis=0)
+    frames[:, np.searchsorted(vertices, changing)] = job.array(pin.strengths)
+    return Motion(frames, 1.0 / job.scene.time.fps)

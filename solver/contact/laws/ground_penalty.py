@@ -1,0 +1,87 @@
+"""Penalty contact of nodes with the ground, and its friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Mask, Vec
+from ..find.ground import NOWHERE, Contacts, Ground
+from .interface import Friction
+from .static_friction import ANCHORS, STIFFNESS_RATIO, STUCK_NODES, StaticFriction
+
+
+@dataclass(frozen=True)
+class GroundPenalty:
+    """f = −k (n · (x − x_s)) n, K = −k (n nᵀ + α (1 − n nᵀ)), negative semi-definite.
+
+    For α = 0 K is ∂f/∂x. The part of α has no force: in a semi-implicit step it is a drag of β h α k on each node in
+    contact, whatever its normal force; converged methods do not depend on it. [ConJac BUNNY, changed: α may be 0]
+    """
+
+    plane: Ground
+    stiffness: Vec  #: k of each node [N/m], (n,)
+    is_free: Mask  #: nodes with friction, (n,)
+    friction: Friction | None = None
+    tangential: float = 0.0  #: α, from 0 to 1
+
+    @classmethod
+    def nowhere(cls, is_free: Mask) -> GroundPenalty:
+        """Return contact without a ground for these nodes, (n,)."""
+        return cls(NOWHERE, np.zeros(len(is_free)), is_free)
+
+    def find(self, x: Vec, time: float) -> Contacts:
+        """Return contacts of the nodes of x, (n, 3) [m], that penetrate at `time` [s]."""
+        return self.plane.find(x, time)
+
+    def add_force(self, contacts: Contacts, force: Vec) -> float:
+        """Add to node forces, (n, 3) [N]; return the energy ½ k gap² [J]."""
+        if not len(contacts):
+            return 0.0
+        normal_force = self.stiffness[contacts.nodes] * contacts.gap
+        force[contacts.nodes] -= normal_force[:, None] * contacts.normal
+        return 0.5 * float(normal_force @ contacts.gap)
+
+    def add_stiffness(self, contacts: Contacts, blocks: Vec) -> None:
+        """Add to the diagonal blocks of K, (n, 3, 3) [N/m]."""
+        if len(contacts):
+            across = contacts.normal[:, :, None] * contacts.normal[:, None, :]
+            along = np.eye(3) - across
+            blocks[contacts.nodes] -= self.stiffness[contacts.nodes, None, None] * (across + self.tangential * along)
+
+    @property
+    def has_static_friction(self) -> bool:
+        """Whether friction is a force of positions."""
+        return self.friction is not None and self.friction.has_static_friction
+
+    def has_friction_at(self, x: Vec, time: float) -> bool:
+        """Return whether it has friction on any node at positions x, (n, 3) [m]."""
+        return self.friction is not None and len(self.find(x, time).of(self.is_free)) > 0
+
+    def anchors(self, memory: Mapping[str, Vec], x: Vec, time: float) -> Vec:
+        """Return anchors of all nodes, (n, 3) [m], relative to the reference point of the ground: those in memory, else
+        the positions x, (n, 3) [m], at `time` [s]."""
+        out: Vec = x - self.plane.point(time)
+        if STUCK_NODES in memory:
+            out[memory[STUCK_NODES].astype(np.int64)] = memory[ANCHORS].reshape(-1, 3)
+        return out
+
+    def static_friction(self, x: Vec, time: float, anchors: Vec) -> StaticFriction | None:
+        """Return friction as a force of positions with normal forces at x, (n, 3) [m]; None where there is none."""
+        contacts = self.find(x, time).of(self.is_free)
+        load = self.stiffness[contacts.nodes] * -contacts.gap
+        return self.static_friction_under_load(load, contacts.nodes, contacts.normal, time, anchors)
+
+    def static_friction_under_load(self, load: Vec, nodes: Index, normal: Vec, time: float,
+                                   anchors: Vec) -> StaticFriction | None:
+        """Return friction as a force of positions of nodes (k,) with normals (k, 3) and normal forces (k,) [N], not
+        negative; None where there is none."""
+        bound = 0.0 * load if self.friction is None else self.friction.coefficient * load
+        if not bound.any():
+            return None
+        nodes, normal, bound = nodes[bound > 0.0], normal[bound > 0.0], bound[bound > 0.0]
+        point = self.plane.point(time)
+        return StaticFriction(nodes, normal, anchors[nodes] + point, bound, STIFFNESS_RATIO * self.stiffness[nodes],
+                              point)

@@ -1,0 +1,56 @@
+"""Lagged friction between surfaces in one stage, with normal forces and normals of earlier positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...forces.stencils import Stencils
+from ...state import Index, Vec
+from ...threads import share
+from .lagged_friction_kernels import smoothed_friction
+
+FEW = 256  #: fewer pairs are not worth a second thread
+
+
+@dataclass(frozen=True)
+class LaggedFriction:
+    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / seconds: a force of the stage's positions.
+
+    It is the gradient of an incremental potential. [Ascher 37-39]
+    """
+
+    nodes: Index  #: (k, 4)
+    weights: Vec  #: of the closest points, one side less the other, (k, 4)
+    normal: Vec  #: unit, (k, 3)
+    load: Vec  #: μ λ [N], (k,)
+    creep: float  #: ε: friction of slower slip is reduced [m/s]
+    base: Vec  #: positions of all nodes at v = 0, (n, 3) [m]
+    seconds: float  #: from there to the stage's end
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        return self._table(x, False, np.zeros((0, 6, 9)))
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """Return forces, energy and blocks, which are negative semi-definite by themselves.
+
+        If `project`, the blocks are those of a parabola above the potential, so that sliding contacts do not overshoot.
+        """
+        return self._table(x, project, np.empty((len(self.nodes), 6, 9)))
+
+    def damp(self, x: Vec, v: Vec, time: float) -> None:
+        """Add nothing: all dissipation is in `fill`."""
+
+    def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
+        count = len(self.nodes)
+        forces, energy = np.empty((count, 4, 3)), np.empty(count)
+        v = (x - self.base) / self.seconds
+        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.seconds, above, forces,
+                  energy, blocks)
+        if count <= FEW:
+            smoothed_friction(0, count, *arrays)
+        else:
+            share(smoothed_friction, count, *arrays)
+        return Stencils(self.nodes, forces, blocks, self.seconds * float(energy.sum()))

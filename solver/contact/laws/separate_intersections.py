@@ -1,0 +1,246 @@
+"""Bodies that intersect at the start are separated by springs over a given time; from then on contact keeps them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import StepFailed
+from ...forces.stencils import Stencils
+from ...meshing.winding import winding_numbers
+from ...state import Index, Mask, Vec
+from ..find.distance_kernels import SQUARE, WORK, nearest_in_triangle, squares
+from ..find.mesh import Surfaces
+from .interface import Bounds, ContactLaw
+
+SPRING_RATIO = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
+TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then do not come apart
+EXIT_TIME = 0.75  #: relative to the given time: by then all bodies are out, and the rest is for deceleration
+#: relative to the given time: time constant of the dashpots by which bodies lag behind their springs
+DASHPOT_TIME = 0.05
+#: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
+COMMON_DIRECTION = 0.3
+EXIT_COSINE = 0.7  #: cosine to that direction: faces at a larger angle are no exit
+SEARCH_MARGIN = 1.5  #: relative to the largest depth: search distance for faces
+ROUNDING = 1.0e-9  #: [m]: nearer to a face its own normal is the exit direction
+
+
+@dataclass(frozen=True)
+class IntersectingBodies:
+    """Bodies that intersect at the start."""
+
+    surfaces: Surfaces  #: for pairs of intersecting bodies only
+    names: list[str]  #: of all bodies
+    owner: Index  #: of each node, (n,)
+    intersects: Mask  #: which bodies intersect, (b, b)
+    triangles: list[Index]  #: of each body, (t, 3)
+    is_closed: list[bool]  #: open ones are solid behind their faces
+    seconds: float  #: time to separate them
+    gap: Vec  #: distance of two bodies at the end of that time, (b, b) [m]
+    stiffness: Vec  #: contact stiffness of a node [N/m], (n,)
+    start_positions: Vec  #: positions at the start, (n, 3) [m]
+
+
+@dataclass(frozen=True)
+class _Springs:
+    """Points and the triangles that they move out of, along normals that are constant through a step."""
+
+    nodes: Index  #: (k, 4)
+    weights: Vec  #: of the point less those of the closest point in the triangle, (k, 4)
+    normal: Vec  #: out of the surface, (k, 3)
+    pair: Index  #: which bodies, (k, 2)
+    stiffness: Vec  #: [N/m], (k,)
+
+    def out(self, x: Vec) -> Vec:
+        """Return the signed distance of each point from its triangle [m], (k,)."""
+        far: Vec = np.einsum("kc,kci,ki->k", self.weights, x[self.nodes], self.normal)
+        return far
+
+
+class SeparateIntersections:
+    """Springs between intersecting bodies and the barrier between all others; once nothing intersects, the barrier of
+    all.
+
+    A point in another body, or nearer to it than it should be, is pulled out along the direction to the closest face.
+    The admissible depth decreases from the largest depth at the start, and more slowly towards the end of the given
+    time. Dashpots along the same directions, stiff relative to the masses, dissipate the energy of the springs, so
+    bodies leave about as slowly as they emerge and are not thrown.
+    """
+
+    def __init__(self, separated_law: ContactLaw, complete_law: ContactLaw, intersecting: IntersectingBodies) -> None:
+        """separated_law: between bodies that do not intersect. complete_law: between all."""
+        self._separated_law, self._complete_law, self._intersecting = separated_law, complete_law, intersecting
+        self._separated_since = np.inf
+        self._springs: _Springs | None = None
+        self.edge, self.activation = complete_law.edge, complete_law.activation
+        count = len(intersecting.gap)
+        self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
+        self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())
+        # the exit direction of most points of a body is that of all of them, also near its sides
+        springs, gap = self._found(intersecting.start_positions)
+        depth = np.maximum(-gap, 0.0)
+        direction, size = np.zeros_like(self._exit_directions), np.zeros((count, count))
+        np.add.at(direction, tuple(springs.pair.T), (depth**2)[:, None] * springs.normal)
+        np.add.at(size, tuple(springs.pair.T), depth**2)
+        direction, size = direction - direction.transpose(1, 0, 2), size + size.T
+        length = np.linalg.norm(direction, axis=2)
+        agrees = length > COMMON_DIRECTION * size
+        self._exit_directions[agrees] = direction[agrees] / length[agrees, None]
+        springs, gap = self._found(intersecting.start_positions)
+        np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
+        self._deepest = np.maximum(self._deepest, self._deepest.T)
+        self._depth = SEARCH_MARGIN * float((self._deepest + intersecting.gap).max())
+        self._step_time, self._distance_at_start = 0.0, np.zeros(0)
+        self.begin(intersecting.start_positions, 0.0)
+
+    @property
+    def surfaces(self) -> Surfaces:
+        """Return the surfaces of the present law."""
+        found: Surfaces = self._current.surfaces  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def _current(self) -> ContactLaw:
+        return self._complete_law if self._springs is None else self._separated_law
+
+    def begin(self, x: Vec, time: float) -> None:
+        """Prepare for a step from positions of all nodes (n, 3) [m]. Raises StepFailed where the time limit is
+        exceeded."""
+        if time >= self._separated_since:
+            self._springs = None
+            return
+        case = self._intersecting
+        meets = case.surfaces.crossing(x)
+        near = self._complete_law.nearest(x) if meets is None else None
+        if meets is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
+            self._separated_since, self._springs = time, None
+            return
+        if time > TIME_LIMIT * case.seconds:
+            first, second = (meets[0][0], meets[1][0]) if meets is not None else (near[0], near[3])  # type: ignore[index]
+            where = ", ".join(f"{c:.4g}" for c in x[second])
+            raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
+                             f"({where}) m", case.names[case.owner[first]],
+                             "Give it more frames, move them apart by hand, or let them not touch each other")
+        self._springs = self._found(x)[0]
+        self._step_time, self._distance_at_start = time, self._springs.out(x)
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Return forces and energy at positions (n, 3) [m], without blocks."""
+        return self._with_springs(self._current.measure(x, time), x, time, False)
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """Return forces, energy and blocks at positions (n, 3) [m]; K is negative semi-definite if `project`."""
+        return self._with_springs(self._current.fill(x, time, project), x, time, True)
+
+    def damp(self, x: Vec, v: Vec, time: float) -> None:
+        """Add nothing: dashpots are part of the springs."""
+
+    def nearest(self, x: Vec) -> Index | None:
+        """Return a pair nearer than its thickness by the present law, (4,) nodes or None."""
+        return self._current.nearest(x)
+
+    def node_pairs_within(self, x: Vec, times: float) -> Index:
+        """Return node pairs of the present law and of the springs, (k, 2)."""
+        near = self._current.node_pairs_within(x, times)
+        return near if self._springs is None else np.concatenate([near, self._springs.nodes[:, [0, 3]]])
+
+    def contact_forces(self, x: Vec) -> Vec:
+        """Return the contact forces of the present law, (k, 7)."""
+        return self._current.contact_forces(x)
+
+    def largest_step(self, start: Vec, end: Vec) -> float:
+        """Return the contact-free fraction of a displacement by the present law."""
+        return self._current.largest_step(start, end)
+
+    def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
+        """Return the contact-free fraction of each node by the present law, (n,)."""
+        return self._current.largest_steps(start, end, alike)
+
+    def bounds(self, step_start: Vec) -> Bounds | None:
+        """Return the gaps of the present law."""
+        return self._current.bounds(step_start)
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether any node has friction."""
+        return self._complete_law.has_friction
+
+    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+        """Return the active pairs of the present law."""
+        return self._current.active_pairs(x)  # type: ignore[attr-defined]
+
+    def lagged_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
+        """Return the lagged friction of the present law."""
+        return self._current.lagged_friction(x, base, seconds)
+
+    def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
+        springs, case = self._springs, self._intersecting
+        if springs is None:
+            return table
+        elapsed = time / case.seconds
+        # smooth at both ends, and continuing after the given time where weight resists the separation
+        fraction = min(elapsed / EXIT_TIME, 1.0)
+        eased = fraction * fraction * (3.0 - 2.0 * fraction) + max(elapsed - 1.0, 0.0) ** 2
+        goal = elapsed * case.gap[tuple(springs.pair.T)] - (1.0 - eased) * self._deepest[tuple(springs.pair.T)]
+        out = springs.out(x)
+        shortfall = np.maximum(goal - out, 0.0)
+        # a dashpot of DASHPOT_TIME · seconds · k where bodies are not separated, whose force is constant over the
+        # elapsed step
+        late = time - self._step_time
+        is_damped = (self._distance_at_start < case.gap[tuple(springs.pair.T)]) & (late > 0.0)
+        dashpot = np.where(is_damped, springs.stiffness * DASHPOT_TIME * case.seconds / max(late, ROUNDING), 0.0)
+        moved = out - self._distance_at_start
+        normal_force = springs.stiffness * shortfall - dashpot * moved
+        forces = (springs.weights * normal_force[:, None])[:, :, None] * springs.normal[:, None, :]
+        energy = 0.5 * float(springs.stiffness @ shortfall**2 + dashpot @ moved**2)
+        blocks = np.zeros((0, 6, 9))
+        if with_blocks:
+            rows, columns = np.tril_indices(4, -1)
+            curved = np.where(shortfall > 0.0, -springs.stiffness, 0.0) - dashpot
+            pairs = springs.weights[:, rows] * springs.weights[:, columns] * curved[:, None]
+            across = np.einsum("ki,kj->kij", springs.normal, springs.normal).reshape(-1, 1, 9)
+            blocks = np.concatenate([table.blocks, pairs[:, :, None] * across])
+        return Stencils(np.concatenate([table.nodes, springs.nodes]).astype(np.int32),
+                        np.concatenate([table.forces, forces]), blocks, table.energy + energy)
+
+    def _found(self, x: Vec) -> tuple[_Springs, Vec]:
+        """Return a spring for each point near a surface that it intersects, and the signed distances, (k,) [m]."""
+        case = self._intersecting
+        near = case.surfaces.near(x, self._depth)
+        bodies, nodes = near.bodies[: near.points], near.nodes[: near.points]
+        out, face = self._exit_directions[tuple(bodies.T)], _normals(x[nodes[:, 1:]])
+        faces_it = (np.einsum("ki,ki->k", out, face) > EXIT_COSINE) | ~out.any(axis=1)
+        bodies, nodes = bodies[faces_it], nodes[faces_it]
+        square = np.empty(len(nodes))
+        squares(0, len(nodes), x, nodes, len(nodes), square)
+        # the closest triangle of each body for each point
+        order = np.lexsort((square, bodies[:, 1], nodes[:, 0]))
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = ((nodes[order[1:], 0] != nodes[order[:-1], 0])
+                     | (bodies[order[1:], 1] != bodies[order[:-1], 1]))
+        nodes, bodies = nodes[order[first]], bodies[order[first]]
+        work = np.empty((len(nodes), WORK))
+        for row, found in zip(nodes, work):
+            nearest_in_triangle(x, row, found)
+        face = _normals(x[nodes[:, 1:]])
+        far = np.sqrt(work[:, SQUARE])
+        away = np.einsum("kc,kci->ki", work[:, :4], x[nodes])
+        is_inside = np.einsum("ki,ki->k", away, face) < 0.0
+        for body, (triangles, is_closed) in enumerate(zip(case.triangles, case.is_closed)):
+            mine = np.flatnonzero(bodies[:, 1] == body)
+            if is_closed and len(mine):
+                is_inside[mine] = winding_numbers(x[nodes[mine, 0]], x, triangles) > 0.5
+        sign = np.where(is_inside, -1.0, 1.0)
+        normal = np.where((far > ROUNDING)[:, None], sign[:, None] * away / np.maximum(far, ROUNDING)[:, None], face)
+        each = case.stiffness[nodes]
+        stiffness = SPRING_RATIO * np.minimum(each[:, 0], each[:, 1:].mean(axis=1))
+        return _Springs(nodes, np.ascontiguousarray(work[:, :4]), normal, bodies, stiffness), sign * far
+
+
+def _normals(corners: Vec) -> Vec:
+    """Return unit normals of triangles (k, 3, 3), (k, 3)."""
+    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    out: Vec = face / np.maximum(np.linalg.norm(face, axis=1, keepdims=True), np.finfo(float).tiny)
+    return out

@@ -1,0 +1,73 @@
+"""Coulomb friction as a force of positions: each sticking node has an anchor, which it drags along where it slides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Vec
+from .interface import along
+
+#: memory: nodes in contact, (k,), and their anchors relative to the reference point of the ground, (3 k,) [m]
+STUCK_NODES, ANCHORS = "friction.gripping", "friction.anchors"
+
+#: tangential stiffness of an anchor relative to the ground's: 2 (1 − ν)/(2 − ν) for two equal bodies in contact, ν =
+#: 0.25. From a third on a body on a belt moves with it as it should; above one, stresses that friction locks in as a
+#: body comes to rest move its centre farther
+STIFFNESS_RATIO = 0.85
+
+NOWHERE = 1.0e-100  #: [m]: avoids a division by zero
+
+
+@dataclass(frozen=True)
+class StaticFriction:
+    """f = −k d where that is no more than μ λ, else −μ λ d / |d|, d the tangential displacement of a node from its
+    anchor.
+
+    At given normal forces λ it is the gradient of a convex energy. [Ascher 37-39, changed: sticking contacts do not
+    creep]
+    """
+
+    nodes: Index  #: (k,), no node twice
+    normal: Vec  #: unit, (k, 3)
+    anchors: Vec  #: (k, 3) [m]
+    most: Vec  #: μ λ [N], (k,)
+    stiffness: Vec  #: k [N/m], (k,)
+    point: Vec  #: reference point of the ground at the present time [m], (3,)
+
+    def add_force(self, x: Vec, force: Vec) -> float:
+        """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
+        offset, distance = self._offset(x)
+        force[self.nodes] -= self._secant_stiffness(distance)[:, None] * offset
+        stretch = np.minimum(distance, self.most / self.stiffness)
+        return float((self.stiffness * stretch * (distance - 0.5 * stretch)).sum())
+
+    def add_stiffness(self, x: Vec, blocks: Vec) -> None:
+        """Add to the diagonal blocks of K, (n, 3, 3) [N/m], those of a parabola that touches the energy at x from
+        above, so that sliding nodes do not overshoot."""
+        stiffness = self._secant_stiffness(self._offset(x)[1])
+        blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
+
+    def remembered(self, x: Vec) -> dict[str, Vec]:
+        """Return the memory at positions x of all nodes, (n, 3): sliding nodes have dragged their anchors along."""
+        offset, distance = self._offset(x)
+        anchors = x[self.nodes] - (self._secant_stiffness(distance) / self.stiffness)[:, None] * offset
+        return {STUCK_NODES: self.nodes.astype(float), ANCHORS: (anchors - self.point).ravel()}
+
+    def _offset(self, x: Vec) -> tuple[Vec, Vec]:
+        offset = along(x[self.nodes] - self.anchors, self.normal)
+        return offset, np.linalg.norm(offset, axis=1)
+
+    def _secant_stiffness(self, distance: Vec) -> Vec:
+        """Return force over distance, (k,) [N/m]."""
+        stiffness: Vec = np.minimum(self.stiffness, self.most / np.maximum(distance, NOWHERE))
+        return stiffness
+
+
+def with_anchors(memory: Mapping[str, Vec], friction: StaticFriction | None, x: Vec) -> dict[str, Vec]:
+    """Return a memory with the anchors at positions x of all nodes, (n, 3) [m], in place of earlier ones; None has
+    none."""
+    others = {key: value for key, value in memory.items() if key not in (STUCK_NODES, ANCHORS)}
+    return others if friction is None else others | friction.remembered(x)

@@ -1,0 +1,363 @@
+"""The element loop of mixed finite elements: stretches are unknowns, and are condensed inside of each tetrahedron.
+
+With F = R S, z̄ = vec S at positions and z what an iteration has of it, both in the order 11, 22, 33, 12, 13, 23.
+ψ(z) is the material's energy at F = S(z), since it does not see R. λ = D μ are the multipliers of z = z̄.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from ..materials.algebra import decompose, dot
+from ..materials.lanes import (
+    ENERGY,
+    GRADIENT,
+    LANES,
+    LEFT,
+    MATERIAL_KERNEL,
+    RIGHT,
+    SIGMA,
+    STRESS,
+    TANGENT,
+    put,
+    vector,
+)
+from ..threads import inlined, kernel
+from .elastic_kernels import (
+    VOLUME,
+    MaterialKernel,
+    corner_blocks,
+    corner_forces,
+    load_block,
+    store_blocks,
+    store_forces,
+)
+from .energy_kernels import store_energies
+from .fiber_kernels import BODY, load_constants
+
+#: of the largest singular value: two that are opposite have no one R, and what turns between them has no stretch
+FLOOR = 0.1
+TINY = 1.0e-300
+
+# where a chunk keeps what the material's kernels would write over
+ALONG = 0  #: A = ∂z̄/∂F, 6 x 9, F column-major
+BENT = 54  #: H A, 6 x 9
+HESSIAN = 108  #: H = ∂²ψ/∂z², 6 x 6
+ROOM = 144
+
+TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
+KERNELS = (MaterialKernel, MaterialKernel)
+
+
+@kernel(MATERIAL_KERNEL)
+def nothing(work, project):  # type: ignore[no-untyped-def]
+    """What fibers add where there are none."""
+    return
+
+
+@inlined
+def _pair(entry):  # type: ignore[no-untyped-def]
+    """Row and column of an entry of z."""
+    if entry < 3:
+        return entry, entry
+    return (0 if entry < 5 else 1), (1 if entry == 3 else 2)
+
+
+@inlined
+def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
+    """Where ∂P_ij/∂F_km stands."""
+    if j == m:
+        return TANGENT + 9 * j + 3 * i + k
+    if j < m:
+        i, j, k, m = k, m, i, j
+    return TANGENT + 9 * (2 + j + m) + 3 * i + k
+
+
+@inlined
+def _six(left, a, step, right, b, other):  # type: ignore[no-untyped-def]
+    """Σ of six products, as far apart as these steps say."""
+    return (
+        left[a] * right[b] + left[a + step] * right[b + other] + left[a + 2 * step] * right[b + 2 * other]
+        + left[a + 3 * step] * right[b + 3 * other] + left[a + 4 * step] * right[b + 4 * other]
+        + left[a + 5 * step] * right[b + 5 * other]
+    )
+
+
+@inlined
+def _share(s, t, floor):  # type: ignore[no-untyped-def]
+    """2 σ_i/(σ_i + σ_j)."""
+    return 2.0 * s / max(s + t, floor)
+
+
+@inlined
+def _blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+    return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
+
+
+@inlined
+def frames_of(work, lane):  # type: ignore[no-untyped-def]
+    """Columns of U and of V, σ and the floor of sums of two of these."""
+    sigma = vector(work, SIGMA, lane)
+    return ((vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)),
+            (vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)),
+            sigma, max(FLOOR * sigma[0], TINY))
+
+
+@inlined
+def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
+    """Entry (p, q) of V Ŝ Vᵀ. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
+    a, b, c = v
+    return (
+        d[0] * a[p] * a[q] + d[1] * b[p] * b[q] + d[2] * c[p] * c[q] + e[0] * (a[p] * b[q] + b[p] * a[q])
+        + e[1] * (a[p] * c[q] + c[p] * a[q]) + e[2] * (b[p] * c[q] + c[p] * b[q])
+    )
+
+
+@inlined
+def stretch_of(v, d, e):  # type: ignore[no-untyped-def]
+    """The six of V Ŝ Vᵀ."""
+    return (_stretch_entry(v, d, e, 0, 0), _stretch_entry(v, d, e, 1, 1), _stretch_entry(v, d, e, 2, 2),
+            _stretch_entry(v, d, e, 0, 1), _stretch_entry(v, d, e, 0, 2), _stretch_entry(v, d, e, 1, 2))
+
+
+@inlined
+def _rate(work, lane):  # type: ignore[no-untyped-def]
+    """dz̄ = A vec dF of the dF in the place of F: V Ŝ Vᵀ, Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V."""
+    u, v, sigma, floor = frames_of(work, lane)
+    x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
+    # columns of dF V
+    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    s, t, w = sigma
+    e = (
+        0.5 * (_share(s, t, floor) * dot(u[0], q) + _share(t, s, floor) * dot(u[1], p)),
+        0.5 * (_share(s, w, floor) * dot(u[0], r) + _share(w, s, floor) * dot(u[2], p)),
+        0.5 * (_share(t, w, floor) * dot(u[1], r) + _share(w, t, floor) * dot(u[2], q)),
+    )
+    return stretch_of(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
+
+
+@inlined
+def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
+    u, v, sigma, floor = frames
+    x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
+    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    s, t, w = sigma
+    mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
+    one = _blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
+    two = _blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
+    three = _blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
+    return (_blend(one, v[0][0], two, v[1][0], three, v[2][0]), _blend(one, v[0][1], two, v[1][1], three, v[2][1]),
+            _blend(one, v[0][2], two, v[1][2], three, v[2][2]))
+
+
+@inlined
+def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
+    put(work, slot, lane, columns[0])
+    put(work, slot + 3, lane, columns[1])
+    put(work, slot + 6, lane, columns[2])
+
+
+@inlined
+def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """S of six stretches as F."""
+    put(work, GRADIENT, lane, (a, d, e))
+    put(work, GRADIENT + 3, lane, (d, b, f))
+    put(work, GRADIENT + 6, lane, (e, f, c))
+
+
+@inlined
+def _stress(work, room, multipliers, block):  # type: ignore[no-untyped-def]
+    """P = Aᵀ λ."""
+    for column in range(9):
+        for lane in range(LANES):
+            a, row = (ALONG + column) * LANES + lane, 9 * LANES
+            work[(STRESS + column) * LANES + lane] = (
+                room[a] * multipliers[block, 0, lane] + room[a + row] * multipliers[block, 1, lane]
+                + room[a + 2 * row] * multipliers[block, 2, lane] + room[a + 3 * row] * multipliers[block, 3, lane]
+                + room[a + 4 * row] * multipliers[block, 4, lane] + room[a + 5 * row] * multipliers[block, 5, lane])
+
+
+@kernel(types.void(types.float64[::1], types.float64[::1], TABLE, TABLE, types.int64))
+def second_order(work, room, slope, hessian, block):  # type: ignore[no-untyped-def]
+    """ψ' = Qᵀ vec P and H = Qᵀ (∂P/∂F) Q of what the material says at F = S(z), Q from z to S. [MFEM 6]"""
+    for entry in range(6):
+        i, j = _pair(entry)
+        for lane in range(LANES):
+            s = work[(STRESS + i + 3 * j) * LANES + lane]
+            if i != j:
+                s += work[(STRESS + j + 3 * i) * LANES + lane]
+            slope[block, entry, lane] = s
+        for other in range(6):
+            k, m = _pair(other)
+            for lane in range(LANES):
+                s = work[slot_of(i, j, k, m) * LANES + lane]
+                if i != j:
+                    s += work[slot_of(j, i, k, m) * LANES + lane]
+                if k != m:
+                    s += work[slot_of(i, j, m, k) * LANES + lane]
+                    if i != j:
+                        s += work[slot_of(j, i, m, k) * LANES + lane]
+                room[(HESSIAN + 6 * entry + other) * LANES + lane] = s
+                hessian[block, 6 * entry + other, lane] = s
+
+
+@kernel("void(f8[::1], f8[::1])")
+def tangent_of(work, room):  # type: ignore[no-untyped-def]
+    """Aᵀ H A in place of the material's ∂P/∂F. [MFEM 6]"""
+    row, entry = 9 * LANES, 6 * LANES
+    for k in range(6):
+        for column in range(9):
+            for lane in range(LANES):
+                # H is symmetric: its column k for its row
+                room[(BENT + 9 * k + column) * LANES + lane] = _six(
+                    room, (HESSIAN + k) * LANES + lane, entry, room, (ALONG + column) * LANES + lane, row)
+    for j in range(3):
+        for m in range(j + 1):
+            for i in range(3):
+                for k in range(3):
+                    out = slot_of(i, j, k, m) * LANES
+                    for lane in range(LANES):
+                        work[out + lane] = _six(room, (ALONG + i + 3 * j) * LANES + lane, row,
+                                                room, (BENT + k + 3 * m) * LANES + lane, row)
+
+
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, types.float64[:, ::1], types.float64[:, ::1], TABLE, TABLE, TABLE,
+                   TABLE, TABLE, TABLE, TABLE))
+def linearise(  # type: ignore[no-untyped-def]
+    start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, rooms,
+    z, z_bar, slope, hessian, multipliers, forces, blocks,
+):
+    """Condensed forces f̂ = −V Jᵀ Aᵀ [ψ' + H (z̄ − z)] and blocks of K̂ = −V Jᵀ Aᵀ H A J, H positive semi-definite.
+
+    x: (n, 3) [m]. z: (b, 6, LANES), set to z̄ where it is no stretch of an element that is right side out. Writes z̄, ψ',
+    H (b, 36, LANES) and λ = ψ' + H (z̄ − z), chunks start to stop. [MFEM 6]
+    """
+    chunks, count = works.shape[0], nodes.shape[0]
+    for chunk in range(start, stop):
+        work, room = works[chunk], rooms[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            decompose(work)
+            for lane in range(LANES):
+                frames = frames_of(work, lane)
+                put_columns(room, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+                put_columns(room, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+                put_columns(room, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
+                z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
+                z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
+            for lane in range(LANES):
+                a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
+                d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
+                second = a * b - d * d
+                third = c * second - a * f * f - b * e * e + 2.0 * d * e * f
+                if not (a > 0.0 and second > 0.0 and third > 0.0):
+                    for entry in range(6):
+                        z[block, entry, lane] = z_bar[block, entry, lane]
+                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
+                              z[block, 4, lane], z[block, 5, lane])
+            stress(work, True)
+            tangent(work, True)
+            load_constants(work, fibers, block)
+            fiber_stress(work, True)
+            fiber_tangent(work, True)
+            second_order(work, room, slope, hessian, block)
+            for entry in range(6):
+                for lane in range(LANES):
+                    multipliers[block, entry, lane] = slope[block, entry, lane]
+                for other in range(6):
+                    for lane in range(LANES):
+                        multipliers[block, entry, lane] += hessian[block, 6 * entry + other, lane] * (
+                            z_bar[block, other, lane] - z[block, other, lane])
+            _stress(work, room, multipliers, block)
+            tangent_of(work, room)
+            corner_forces(work)
+            corner_blocks(work)
+            store_forces(work, forces, block)
+            store_blocks(work, blocks, block)
+
+
+@kernel(types.void(types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1], *BODY[3:6],
+                   types.float64[:, ::1], TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.float64[::1]))
+def lead(  # type: ignore[no-untyped-def]
+    start, stop, x, moved, nodes, rest, constants, works, z, z_bar, slope, hessian, change, multipliers, energies,
+):
+    """Change of the stretches dz = z̄ − z + A J δx and multipliers λ = ψ' + H dz of a move δx, chunks start to stop.
+
+    x: where `linearise` was asked, (n, 3) [m]. moved: δx, (n, 3) [m]. Writes V dzᵀ H dz as well, (16 b,) [J].
+    [MFEM 7, 8]
+    """
+    chunks, count = works.shape[0], nodes.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            decompose(work)
+            load_block(work, moved, nodes, rest, constants, block)
+            for lane in range(LANES):
+                a, b, c, d, e, f = _rate(work, lane)
+                change[block, 0, lane] = z_bar[block, 0, lane] - z[block, 0, lane] + a
+                change[block, 1, lane] = z_bar[block, 1, lane] - z[block, 1, lane] + b
+                change[block, 2, lane] = z_bar[block, 2, lane] - z[block, 2, lane] + c
+                change[block, 3, lane] = z_bar[block, 3, lane] - z[block, 3, lane] + d
+                change[block, 4, lane] = z_bar[block, 4, lane] - z[block, 4, lane] + e
+                change[block, 5, lane] = z_bar[block, 5, lane] - z[block, 5, lane] + f
+            for entry in range(6):
+                for lane in range(LANES):
+                    multipliers[block, entry, lane] = slope[block, entry, lane]
+                for other in range(6):
+                    for lane in range(LANES):
+                        multipliers[block, entry, lane] += (
+                            hessian[block, 6 * entry + other, lane] * change[block, other, lane])
+            for lane in range(LANES):
+                bent = 0.0
+                for entry in range(6):
+                    bent += change[block, entry, lane] * (multipliers[block, entry, lane] - slope[block, entry, lane])
+                energies[block * LANES + lane] = bent * work[VOLUME * LANES + lane]
+
+
+@kernel(types.void(*BODY, *KERNELS, types.float64[:, ::1], TABLE, TABLE, types.float64, TABLE, TABLE,
+                   types.float64[::1]))
+def measure(  # type: ignore[no-untyped-def]
+    start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
+    forces, energies,
+):
+    """V (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, chunks start to stop. [MFEM 4]
+
+    x: (n, 3) [m].
+    """
+    chunks, count = works.shape[0], nodes.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_block(work, x, nodes, rest, constants, block)
+            decompose(work)
+            for lane in range(LANES):
+                frames = frames_of(work, lane)
+                a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
+                p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
+                s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
+                put_columns(work, STRESS, lane, pull_of(frames, p, q, r, s, t, w))
+                i = z[block, 0, lane] + share * change[block, 0, lane]
+                j = z[block, 1, lane] + share * change[block, 1, lane]
+                k = z[block, 2, lane] + share * change[block, 2, lane]
+                l = z[block, 3, lane] + share * change[block, 3, lane]
+                m = z[block, 4, lane] + share * change[block, 4, lane]
+                n = z[block, 5, lane] + share * change[block, 5, lane]
+                work[ENERGY * LANES + lane] = (
+                    p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
+                load_stretch(work, lane, i, j, k, l, m, n)
+            corner_forces(work)
+            store_forces(work, forces, block)
+            energy(work, False)
+            load_constants(work, fibers, block)
+            fiber_energy(work, False)
+            store_energies(work, energies, block)

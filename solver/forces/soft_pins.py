@@ -1,0 +1,36 @@
+"""Soft pins: springs from what is painted to where the animation has it, as strong as the paint."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .. import catalogue
+from ..coordinates.prescribed import OverTime
+from ..state import Index, Vec
+from .pulls import Pull
+
+
+class SoftPins(Pull):
+    """f = −k_i(t) (x_i − p_i(t)) on each node, k = Σ_v m_iv ω²(t) w_v / (1 − w_v), K = −k_i."""
+
+    def __init__(self, nodes: Index, held: csr_matrix, weights: OverTime, squared: OverTime, places: OverTime) -> None:
+        """nodes: (k,). held: how much mass of each painted vertex each node has, (k, s) [kg]. weights: painted, (s,) in
+        [0, 1] at a time. squared: the stiffness of each kg that is painted 0.5, (1,) at a time [1/s²]. places: where
+        the animation has each node, (k, 3) [m] at a time."""
+        super().__init__(nodes, np.zeros(len(nodes)), places)
+        self._held, self._weights, self._squared = held, weights, squared
+        self._steady = None if weights.moves or squared.moves else self._at(0.0)
+
+    def at_work(self, time: float) -> bool:
+        """Whether any of them holds at `time` [s]."""
+        return bool(self._firmness(time).any())
+
+    def _firmness(self, time: float) -> Vec:
+        return self._at(time) if self._steady is None else self._steady
+
+    def _at(self, time: float) -> Vec:
+        # between samples a curve may overshoot
+        weights = np.clip(self._weights.at(time), 0.0, catalogue.HARD)
+        firmness: Vec = max(float(self._squared.at(time)[0]), 0.0) * (self._held @ (weights / (1.0 - weights)))
+        return firmness

@@ -1,0 +1,37 @@
+"""The largest eigenvalues of a symmetric product, by block Krylov spaces: blocks miss none of several equal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..state import Vec
+
+DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found
+RESTARTS = 40
+TOLERANCE = 1.0e-9  #: residual of an eigenvector, as a share of its eigenvalue
+
+
+def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float = TOLERANCE) -> Vec:
+    """Orthonormal eigenvectors (m, b) of the largest eigenvalues of a symmetric product, from a block (m, b).
+
+    The first `count` of them are exact; what has not settled after many restarts is as near as they came.
+    """
+    block = np.linalg.qr(first)[0]
+    for _ in range(RESTARTS):
+        basis, image = [block], [product(block)]
+        for _ in range(DEPTH - 1):
+            new, have = image[-1], np.concatenate(basis, axis=1)
+            for _ in range(2):  # twice is enough
+                new = np.linalg.qr(new - have @ (have.T @ new))[0]
+            basis.append(new)
+            image.append(product(new))
+        have, images = np.concatenate(basis, axis=1), np.concatenate(image, axis=1)
+        values, vectors = np.linalg.eigh(0.5 * (have.T @ images + images.T @ have))
+        chosen = vectors[:, : -len(block.T) - 1 : -1]
+        block, moved = have @ chosen, images @ chosen
+        left = np.linalg.norm(moved - block * values[: -len(block.T) - 1 : -1], axis=0)[:count]
+        if (left <= tolerance * values[: -count - 1 : -1]).all():
+            break
+    return block

@@ -1,0 +1,49 @@
+"""The factor of a body's rest shape, rotated with its nodes: it does not age where the body is violent."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..state import Vec
+from .problem import StageProblem
+from .reused_factor import ReusedFactor
+
+
+class CorotatedFactor:
+    """R L⁻ᵀ L⁻¹ Rᵀ, L of the matrix of the rest shape and R the rotation of each node's neighbourhood.
+
+    Elements that are crushed for a moment are stiff there and soft in the next iteration. This factor knows neither of
+    them nor of contacts, so secant pairs of a few iterations separate these from the lasting stiffness of the body.
+    """
+
+    def __init__(self) -> None:
+        self._reused = ReusedFactor(math.inf)
+        self._problem: StageProblem | None = None
+
+    def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
+        """Prepare for a stage: factor if there is no factor, and rotate it to the positions at these unknowns. Returns
+        whether it can be used; not so if it had to be made in double precision. Raises StepFailed."""
+        resting = problem.about_rest_shape()
+        if not self._reused.is_single_for(resting):
+            self._reused.ready(resting, np.zeros_like(unknowns))
+            if not self._reused.is_single_for(resting):
+                return False
+            problem.system.edges.turning.forget()
+        self._reused.ready(resting, np.zeros_like(unknowns))
+        self._problem = problem
+        problem.system.edges.turning.follow(problem.positions(problem.velocities(unknowns)))
+        return True
+
+    def solve(self, right: Vec) -> Vec:
+        """Return the solution of a right-hand side for the stage that was prepared."""
+        if self._problem is None:
+            raise ValueError("no factor is kept")
+        turning, order = self._problem.system.edges.turning, self._problem.order
+        return turning.from_rest(self._reused.solve(turning.to_rest(right, order)), order)
+
+    def forget(self) -> None:
+        """Discard the factor."""
+        self._reused.forget()
+        self._problem = None

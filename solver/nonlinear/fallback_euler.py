@@ -1,0 +1,57 @@
+"""Fallback of a stage that does not converge: a linearised, dissipative step of backward Euler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..errors import StepFailed
+from ..state import Vec
+from .interface import StageSolver
+from .limits import StopRule
+from .problem import StageProblem
+
+CONDENSED = 0.5  #: tolerance relative to the first residual where velocities are condensed
+FALLBACK_ITERATIONS = 4  #: most iterations of a fallback step
+
+
+class StageNotConverged(StepFailed):
+    """A stage that did not converge and may be replaced by a linearised step."""
+
+
+@contextmanager
+def raises_not_converged(problem: StageProblem) -> Iterator[None]:
+    """Turn a StepFailed inside into StageNotConverged. A stage without inertia still raises StepFailed: no step of
+    Euler could replace it."""
+    try:
+        yield
+    except StepFailed as failure:
+        if problem.stage.inertia:
+            raise StageNotConverged(str(failure), failure.object) from failure
+        raise
+
+
+class FallbackEuler(StageSolver):
+    """A dissipative step: iterations with projected stiffness from the initial positions until a full step is taken,
+    each of which lowers the incremental potential, which is there the body's energy."""
+
+    def __init__(self) -> None:
+        self.limits = StopRule(CONDENSED, FALLBACK_ITERATIONS, 0.0, strain_left=1.0, accepts=True)
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Return rates (3 p,) with a lower potential than zero rates have. Raises StepFailed."""
+        at_rest = np.zeros_like(guess)
+        at, fraction = problem.evaluate(at_rest), 0.0
+        for _ in range(FALLBACK_ITERATIONS):
+            if fraction == 1.0:
+                break
+            problem.factor(at.unknowns, False)
+            try:
+                at, fraction = problem.search(at, problem.system.linear.solve(-at.residual))
+            except StepFailed:
+                if at.unknowns is at_rest:
+                    raise
+                break  # no further decrease
+        return at.unknowns

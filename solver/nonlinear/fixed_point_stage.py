@@ -1,0 +1,197 @@
+"""A stage with condensed velocities, solved by quasi-Newton sweeps on a factor of several stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..assembly.products import Products
+from ..coordinates.free_nodes import FreeNodes
+from ..linear.interface import NotPositiveDefinite
+from ..parts.interface import FixedPointSweeps
+from ..parts.stage import NodeStage
+from ..state import Index, State, Vec
+from .anderson import DEPTH, Anderson
+from .limits import StopRule, remaining
+from .problem import NEGLIGIBLE_STEP
+
+#: sweeps on one factor in one stage: one that needs a few more is nearly converged, and another factor costs six
+MAX_SWEEPS = 20
+FACTORS = 5  #: factors in one stage
+#: limits of both with early stopping: more of them seldom converge
+EARLY_SWEEPS, EARLY_FACTORS = 14, 2
+DIVERGED = 20.0  #: relative to the smallest change so far: a larger one diverges
+#: largest relative change of an edge in a sweep; a longer one is cut to it
+LONGEST = 0.5
+#: relative change of an edge: sweeps that end above it are far from the root, as the true K, definite or nearly so,
+#: overshoots; then the projected one is factored
+ASTRAY = 0.02
+CUT = 4  #: cut sweeps on one factor: after these a factor made nearer to the root converges sooner
+
+
+#: sweeps on a stage factored at positions and velocities, (n, 3), with K projected to negative semi-definite where the
+#: last argument is true. Raises NotPositiveDefinite
+SweepsAt = Callable[[Vec, Vec, bool], FixedPointSweeps]
+
+#: f and products with the true K at positions and velocities, (n, 3), of fields (c, n, 3)
+ProductsAt = Callable[[Vec, Vec, Vec], Products]
+
+
+class FixedPointStage:
+    """The reused factor, its Anderson acceleration, and the nodes' accelerations in the last stage."""
+
+    def __init__(self) -> None:
+        self._anderson, self._columns = Anderson(DEPTH), np.zeros((2, 0, 3))
+        self.forget()
+
+    def forget(self) -> None:
+        """Discard the factor and the history of earlier stages."""
+        self._drop()
+        self._acceleration: Vec | None = None
+        self._indefinite = False  #: whether the true K was indefinite when it was last tried
+
+    def _drop(self) -> None:
+        self._anderson.clear()
+        self._sweeps: FixedPointSweeps | None = None
+        self._p: Vec | None = None
+
+    def _first(self, sweeps_at: SweepsAt, at: Iterate) -> FixedPointSweeps:
+        """Return sweeps on a factor of the true K, or of the projected one where the true one is indefinite, or was so
+        last: that is only found out by factoring."""
+        self._indefinite, was_indefinite = False, self._indefinite
+        if not was_indefinite:
+            try:
+                return sweeps_at(at.x, at.v, False)
+            except NotPositiveDefinite:
+                self._indefinite = True
+        return sweeps_at(at.x, at.v, True)
+
+    def solve_stage(self, sweeps_at: SweepsAt, products_at: ProductsAt, stage: NodeStage, start: State, base: Vec,
+                    coordinates: FreeNodes, limits: StopRule, extent: float) -> State | None:
+        """Return the state at the end of the stage that `Coupled` solves; None where the sweeps do not converge.
+
+        base: coordinates at zero rates, (3 f,). extent: of the body [m].
+        """
+        v = coordinates.spread(self._predicted_rates(stage, start, coordinates), stage.w)
+        at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
+        for _ in range(EARLY_FACTORS if limits.strain_left else FACTORS):
+            if self._sweeps is None or not self._sweeps.serves(at.x, stage, start, not limits.strain_left):
+                self._drop()
+                try:
+                    self._sweeps = self._first(sweeps_at, at) if at.strain <= ASTRAY else sweeps_at(at.x, at.v, True)
+                except (NotPositiveDefinite, np.linalg.LinAlgError):
+                    break
+            if self._iterate(at, products_at, stage, limits, extent):
+                self._p = at.p
+                free = coordinates.free
+                after = State(stage.time, at.x[free].ravel(), at.v[free].ravel(), start.memory)
+                self._acceleration = (after.u - stage.v_hat[free].ravel()) / (stage.a * stage.h)
+                return after
+            self._drop()
+            if not at.may_converge or at.sweeps >= limits.iterations:
+                break
+        self.forget()
+        return None
+
+    def _iterate(self, at: Iterate, products_at: ProductsAt, stage: NodeStage, limits: StopRule, extent: float) -> bool:
+        """Sweep from an iterate, which is updated in place; return whether it converged."""
+        assert self._sweeps is not None
+        self._anderson.start()
+        sizes: list[float] = []
+        last, before, cut = 0.0, 0.0, 0
+        most = EARLY_SWEEPS if limits.strain_left else MAX_SWEEPS
+        for _ in range(min(most, limits.iterations - at.sweeps)):
+            at.sweeps += 1
+            v, columns = at.v, self._columns_of(at)
+            columns[0], columns[1] = v, at.p
+            here = products_at(at.x, v, columns)
+            if len(here.contacts) and not self._sweeps.includes_contacts:
+                at.may_converge = True  # with a factor that includes contacts
+                return False
+            change = self._sweeps.change(here, stage)
+            size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
+            if not at.goal:
+                at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), NEGLIGIBLE_STEP * extent)
+            sizes.append(size)
+            if not np.isfinite(size) or size > DIVERGED * min(sizes):
+                return False
+            at.strain = strain = self._sweeps.strain(change)
+            if strain > LONGEST:
+                last, before, cut, at.may_converge = 0.0, 0.0, cut + 1, True
+                self._anderson.start()
+                at.move(at.z + LONGEST / strain * change)
+                if cut == CUT:
+                    return False
+                continue
+            at.move(self._anderson.next(at.z.ravel(), change.ravel(), 2 * at.z[0].size))
+            at.may_converge = size < sizes[0]
+            # a tolerance relative to a large first change would be a large error at the start of the next step
+            if remaining(strain, last) <= limits.strain_left if limits.strain_left else _remaining(size,
+                                                                                                   before) <= at.goal:
+                return True
+            last, before = strain, size
+        return False
+
+    def _columns_of(self, at: Iterate) -> Vec:
+        """Return storage for two fields, (2, n, 3)."""
+        if self._columns.shape[1:] != at.z.shape[1:]:
+            self._columns = np.zeros((2, *at.z.shape[1:]))
+        return self._columns
+
+    def _predicted_rates(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
+        """Return rates at the stage's end, (3 f,), with the accelerations of the last stage."""
+        if self._acceleration is None:
+            return start.u
+        predicted: Vec = stage.v_hat[coordinates.free].ravel() + stage.a * stage.h * self._acceleration
+        return predicted
+
+
+class Iterate:
+    """x − b h v, b h v and the auxiliary field p: (3, n, 3) [m], [m], [m s].
+
+    Where positions and velocities are consistent the first is zero, and stays so under linear combinations.
+    """
+
+    def __init__(self, base: Vec, z: Vec, seconds: float) -> None:
+        self.z, self._base, self._seconds = z, base, seconds
+        self.goal = 0.0  #: tolerance of the last sweep's change [m], from that of the first
+        self.sweeps = 0  #: sweeps so far
+        self.strain = 0.0  #: largest relative change of an edge that the last sweep asked for
+        self.may_converge = False  #: whether a factor made at this iterate may converge
+
+    @classmethod
+    def at(cls, stage: NodeStage, base: Vec, prescribed: Index, v: Vec, p: Vec | None) -> Iterate:
+        """Return the iterate with velocities (n, 3) from base, (n, 3), in which prescribed nodes are at the stage's
+        end."""
+        seconds = stage.b * stage.h
+        base[prescribed] -= seconds * v[prescribed]
+        return cls(base, np.stack([np.zeros_like(v), seconds * v, np.zeros_like(v) if p is None else p]), seconds)
+
+    @property
+    def x(self) -> Vec:
+        """Return positions (n, 3) [m]."""
+        out: Vec = self._base + (self.z[0] + self.z[1])
+        return out
+
+    @property
+    def v(self) -> Vec:
+        """Return velocities (n, 3) [m/s]."""
+        out: Vec = self.z[1] / self._seconds
+        return out
+
+    @property
+    def p(self) -> Vec:
+        """Return p, (n, 3) [m s]."""
+        out: Vec = self.z[2]
+        return out
+
+    def move(self, z: Vec) -> None:
+        """Set the fields from flat values."""
+        self.z = z.reshape(self.z.shape)
+
+
+def _remaining(size: float, last: float) -> float:
+    """Return the change of further sweeps, if each converges no faster than the last two, at least a fifth."""
+    return max(remaining(size, last), 0.25 * size)
+

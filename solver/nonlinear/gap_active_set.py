@@ -1,0 +1,249 @@
+"""Newton's method with inequality constraints on gaps: each direction solves a quadratic program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..constraints.bounded_program import BoundedProgram
+from ..contact.laws.interface import Bounds, Gaps
+from ..errors import StepFailed
+from ..parts.line_search import search
+from ..state import Vec
+from .fallback_euler import StageNotConverged
+from .interface import StageSolver
+from .intersection_free import COMPLIANT_PINS_REMEDY, stiffness_product
+from .limits import remaining as remaining
+from .problem import LARGEST_STEP, Evaluation, StageProblem
+
+MAX_ITERATIONS = 60  #: iterations before the stage has not converged
+#: rounds of contact detection along a direction in an iteration: new pairs are added to the program
+DETECTION_ROUNDS = 4
+INDETERMINATE = 1.0e-9  #: relative to the mean diagonal of the constraints' Delassus matrix: regularises redundant gaps
+PENALTY_RATIO = 2.0  #: penalty of a violated gap relative to the largest multiplier
+CLOSED = 0.05  #: admissible violation relative to the smallest gap that is kept open
+FREE = 1.0e-6  #: relative to that: violation without a penalty
+CLOSER = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
+SHORTEST = 1.0e-8  #: smallest step length of the line search
+CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
+
+
+@dataclass(frozen=True)
+class PenalisedEvaluation:
+    """A trial point with a penalty for its violated gaps."""
+
+    at: Evaluation
+    merit: float  #: merit plus penalty [J]
+    violation: float  #: largest violation of a gap [m]
+    size: float
+    norm: float
+
+
+class GapActiveSet:
+    """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
+
+    def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:
+        """open_by: the smallest gap that is kept open [m]."""
+        self._problem, self._bounds, self._limits = problem, bounds, solver.limits
+        self._closed = CLOSED * open_by
+        self._seconds = problem.stage.b * problem.stage.h
+        self._columns = (3 * problem.order[:, None] + np.arange(3)).ravel()
+        self._zero_motion = np.zeros((len(problem.physics.mass), 3))
+        self._penalty = 0.0  #: of the rate of a gap [N s]
+
+    def solve(self, step_start: Vec, guess: Vec) -> Vec:
+        """Return unknowns (3 p,) [m/s]. Raises StepFailed, StageNotConverged where a linearised step may replace the
+        stage.
+
+        step_start: positions at the start of the step, (n, 3) [m], free of intersections. guess: velocities, (3 p,).
+        """
+        unknowns, prescribed_left = self._start(step_start, guess)
+        goal, last, impulse = -1.0, 0.0, np.zeros(0)
+        for count in range(MAX_ITERATIONS):
+            problem = self._problem.displaced_by(-prescribed_left) if prescribed_left.any() else self._problem
+            try:
+                problem.factor(unknowns, False)
+                at = problem.evaluate(unknowns)
+                goal = self._limits.goal(problem, at) if goal < 0.0 else goal
+                direction, impulse, gaps = self._direction(problem, at, prescribed_left)
+                if prescribed_left.any():
+                    unknowns, prescribed_left = self._advanced(problem, unknowns, direction, prescribed_left)
+                    continue
+                after, fraction = self._searched(problem, at, direction, impulse, gaps)
+            except StepFailed as failure:
+                if self._limits.accepts and count and not prescribed_left.any():
+                    return self._finished(unknowns)
+                raise self._not_converged(str(failure), failure.object) from failure
+            moved = problem.strain(fraction * direction)
+            unknowns = after.unknowns
+            if fraction == 1.0 and self._is_solved(problem, after, impulse, gaps, direction, goal, moved, last):
+                return self._finished(unknowns)
+            last = moved if fraction == 1.0 else 0.0
+        if self._limits.accepts and not prescribed_left.any():
+            return self._finished(unknowns)
+        raise self._not_converged(f"gaps did not settle in {MAX_ITERATIONS} iterations", self._problem.physics.body_of(
+            self._problem.worst_node(at)))
+
+    def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
+        """Return unknowns as near to a guess as contact allows, and the remaining prescribed displacement [m]."""
+        problem = self._problem
+        end = problem.positions(problem.velocities(guess))
+        fractions = problem.physics.largest_steps(step_start, end)
+        if fractions.min() == 1.0:
+            return guess, self._zero_motion
+        x = step_start + fractions[:, None] * (end - step_start)
+        if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
+            x = step_start + problem.physics.largest_step(step_start, end) * (end - step_start)
+        for bound in self._bounds:
+            bound.add_near_pairs(x)
+        unknowns = problem.unknowns_at(x)
+        prescribed_left = problem.positions(problem.velocities(unknowns)) - x
+        prescribed_left[problem.order] = 0.0
+        return unknowns, prescribed_left
+
+    def _direction(self, problem: StageProblem, at: Evaluation, prescribed_left: Vec) -> tuple[Vec, Vec, Gaps]:
+        """Return the direction (3 p,) [m/s], the multipliers of all gaps (k,) [N s], and the gaps.
+
+        Pairs that the direction would bring into contact are added to the program, so one program finds all pairs of an
+        impact.
+        """
+        start = problem.positions(problem.velocities(at.unknowns))
+        residual = at.residual
+        if prescribed_left.any():
+            lin = problem.forces.linearise_at(start, None, problem.stage.time)
+            residual = residual - problem.stage.a * problem.stage.h * stiffness_product(lin, problem.tets,
+                                                                                        prescribed_left)[
+                problem.order].ravel()
+        free = problem.system.linear.solve(-residual)
+        for _ in range(DETECTION_ROUNDS):
+            gaps = self._gaps(start)
+            direction, impulse = self._gap_program(problem, gaps, free, prescribed_left)
+            moved = problem.displacement(direction) + prescribed_left
+            fractions = problem.physics.largest_steps(start, start + moved)
+            if fractions.min() == 1.0:
+                break
+            known = len(gaps.gap)
+            for bound in self._bounds:
+                bound.add_near_pairs(start + fractions[:, None] * moved)
+            if len(self._gaps(start).gap) == known:
+                break
+        return direction, impulse, gaps
+
+    def _gap_program(self, problem: StageProblem, gaps: Gaps, free: Vec, prescribed_left: Vec) -> tuple[Vec, Vec]:
+        """Return the direction nearest to an unconstrained one that leaves gaps open to first order, and its
+        multipliers."""
+        N = gaps.normals[:, self._columns]
+        wanted = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
+        impulse, direction = np.zeros(len(gaps.gap)), free
+        near = np.flatnonzero(N @ free - wanted < 0.0)
+        # gaps that the other multipliers would close are added in turn
+        while len(near):
+            rows = N[near]
+            solutions = _solved(problem, rows)
+            W = rows @ solutions
+            W = 0.5 * (W + W.T)
+            W[np.diag_indices_from(W)] += INDETERMINATE * float(np.trace(W)) / max(len(W), 1) + _TINY
+            slip = rows @ free - wanted[near]
+            impulses = BoundedProgram(W, slip).solve(slip, np.zeros(len(near)), np.full(len(near), np.inf))
+            direction = free + solutions @ impulses
+            short = np.flatnonzero(N @ direction - wanted < -1.0e-6 * self._closed / self._seconds)
+            news = np.setdiff1d(short, near)
+            if not len(news):
+                break
+            near = np.union1d(near, news)
+        if len(near):
+            impulse[near] = impulses
+        return direction, impulse
+
+    def _advanced(self, problem: StageProblem, unknowns: Vec, direction: Vec, prescribed_left: Vec) -> tuple[Vec, Vec]:
+        """Return unknowns and the remaining prescribed displacement after a step that is as long as contact allows.
+        Raises StepFailed."""
+        fraction = problem.longest(unknowns, problem.displacement(direction) + prescribed_left)
+        if fraction < SHORTEST:
+            furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
+            x = problem.positions(problem.velocities(unknowns))[furthest]
+            raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near "
+                             f"({', '.join(f'{c:.4g}' for c in x)}) m and something is before it",
+                             problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+        return unknowns + fraction * direction, (1.0 - fraction) * prescribed_left
+
+    def _searched(self, problem: StageProblem, at: Evaluation, direction: Vec, impulse: Vec,
+                  gaps: Gaps) -> tuple[Evaluation, float]:
+        """Return the first of the steps that lowers the penalised merit, and its length. Raises StepFailed."""
+        self._penalty = max(self._penalty, PENALTY_RATIO * float(impulse.max(initial=0.0)))
+        longest = problem.longest(at.unknowns, problem.displacement(direction))
+        contact_impulse = gaps.normals[:, self._columns].T @ impulse
+        start = self._penalised(at, gaps, contact_impulse)
+        slope = float(np.vdot(at.residual, direction)) - (start.merit - _merit(at))
+
+        def trial(step: float) -> PenalisedEvaluation:
+            there = problem.evaluate(at.unknowns + step * direction)
+            return self._penalised(there, self._gaps(problem.positions(problem.velocities(there.unknowns))),
+                                   contact_impulse)
+
+        whole = trial(longest) if longest == 1.0 else None
+        if whole is not None and whole.violation <= self._closed and whole.size <= CLOSER * start.size:
+            return whole.at, 1.0
+        found = search(start, trial, longest, SHORTEST * longest, min(slope, 0.0), problem.noise(at))
+        if found is None:
+            raise problem.failed("no step lowers the energy and keeps gaps open", at)
+        return found[0].at, found[1]
+
+    def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
+        short = float(np.maximum(-gaps.gap - FREE * self._closed, 0.0).sum())
+        prescribed_left = np.abs(at.residual - contact_impulse)
+        return PenalisedEvaluation(at, _merit(at) + self._penalty * short / self._seconds,
+                                   float(-gaps.gap.min(initial=0.0)),
+                                   float(prescribed_left.max()), float(np.linalg.norm(prescribed_left)))
+
+    def _is_solved(self, problem: StageProblem, at: Evaluation, impulse: Vec, gaps: Gaps, direction: Vec, goal: float,
+                   moved: float, last: float) -> bool:
+        """Whether the remaining change is not visible, or the residual within its tolerance."""
+        now = self._gaps(problem.positions(problem.velocities(at.unknowns)))
+        if len(now.gap) and float(-now.gap.min()) > self._closed:
+            return False
+        if self._limits.strain_left:
+            return min(moved, remaining(moved, last)) <= self._limits.strain_left
+        if not problem.moves(direction):
+            return True
+        return float(np.abs(at.residual - gaps.normals[:, self._columns].T @ impulse).max(initial=0.0)) <= goal
+
+    def _gaps(self, x: Vec) -> Gaps:
+        found = [bound.gaps(x) for bound in self._bounds]
+        if len(found) == 1:
+            return found[0]
+        return Gaps(sp.vstack([one.normals for one in found], format="csr"),
+                    np.concatenate([one.gap for one in found]))
+
+    def _finished(self, unknowns: Vec) -> Vec:
+        """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""
+        problem = self._problem
+        impulse = self._direction(problem, problem.evaluated(unknowns), self._zero_motion)[1]
+        forces, first = impulse / (problem.stage.a * problem.stage.h), 0
+        x = problem.positions(problem.velocities(unknowns))
+        for bound in self._bounds:
+            count = len(bound.gaps(x).gap)
+            bound.record_forces(x, forces[first : first + count])
+            first += count
+        return unknowns
+
+    def _not_converged(self, message: str, name: str | None) -> StepFailed:
+        kind = StageNotConverged if self._limits.strain_left and self._problem.stage.inertia else StepFailed
+        return kind(message, name, CLEARANCE_REMEDY)
+
+
+def _merit(at: Evaluation) -> float:
+    return np.inf if at.merit is None else at.merit
+
+
+def _solved(problem: StageProblem, rows: sp.csr_matrix) -> Vec:
+    """Return A⁻¹ Nᵀ, (3 p, k)."""
+    right = rows.toarray().T
+    return np.column_stack([problem.system.linear.solve(np.ascontiguousarray(right[:, k]))
+                            for k in range(right.shape[1])]) if right.shape[1] else right
+
+
+_TINY = float(np.finfo(float).tiny)

@@ -1,0 +1,116 @@
+"""Initial guesses of violent stages, in which the ballistic guess would wreck elements."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import StepFailed
+from ..state import Vec
+from .problem import Evaluation, StageProblem
+
+LARGE_STRAIN = 0.25  #: largest relative change of an edge by the ballistic guess that wrecks nothing
+BACKTRACK_FRACTIONS = (0.5, 0.25)  #: fractions of the way back that are tried one after the other
+#: relative to the inertial decrease: where the merit decreases less along the way back none is tried
+LEAST_DESCENT = 0.15
+#: relative change of an edge from which on a factor at the guess is out of date an iteration later
+VIOLENT_STRAIN = 0.35
+
+
+def is_violent_guess(problem: StageProblem, guess: Vec, step_start: Vec) -> bool:
+    """Whether the guess changes an edge so much that many elements are wrecked; arguments as for
+    `lowest_potential_start`."""
+    return problem.strain(problem.unknowns_at(step_start) - guess) > VIOLENT_STRAIN
+
+
+def lowest_potential_start(problem: StageProblem, guess: Vec, step_start: Vec) -> Vec:
+    """Return the point (3 p,) with the lowest incremental potential found between the ballistic guess and the positions
+    at the step's start; the guess itself where it strains no edge by much.
+
+    guess: ballistic velocities, (3 p,) [m/s]. step_start: equilibrium positions at the end of the last stage, (n, 3)
+    [m].
+    """
+    change = problem.unknowns_at(step_start) - guess
+    if problem.strain(change) <= LARGE_STRAIN:
+        return guess
+    ballistic = problem.evaluate(guess)
+    at_start = problem.evaluate(guess + change)
+    if ballistic.merit is None or at_start.merit is None:
+        return guess
+    tried = [ballistic, at_start]
+    fraction = _lowest(ballistic, at_start, change)
+    if 0.0 < fraction < 1.0:
+        tried.append(problem.evaluate(guess + fraction * change))
+    return min(tried, key=_merit).unknowns
+
+
+def contact_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Evaluation:
+    """Return the evaluation from which contact iterations start, with contact forces near the final ones.
+
+    At the contact-free fraction of the ballistic guess contact forces are too large by orders of magnitude. At the
+    step's start existing pairs have about their final forces, and the last factor, made nearby, improves them by one
+    solve. Of both the one with the lower potential is taken: sliding bodies continue as they did. step_start: positions
+    at the step's start, (n, 3) [m]. guess: ballistic unknowns, (3 p,) [m/s].
+    """
+    predicted = backtrack_to_step_start(problem, problem.evaluate(guess), step_start)
+    extrapolated = _extrapolated_by_last_factor(problem, step_start)
+    return predicted if extrapolated is None or _merit(predicted) <= _merit(extrapolated) else extrapolated
+
+
+def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Evaluation | None:
+    """Return an evaluation one solve with the last factor away from the step's start, (n, 3) [m]; None without such a
+    factor or decrease, or where prescribed motion intersects a body at rest."""
+    if not problem.has_current_factor:
+        return None
+    unknowns = problem.unknowns_at(step_start)
+    here = problem.positions(problem.velocities(unknowns))
+    others = np.ones(len(step_start), dtype=bool)
+    others[problem.order] = False
+    if not np.array_equal(here[others], step_start[others]) and problem.physics.largest_step(step_start, here) < 1.0:
+        return None
+    at_rest = problem.evaluate(unknowns)
+    if at_rest.merit is None or not math.isfinite(at_rest.merit):
+        return None
+    try:
+        return problem.search(at_rest, problem.direction(at_rest.residual))[0]
+    except StepFailed:
+        return None
+
+
+def backtrack_to_step_start(problem: StageProblem, at: Evaluation, step_start: Vec) -> Evaluation:
+    """Return the lowest of some evaluations on the way back to the step's start, if the incremental potential decreases
+    that way and nothing makes contact.
+
+    At the contact-free fraction of the ballistic guess contact forces are too large by orders of magnitude, and an
+    iteration only halves them. at: a point without intersections. step_start: (n, 3) [m].
+    """
+    change = problem.unknowns_at(step_start) - at.unknowns
+    # the decrease ends there by inertia alone, and sooner with forces that get smaller
+    if at.merit is None or -float(np.vdot(at.residual, change)) <= LEAST_DESCENT * problem.inertia_of(change):
+        return at
+    low, fraction = at, 0.0
+    for part in BACKTRACK_FRACTIONS:
+        tried = problem.evaluate(at.unknowns + (fraction + part) * change)
+        if _merit(tried) < _merit(low):
+            low = tried
+        if float(np.vdot(tried.residual, change)) < 0.0:  # still decreasing
+            fraction += part
+    if low is at:
+        return at
+    here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (at, low))
+    return low if problem.physics.largest_step(here, there) == 1.0 else at
+
+
+def _merit(at: Evaluation) -> float:
+    return math.inf if at.merit is None else at.merit
+
+
+def _lowest(first: Evaluation, last: Evaluation, change: Vec) -> float:
+    """Return the minimum of the cubic through merits and slopes at both ends of a step, as a fraction of it."""
+    fall, rise = float(np.vdot(first.residual, change)), float(np.vdot(last.residual, change))
+    if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
+        return 0.5
+    turn = fall + rise - 3.0 * (_merit(last) - _merit(first))
+    root = math.sqrt(max(turn * turn - fall * rise, 0.0))
+    return 1.0 - (rise + root - turn) / (rise - fall + 2.0 * root)

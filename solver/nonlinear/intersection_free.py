@@ -1,0 +1,95 @@
+"""An initial guess of a stage in contact whose path from the step's start is free of intersections.
+
+A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
+body: a bowl that is lifted, a roller. What moves rigidly moves bodies in its way along, which needs no factor. Where
+that path intersects, the prescribed displacement is applied in increments, none of which makes surfaces intersect, and
+the free nodes respond to each increment by one Newton iteration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..errors import StepFailed
+from ..forces.elastic import corner_products
+from ..linear.interface import NotPositiveDefinite
+from ..state import Index, Vec
+from .problem import LARGEST_STEP, StageProblem
+
+BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
+COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
+                         "Yield")
+INCREMENTS = 60  #: largest number of increments of the prescribed displacement
+
+
+def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
+    """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows, and
+    positions from which they are reached, (n, 3) [m]: the step's start, with bodies moved along by what is prescribed.
+
+    step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
+    prescribed displacement is blocked.
+    """
+    end = problem.positions(problem.velocities(guess))
+    x = _toward(problem, step_start, end)
+    if x is end:
+        return guess, step_start
+    unknowns = problem.unknowns_at(x)
+    prescribed_left = problem.positions(problem.velocities(unknowns)) - x
+    prescribed_left[problem.order] = 0.0
+    if not prescribed_left.any():
+        return unknowns, step_start
+    along = problem.physics.taken_along(step_start, end)
+    if along is not None:
+        return problem.unknowns_at(_toward(problem, along, end)), along
+
+    for _ in range(INCREMENTS):
+        displaced = problem.displaced_by(-prescribed_left)
+        lin = displaced.fill(unknowns)
+        try:
+            displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])
+        except NotPositiveDefinite:  # so near each other that the matrix is lost to rounding
+            break
+        # the residual after all of the remaining prescribed displacement, to first order
+        residual = displaced.evaluate(unknowns).residual
+        residual -= problem.stage.a * problem.stage.h * stiffness_product(lin, problem.tets,
+                                                                          prescribed_left)[problem.order].ravel()
+        direction = problem.system.linear.solve(-residual)
+        moved = problem.displacement(direction) + prescribed_left
+        fraction = displaced.longest(unknowns, moved)
+        if fraction == 0.0:  # blocked: later increments would be blocked as well
+            break
+        unknowns = unknowns + fraction * direction
+        prescribed_left = (1.0 - fraction) * prescribed_left
+        if fraction == 1.0:
+            return unknowns, step_start
+        x = displaced.positions(displaced.velocities(unknowns)) + prescribed_left
+    furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
+    where = ", ".join(f"{c:.4g}" for c in x[furthest])
+    raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near ({where}) "
+                     "m and something is before it", problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+
+
+def _toward(problem: StageProblem, start: Vec, end: Vec) -> Vec:
+    """Return positions on a straight path, (n, 3) [m], up to contact and without crushing, maybe `end` itself."""
+    fractions = problem.physics.largest_steps(start, end)
+    if fractions.min() == 1.0:
+        return end
+    x: Vec = start + fractions[:, None] * (end - start)
+    # inertia would crush bodies that have met an obstacle
+    if problem.system.edges.largest_change(x - start) > LARGEST_STEP:
+        x = start + problem.physics.largest_steps(start, end, by_body=True)[:, None] * (end - start)
+        if problem.system.edges.largest_change(x - start) > LARGEST_STEP:
+            x = start + problem.physics.largest_step(start, end) * (end - start)
+    return x
+
+
+def stiffness_product(lin: Linearised, tets: Index, moved: Vec) -> Vec:
+    """Return K Δx of a displacement, both (n, 3)."""
+    out = np.zeros(moved.shape)
+    for elements, blocks in ((tets, lin.blocks[: len(tets)]), (lin.others, lin.blocks[len(tets) :])):
+        if elements is None:
+            continue
+        near = np.flatnonzero(moved[elements].any(axis=(1, 2)))
+        np.add.at(out, elements[near], corner_products(blocks[near], moved[None, elements[near]])[0])
+    return out

@@ -1,0 +1,133 @@
+"""Mixed finite elements: the stretches of tetrahedra are unknowns of their own, so that what is stiff may turn far in
+an iteration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, isfinite, sqrt
+
+from ..errors import StepFailed
+from ..linear.interface import NotPositiveDefinite
+from ..parts.line_search import search
+from ..state import Vec
+from .forces_protocol import Stretched
+from .interface import StageSolver
+from .limits import TOLERANCE, StopRule, remaining
+from .newton_visible import NewtonVisible
+from .problem import Evaluation, StageProblem
+
+HALVINGS = 8  #: of an iteration's step; what falls no sooner is taken as it is, and judged by its energy in the end
+EDGE_LEFT = 3.0e-3  #: of an edge's length: what Newton's method leaves where stretches lead astray
+
+
+class MixedFEM(StageSolver):
+    """Sequential quadratic programming in positions and stretches, the latter condensed inside of each element, by a
+    line search on the Lagrangian. A few iterations are a stage. Where they leave it with more incremental potential
+    than it began with, by which a body gains energy, Newton's method solves it instead.
+
+    Newton's method takes a stiff element that turns along a straight line for one that is pulled, and shortens its way
+    until that is little. Here its stretch moves as linearised, which does not change where an element turns.
+    [MFEM 4-8, changed: guarded]
+    """
+
+    def __init__(self, params: dict[str, float]) -> None:
+        """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, shares of the first Newton
+        decrement and of an edge's length where it ends sooner; iterations, of a stage of balance and of Newton's
+        method."""
+        self.limits = StopRule(TOLERANCE, int(params["iterations"]), 0.0, ends_early=True)
+        self._most = int(params["mixed_iterations"])
+        self._decrement_left, self._strain_left = params["decrement_left"], params["strain_left"]
+        self._newton = NewtonVisible({"edge_left": min(EDGE_LEFT, self._strain_left),
+                                      "iterations": params["iterations"]})
+        self.redone = 0  #: stages that Newton's method solved instead
+        self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
+
+    def solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Near the root. Raises StageNotConverged where Newton's method does; StepFailed where there is no inertia."""
+        forces = problem.forces.in_stretches()
+        if forces is None:
+            return self._newton.solve(problem, guess)
+        begins = self._lowest_start(problem, guess)
+        try:
+            end = problem.evaluate(self._iterated(problem, forces, guess))
+        except StepFailed:
+            pass  # Newton's method may know a way
+        else:
+            if end.norm <= begins.norm if end.merit is None else end.merit <= _merit(begins) + problem.noise(begins):
+                return end.unknowns
+        self.redone += 1
+        return self._newton.solve(problem, begins.unknowns)
+
+    def _lowest_start(self, problem: StageProblem, guess: Vec) -> Evaluation:
+        """The guess, or where the stage begins if there is less potential and nothing meets on the way there: a root
+        has no more than either."""
+        flies = problem.evaluate(guess)
+        stays = problem.evaluate(problem.unknowns_at(problem.step_start))
+        if _merit(stays) >= _merit(flies):
+            return flies
+        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
+        return stays if problem.physics.largest_step(here, there) == 1.0 else flies
+
+    def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
+        """Where iterations end, (3 p,) [m/s]. Raises StepFailed where they lead nowhere, and where they do not settle
+        in a stage without inertia."""
+        mixed, unknowns = problem.of(forces), guess
+        forces.start()
+        last, self.decrements = 0.0, []
+        for _ in range(self._most if problem.stage.inertia else self.limits.iterations):
+            residual = _factored(mixed, unknowns)
+            direction = mixed.system.linear.solve(-residual)
+            self.decrements.append(sqrt(max(-float(residual @ direction), 0.0)))
+            strain = problem.strain(direction)
+            unknowns, share = self._searched(mixed, forces, unknowns, direction, strain)
+            forces.keep()
+            moved = share * strain
+            settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
+            settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
+            if share == 1.0 and settled:
+                return unknowns
+            last = moved if share == 1.0 else 0.0
+        if not problem.stage.inertia:
+            raise self.limits.failure(problem, problem.evaluate(unknowns))
+        return unknowns
+
+    def _searched(self, mixed: StageProblem, forces: Stretched, unknowns: Vec, direction: Vec,
+                  strain: float) -> tuple[Vec, float]:
+        """The unknowns after the first of the steps that lowers the Lagrangian with the multipliers of its end, or else
+        after the shortest, and its share. Raises StepFailed where no energy is defined there. [MFEM 4]"""
+        moved = mixed.displacement(direction)
+        longest = mixed.longest(unknowns, moved, strain)
+        bends = forces.follow(moved)
+        forces.go(0.0)
+        at = mixed.evaluate(unknowns)
+        slope = float(at.residual @ direction) - mixed.stage.a / mixed.stage.b * bends
+        last, share = at, 0.0
+
+        def trial(step: float) -> Evaluation:
+            nonlocal last, share
+            forces.go(step)
+            last, share = mixed.evaluate(unknowns + step * direction), step
+            return last
+
+        if at.merit is None:
+            return trial(longest).unknowns, share
+        search(at, trial, longest, longest * 0.5**HALVINGS, slope, mixed.noise(at))
+        if not isfinite(_merit(last)):
+            raise mixed.failed("no step lowers the Lagrangian", at)
+        return last.unknowns, share
+
+
+def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
+    """Factor the matrix there; the residual of the forces that it was filled with, (3 p,) [N s]. Raises StepFailed.
+    [MFEM 6]"""
+    lin = replace(mixed.fill(unknowns), damped=mixed.damped)
+    try:
+        mixed.system.linear.factor(mixed.system.matrix, lin.x[mixed.order])
+    except NotPositiveDefinite as failure:
+        raise StepFailed("the stiffness is not positive definite") from failure
+    residual: Vec = -mixed.stage.net_impulse(lin)[mixed.order].ravel()
+    return residual if mixed.prescribed_directions is None else mixed.prescribed_directions.residual_across(residual)
+
+
+def _merit(at: Evaluation) -> float:
+    return inf if at.merit is None else at.merit

@@ -1,0 +1,113 @@
+"""Element stiffness that is reused in the next factor while its tetrahedra deform little.
+
+In contact, Newton's method changes the stiffness of pairs by orders of magnitude from iteration to iteration, while
+that of the bodies hardly changes except in a few elements near the impact. Then most fronts of the last factor are
+reused; the blocks of pairs and of other elements are always evaluated again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..assembly.pattern import Pattern
+from ..meshing.volume import EDGES
+from ..parts.stage import NodeStage
+from ..state import Index, Mask, Vec
+from ..threads import share
+from .strain_kernels import strained_elements
+
+STRAINED = 0.3  #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
+MOST = 0.25  #: fraction of the elements beyond which reusing the others saves little
+
+
+@dataclass(frozen=True)
+class ReferenceShapes:
+    """Edges of elements at the time their K was evaluated; in single precision, as only large changes matter."""
+
+    which: Index  #: elements that have a row, rising, (k,)
+    nodes: Index  #: (k, 4)
+    #: 1 / squared length of edges at rest [1/m²], 0 for a degenerate one, (k, 6)
+    inverse_square: npt.NDArray[np.float32]
+    edges: npt.NDArray[np.float32]  #: from the first corner to the others [m], (k, 3, 3); overwritten by `take`
+
+    @classmethod
+    def of(cls, pattern: Pattern, rest: Vec) -> ReferenceShapes:
+        """Return room for the shapes of elements with free nodes. rest: (n, 3) [m]."""
+        which = np.flatnonzero((pattern.position[pattern.tets] >= 0).any(axis=1))
+        nodes = np.ascontiguousarray(pattern.tets[which], dtype=np.int32)
+        along = rest[nodes[:, EDGES[:, 0]]] - rest[nodes[:, EDGES[:, 1]]]
+        square = np.einsum("kei,kei->ke", along, along)
+        inverse = np.divide(1.0, square, out=np.zeros_like(square), where=square > 0.0)
+        return cls(which, nodes, inverse.astype(np.float32), np.zeros((len(which), 3, 3), np.float32))
+
+    def take(self, x: Vec, rows: Index | slice) -> None:
+        """Store the shapes of these rows at positions x, (n, 3) [m]."""
+        corners = x[self.nodes[rows]]
+        self.edges[rows] = corners[:, 1:] - corners[:, :1]
+
+    def strained(self, x: Vec) -> Index:
+        """Return rows of the elements that are strained at x, (n, 3) [m], rising."""
+        out = np.empty(len(self.which), dtype=bool)
+        share(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
+        return np.flatnonzero(out)
+
+
+class ReusedBlocks:
+    """The element blocks in the last factor, and which of them are still valid."""
+
+    def __init__(self) -> None:
+        self._shapes: ReferenceShapes | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Evaluate all blocks again for the next factor."""
+        self._at: tuple[NodeStage, Damped | None, npt.NDArray[np.int64]] | None = None
+
+    def strained(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], x: Vec) -> Index | None:
+        """Return the tetrahedra whose K has to be evaluated again at positions x, (n, 3) [m], rising; None where that
+        is all of them.
+
+        filled: how often K of each body was evaluated, (b,).
+        """
+        if self._at is None or self._shapes is None or damped is not None and damped.between is not None:
+            return None
+        of_stage, of_damped, count = self._at
+        if of_damped is not damped or not of_stage.shares(stage) or not np.array_equal(count, filled):
+            return None
+        rows = self._shapes.strained(x)
+        return self._shapes.which[rows] if len(rows) <= MOST * len(self._shapes.which) else None
+
+    def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], lin: Linearised,
+             pattern: Pattern, rest: Vec) -> None:
+        """Store the state of a factor of which all blocks were evaluated. rest: (n, 3) [m]."""
+        self._shapes = self._shapes or ReferenceShapes.of(pattern, rest)
+        self._shapes.take(lin.x, slice(None))
+        self._at = stage, damped, filled
+        self._joined, self._node_blocks = _joined(lin), lin.node_blocks.copy()
+
+    def update(self, order: Index, lin: Linearised, strained: Index, filled: npt.NDArray[np.int64]) -> Mask:
+        """Store the state of the next factor, in which only strained tetrahedra were evaluated again; return a mask of
+        the unknowns, three for each node of the order, whose columns may differ from the last factor's, (3 p,)."""
+        if self._at is None or self._shapes is None:
+            raise ValueError("nothing is held")
+        rows = np.searchsorted(self._shapes.which, strained)
+        self._shapes.take(lin.x, rows)
+        self._at = *self._at[:2], filled
+        joined = _joined(lin)
+        nodes = joined | self._joined | (lin.node_blocks != self._node_blocks).any(axis=(1, 2))
+        nodes[self._shapes.nodes[rows]] = True
+        self._joined, self._node_blocks = joined, lin.node_blocks.copy()
+        return np.repeat(nodes[order], 3)
+
+
+def _joined(lin: Linearised) -> Mask:
+    """Return a mask of the nodes of all elements that are no tetrahedra, (n,)."""
+    joined = np.zeros(len(lin.x), dtype=bool)
+    if lin.others is not None:
+        joined[lin.others] = True
+    return joined

@@ -1,0 +1,333 @@
+"""A soft body reduced to a few dozen coordinates, which steps by itself: what a live player and a draft use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import BadInput
+from ...meshing.volume import boundary_faces, tet_volumes
+from ...state import Index, Vec
+from .cubature import build_cubature
+from .fitting import fitted_volumes
+from .load_modes import OFF, with_load_modes
+from .loads import Floor, Grab, Held, SkinPoints
+from .operators import Substance
+from .points import PAIRS, CubaturePoints
+from .skinning import Subspace, build_subspace
+from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
+
+MODES = 16
+POINTS = 30  #: a weight
+GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
+RIGID = 1.0e8  #: of the softest element's stiffness, at most
+TOUCHING = 200  #: points of the skin that the floor asks at most
+DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
+INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
+
+
+@dataclass(frozen=True)
+class ReducedState:
+    """Where a reduced body is and how it moves. A step makes a new one."""
+
+    y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
+    u: Vec  #: their rates, (p, 3) [√kg m/s]
+    led: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
+    led_rate: Vec  #: [m/s], (4 g, 3)
+    time: float = 0.0  #: [s]
+    past: tuple[Vec, Vec, Vec, Vec, float] | None = None  #: y, u, led, led_rate and step before, for BDF2
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How a reduced body is stepped."""
+
+    integrator: str = "backward_euler"  #: or "bdf2", "sdirk2"
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
+    stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
+    mass_damping: float = 0.0  #: β [1/s]
+    floor: Floor | None = None
+    iterating: Iterating = field(default_factory=Iterating)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """How true a reduced body is to its mesh near rest."""
+
+    frequencies: Vec  #: of the whole mesh, the slowest few [Hz]
+    spanned: Vec  #: of the subspace [Hz]
+    sampled: Vec  #: of the subspace with cubature points alone, as it is stepped [Hz]
+    factor: float  #: by which volumes of clusters had to grow for that
+
+    @property
+    def off(self) -> float:
+        """By which share the worst frequency is off."""
+        return float(abs(self.sampled / self.frequencies - 1.0).max(initial=0.0))
+
+
+class ReducedBody:
+    """A body on a skinning subspace with cubature points; `build` makes it, `step` costs the same on any mesh."""
+
+    def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, points: CubaturePoints,
+                 seen: Any = None, stepping: Stepping | None = None) -> None:
+        """seen: which points are drawn, a sparse matrix (s, n) of weights of nodes; None: boundary nodes."""
+        self.stepping = stepping or Stepping()
+        self.subspace, self.points = subspace, points
+        self.nodes, self.substance = nodes, substance
+        self.skin: Index = np.unique(boundary_faces(tets)[0]).astype(np.int32)  #: boundary nodes
+        if seen is None:
+            seen = sp.csr_matrix((np.ones(len(self.skin)), (np.arange(len(self.skin)), self.skin)),
+                                 shape=(len(self.skin), len(nodes)))
+        self.rest_surface: Vec = seen @ nodes  #: where drawn points are at rest [m], (s, 3)
+        self.surface_functions: Vec = seen @ subspace.functions  #: Φ there, (s, p)
+        self.surface_led: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
+        mass = subspace.mass[:, None]
+        self._weighed = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
+        self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
+        chosen = _spread_out(nodes[self.skin], TOUCHING)
+        some = self.skin[chosen]
+        self._touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
+        self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
+        self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
+
+    @classmethod
+    def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
+              points: int | None = None, *, seen: Any = None, stepping: Stepping | None = None,
+              exponent: float = 0.0, loads: Sequence[Vec] | None = None, fitted: bool = True,
+              report: Callable[[str], None] | None = None) -> ReducedBody:
+        """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
+
+        pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points;
+        None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
+        exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
+        spanned, gravity where None. fitted: whether volumes of points are fitted to slow vibrations one by one, or all
+        scaled by one factor. report: is called with a clause for each stage of the work. Raises BadInput.
+        """
+        say = report or (lambda clause: None)
+        nodes = np.ascontiguousarray(nodes, dtype=np.float64)
+        tets = np.ascontiguousarray(tets, dtype=np.int32)
+        _refuse_bad_mesh(nodes, tets)
+        substance = cls.substance_of(material, len(tets))
+        say("skinning weights")
+        subspace = build_subspace(nodes, tets, substance, pins, m)
+        say("slow vibrations of the whole mesh")
+        stepping = stepping or Stepping()
+        pulled = [stepping.gravity] if loads is None else loads
+        forces = tuple(subspace.mass[:, None] * np.asarray(one, float) for one in pulled if np.any(one))
+        subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, forces)
+        say("cubature points")
+        count = points if points is not None else POINTS * subspace.weights.shape[1]
+        if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
+            count = max(count, len(tets))  # nothing is reduced
+        for _ in range(GROWTHS):
+            cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent)
+            own = CubaturePoints(nodes, tets, substance, subspace, cubature)
+            body = cls(nodes, tets, substance, subspace, own, seen, stepping)
+            first = vibrations.frequencies[:1]
+            if len(first) and own.count < len(tets):
+                if fitted:
+                    own.scale(fitted_volumes(own, vibrations.modes))
+                # stiffness is proportional to volumes: one factor sets the slowest frequency right
+                own.scale(np.full(own.count, float(first[0] / body.frequencies(1)[0]) ** 2))
+            factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
+            body.truth = Truth(vibrations.frequencies, vibrations.spanned,
+                               body.frequencies(len(vibrations.frequencies)), factor)
+            if body.truth.off <= OFF or points is not None or own.count >= len(tets):
+                break
+            say(f"more cubature points, as frequencies are off by {100 * body.truth.off:.0f} %")
+            count = int(GROWTH * count)
+        return body
+
+    @staticmethod
+    def substance_of(material: Substance, tets: int) -> Substance:
+        """What so many elements are stepped with: what is a hundred million times as stiff as the softest moves rigidly
+        as it is, and has digits left then."""
+        return material.repeated(tets).bounded(RIGID)
+
+    def frequencies(self, count: int) -> Vec:
+        """The slowest frequencies of the reduced body at rest, its points counted and rigid motions not [Hz]."""
+        self.points.linearise(np.zeros((len(self.points.volumes), 9)), False)
+        stiffness, p = self.points.stiffness(), self.subspace.functions.shape[1]
+        lower = np.zeros((3 * p, 3 * p))
+        for pair, (i, k) in enumerate(PAIRS):
+            lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = stiffness[:, pair]
+        values = np.linalg.eigvalsh(lower)
+        some = values[values > 1e-9 * values[-1]] if count else values
+        found: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many coordinates it has, 3 p."""
+        return 3 * self.subspace.functions.shape[1]
+
+    def rest(self) -> ReducedState:
+        """At rest where it was built."""
+        p, led = self.subspace.functions.shape[1], self.subspace.prescribed.shape[1]
+        return ReducedState(np.zeros((p, 3)), np.zeros((p, 3)), np.zeros((led, 3)), np.zeros((led, 3)))
+
+    def surface(self, state: ReducedState) -> Vec:
+        """Where drawn points are [m], (s, 3)."""
+        moved = self.surface_functions @ state.y
+        if len(state.led):
+            moved += self.surface_led @ state.led
+        return np.add(moved, self.rest_surface, out=moved)
+
+    def positions(self, state: ReducedState) -> Vec:
+        """Where all nodes are [m], (n, 3)."""
+        found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.led
+        return found
+
+    def velocities(self, state: ReducedState) -> Vec:
+        """Of all nodes [m/s], (n, 3)."""
+        found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.led_rate
+        return found
+
+    def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
+        """That state with the rates nearest, in mass, to velocities of all nodes (n, 3) [m/s]."""
+        state = self.rest() if state is None else state
+        return replace(state, u=self._projected(velocities), past=None)
+
+    def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
+        """That state with the coordinates nearest, in mass, to positions of all nodes (n, 3) [m]."""
+        state = self.rest() if state is None else state
+        moved = positions - self.nodes - self.subspace.prescribed @ state.led
+        return replace(state, y=self._projected(moved), past=None)
+
+    def _projected(self, fields: Vec) -> Vec:
+        found: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
+        return found
+
+    def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
+        """A spring [N/m] from a drawn point, by its row in `surface`, to a target [m]; `Grab.to` moves that."""
+        return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_led[vertex],
+                    np.asarray(target, float), stiffness, damping)
+
+    def firm_grab(self) -> float:
+        """Stiffness of a spring that moves the whole body at about two hertz [N/m]."""
+        return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
+
+    def floor(self, normal: Vec, height: float, friction: float = 0.5) -> Floor:
+        """A plane normal · x = height [m] into which the body's own weight goes a two hundredth of its size deep."""
+        weight = float(self.subspace.mass.sum()) * max(float(np.linalg.norm(self.stepping.gravity)), 1.0)
+        few = 8  #: points that carry a body, about
+        unit = np.asarray(normal, float) / np.linalg.norm(normal)
+        return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
+
+    def lead(self, groups: Sequence[Vec]) -> Vec:
+        """Coordinates (4 g, 3) [m] that move each group of pins to the affine image nearest to positions (k, 3) [m].
+
+        groups: positions of all nodes of each group, in the order of `build`.
+        """
+        own = [np.asarray(one) for one in self.pin_groups]
+        if len(own) != len(groups):
+            raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(groups)}",
+                           "Give positions of each group")
+        found = np.zeros((4 * len(own), 3))
+        for k, (nodes, places) in enumerate(zip(own, groups, strict=True)):
+            found[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
+                                                       places - self.nodes[nodes], rcond=1e-9)[0]
+        return found
+
+    @property
+    def pin_groups(self) -> tuple[Index, ...]:
+        """Nodes of each group of pins, in the order of `build`."""
+        return self.subspace.groups
+
+    def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), led: Vec | None = None) -> ReducedState:
+        """The state h seconds later. led: coordinates of groups of pins then, from `lead`; None: they stay.
+
+        Raises StepFailed where a stage has no solution; the old state is still good.
+        """
+        end = state.led if led is None else led
+        how = self.stepping
+        damped = self._damped(state)
+        before = np.concatenate([state.y, state.led]), np.concatenate([state.u, state.led_rate])
+        solved: list[SolvedStage] = []
+
+        def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
+            """Coordinates and rates, pins below, where a stage ends."""
+            p = len(state.y)
+            held = Held(grabs, how.floor, self._touching, led_now, base[:p], rate[:p], bh)
+            weight = self._weighed[:, None] * np.asarray(how.gravity)
+            problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
+                                   self._coupling, weight, how.mass_damping, damped, held)
+            done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)
+            solved.append(done)
+            place = np.concatenate([done.y, led_now])
+            return place, (place - base) / bh
+
+        if how.integrator not in INTEGRATORS:
+            raise BadInput(f"a reduced body has no integrator \"{how.integrator}\"",
+                           f"Choose one of {', '.join(INTEGRATORS)}")
+        two_step = how.integrator == "bdf2"
+        if two_step and state.past is not None and abs(state.past[4] - h) < 1e-9 * h:
+            # [Ascher 7]
+            y, u, led_before, led_rate, _ = state.past
+            base = (4.0 * before[0] - np.concatenate([y, led_before])) / 3.0
+            rate = (4.0 * before[1] - np.concatenate([u, led_rate])) / 3.0
+            place, speed = stage(base, rate, 2.0 * h / 3.0, 2.0 * h / 3.0, end, state.y)
+        elif how.integrator == "backward_euler":
+            place, speed = stage(before[0], before[1], h, h, end, state.y)
+        else:
+            # SDIRK2, which starts BDF2 too [Ascher 9]
+            g = DIAGONAL * h
+            place, speed = stage(before[0], before[1], g, g, state.led + DIAGONAL * (end - state.led), state.y)
+            carried = (1.0 - DIAGONAL) / DIAGONAL * (speed - before[1])
+            place, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end, place[: len(state.y)])
+        past = (state.y, state.u, state.led, state.led_rate, h) if two_step else None
+        self.last = tuple(solved)
+        p = len(state.y)
+        return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
+
+    def _damped(self, state: ReducedState) -> tuple[Vec, float] | None:
+        """Weighted slopes of stress where a step starts, those of stretches: turning is not damped."""
+        if not self.stepping.stiffness_damping:
+            return None
+        self.points.restart()
+        self.points.linearise(self.points.gradients(state.y, state.led), True)
+        return self.points.tangents.copy(), self.stepping.stiffness_damping
+
+    @property
+    def _length(self) -> float:
+        """A mean move of the body's size, as coordinates have it [√kg m]."""
+        return self.subspace.size * float(np.sqrt(self.subspace.mass.sum()))
+
+    def energies(self, state: ReducedState) -> dict[str, float]:
+        """Kinetic, elastic and gravity's energy [J]; that of the floor and of grabs is not counted."""
+        elastic = self.points.measure(self.points.gradients(state.y, state.led))
+        moving = self.velocities(state)
+        kinetic = 0.5 * float(self.subspace.mass @ (moving**2).sum(axis=1))
+        height = self.positions(state) @ np.asarray(self.stepping.gravity)
+        return {"kinetic": kinetic, "elastic": elastic, "gravity": -float(self.subspace.mass @ height)}
+
+
+def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
+    if nodes.ndim != 2 or nodes.shape[1:] != (3,) or not np.isfinite(nodes).all():
+        raise BadInput("positions of nodes are no finite numbers, three each", "Give an array (n, 3)")
+    if tets.ndim != 2 or tets.shape[1:] != (4,) or not len(tets):
+        raise BadInput("there are no tetrahedra", "Give an array (e, 4)")
+    if tets.min() < 0 or tets.max() >= len(nodes):
+        raise BadInput(f"a tetrahedron names a node that is not among the {len(nodes)}", "Name nodes of this mesh")
+    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
+    if not (np.linalg.det(edges) > 0.0).all():
+        raise BadInput("a tetrahedron is flat or turned inside out", "Tetrahedralize the mesh again")
+    if len(np.unique(tets)) != len(nodes):
+        raise BadInput("there are nodes that no tetrahedron uses", "Leave them out")
+
+
+def _spread_out(places: Vec, count: int) -> Index:
+    """Indices of at most `count` points that are far from each other, ascending."""
+    if len(places) <= count:
+        return np.arange(len(places), dtype=np.int32)
+    chosen = np.empty(count, np.int32)
+    chosen[0] = int(places[:, 2].argmin())
+    away = np.full(len(places), np.inf)
+    for k in range(1, count):
+        np.minimum(away, ((places - places[chosen[k - 1]]) ** 2).sum(axis=1), out=away)
+        chosen[k] = int(away.argmax())
+    return np.sort(chosen)

@@ -1,0 +1,135 @@
+"""Which elements of a mesh stand for all others: those nearest to the centres of clusters that move alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import BadInput
+from ...meshing.volume import tet_volumes
+from ...state import Index, Vec
+from .skinning import Subspace
+
+LEAST = 5  #: points a weight: fewer leave motions without stiffness
+CLASS = 0.5  #: decades of the modulus that make one class of elements
+FEW = 4  #: points of a class at least, where it has as many elements
+SAMPLE = 60_000  #: elements of a class that clusters are found on; all others join the nearest then
+ROUNDS = 12
+SLICE = 1 << 14
+PLACES = 8.0  #: how much the place of an element counts, as a share of the body's size, against its weights
+SHARE = 0.6  #: exponent of a class' spread in its number of points: what spreads evenly in three dimensions errs evenly
+
+
+@dataclass(frozen=True)
+class Cubature:
+    """Elements and their weights: Σ w ψ stands for the sum of V ψ over all. [MFEM 2]"""
+
+    tets: Index  #: (c,) numbers of elements
+    volumes: Vec  #: w, (c,) [m³]; they sum to the volume of the mesh until `scaled`
+
+    def scaled(self, factor: float) -> Cubature:
+        """With all weights times a factor."""
+        return Cubature(self.tets, self.volumes * factor)
+
+
+def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, points: int,
+                   exponent: float = 0.0) -> Cubature:
+    """About `points` elements, by k-means of the weights at elements, each class of stiffness by itself.
+
+    stiffness: (e,) [Pa]. exponent: features are weights times Γ^exponent; the paper's is −2, which makes slices along
+    the slowest mode. All elements where there are not more. Raises BadInput where there are fewer than 5 a weight.
+    [MFEM 11, changed: exponent 0, volumes as weights and classes of stiffness by themselves]
+    """
+    volumes = tet_volumes(nodes, tets)
+    if points >= len(tets):
+        return Cubature(np.arange(len(tets), dtype=np.int32), volumes)
+    if points < LEAST * subspace.weights.shape[1]:
+        raise BadInput(f"{points} points are too few for {subspace.weights.shape[1]} modes: some motions would have no "
+                       "stiffness", f"Take at least {LEAST} points a mode; 20 to 30 are a good choice")
+    moving = subspace.stiffnesses > 1e-9 * max(float(subspace.stiffnesses.max()), 1e-300)
+    scale = np.where(moving, np.where(moving, subspace.stiffnesses, 1.0) ** exponent, 0.0)
+    constant = ~moving
+    features = (subspace.weights * np.where(constant, 1.0, scale))[tets].mean(axis=1)
+    # elements of different parts or stiffness never share a cluster
+    classes = np.floor(np.log10(stiffness / stiffness.min()) / CLASS + 1e-9).astype(np.int64)
+    parts = np.unique(np.round(features[:, constant], 9), axis=0, return_inverse=True)[1].reshape(-1) \
+        if constant.any() else np.zeros(len(tets), np.int64)
+    _, group = np.unique(np.stack([parts, classes], axis=1), axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    # weights of slender bodies are even across them, where bending is not: elements far apart share no cluster either
+    places = subspace.affine(nodes[tets].mean(axis=1))[:, 1:]
+    level = scale[moving].max(initial=1.0)
+    features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level, PLACES * places], axis=1)
+    members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
+    spread = np.array([_spread(features[one], volumes[one]) for one in members])
+    share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)
+    chosen: list[Index] = []
+    weights: list[Vec] = []
+    for one, part in zip(members, share, strict=True):
+        count = min(max(round(points * part), FEW), len(one))
+        found, weight = _clusters(features[one], volumes[one], count)
+        chosen.append(one[found])
+        weights.append(weight)
+    order = np.argsort(np.concatenate(chosen))
+    return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])
+
+
+def _spread(features: Vec, volumes: Vec) -> float:
+    """Σ V |f − mean|² of one class."""
+    mean = volumes @ features / volumes.sum()
+    return float((volumes[:, None] * (features - mean) ** 2).sum())
+
+
+def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
+    """Elements nearest to the centres of clusters and the clusters' volumes, (count,) each or fewer."""
+    if count >= len(features):
+        return np.arange(len(features), dtype=np.int32), volumes
+    rng = np.random.default_rng(0)
+    some = np.arange(len(features)) if len(features) <= SAMPLE else np.sort(
+        rng.choice(len(features), SAMPLE, replace=False))
+    own, weight = features[some], volumes[some]
+    centres = _far_apart(own, weight, count, rng)
+    for _ in range(ROUNDS):
+        nearest, _ = _nearest(own, centres)
+        total = np.bincount(nearest, weights=weight, minlength=count)
+        sums = np.stack([np.bincount(nearest, weights=weight * column, minlength=count) for column in own.T], axis=1)
+        full = total > 0.0
+        moved = np.where(full[:, None], sums / np.where(full, total, 1.0)[:, None], centres)
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    nearest, away = _nearest(features, centres)
+    # of each cluster the element that is nearest to its centre, the first of several
+    order = np.lexsort((np.arange(len(away)), away, nearest))
+    first = np.unique(nearest[order], return_index=True)[1]
+    found = order[first]
+    weights: Vec = np.bincount(nearest, weights=volumes, minlength=count)[nearest[found]]
+    return found.astype(np.int32), weights
+
+
+def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
+    """Centres to begin with, each drawn by how far an element is from those before, (count, m)."""
+    chosen = np.empty(count, np.int64)
+    away = np.full(len(features), np.inf)
+    chance = volumes / volumes.sum()
+    for k, draw in enumerate(rng.random(count)):
+        chosen[k] = min(np.searchsorted(np.cumsum(chance), draw * chance.sum()), len(features) - 1)
+        np.minimum(away, ((features - features[chosen[k]]) ** 2).sum(axis=1), out=away)
+        chance = volumes * away
+        if not chance.sum() > 0.0:
+            chosen[k:] = chosen[k]
+            break
+    return features[chosen]
+
+
+def _nearest(features: Vec, centres: Vec) -> tuple[Index, Vec]:
+    """The nearest centre of each element and the squared distance, (e,) each."""
+    nearest, away = np.empty(len(features), np.int32), np.empty(len(features))
+    squares = (centres**2).sum(axis=1)
+    for start in range(0, len(features), SLICE):
+        some = features[start : start + SLICE]
+        apart = squares - 2.0 * (some @ centres.T)
+        nearest[start : start + SLICE] = best = apart.argmin(axis=1)
+        away[start : start + SLICE] = apart[np.arange(len(some)), best] + (some**2).sum(axis=1)
+    return nearest, away

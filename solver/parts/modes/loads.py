@@ -1,0 +1,115 @@
+"""What pulls and pushes a reduced body from outside: springs to points, and a plane that it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...state import Vec
+
+CREEP = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
+
+
+@dataclass(frozen=True)
+class Grab:
+    """A spring from a point of the body to a target, which a mouse may move."""
+
+    row: Vec  #: Φ at the point, (p,)
+    rest: Vec  #: the point at rest [m], (3,)
+    led: Vec  #: Ψ at the point, (4 g,)
+    target: Vec  #: [m], (3,)
+    stiffness: float  #: [N/m]
+    damping: float = 0.0  #: of the point's speed [N s/m]
+
+    def to(self, target: Vec) -> Grab:
+        """The same with another target [m], (3,)."""
+        return replace(self, target=np.asarray(target, float))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A plane that pushes sampled points of the skin, and rubs."""
+
+    normal: Vec  #: unit length, out of the ground, (3,)
+    offset: float  #: normal · x of the plane [m]
+    stiffness: float  #: of each sampled point that is below [N/m]
+    friction: float = 0.5  #: Coulomb's coefficient
+
+
+@dataclass(frozen=True)
+class SkinPoints:
+    """Points of the skin that may touch the floor."""
+
+    rows: Vec  #: Φ there, (s, p)
+    led: Vec  #: Ψ there, (s, 4 g)
+    rest: Vec  #: [m], (s, 3)
+
+
+class Held:
+    """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
+
+    def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, led: Vec, base: Vec,
+                 rate: Vec, length: float) -> None:
+        """led: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage started
+        and rate: those that it would go on with, (p, 3). length: positions change by length times velocity [s]."""
+        self._grabs, self._floor, self._touching, self._base, self._length = grabs, floor, touching, base, length
+        if grabs:
+            self._rows = np.stack([one.row for one in grabs])
+            self._stiffness = np.array([one.stiffness for one in grabs])
+            self._drag = np.array([one.damping for one in grabs]) / length
+            self._away = np.stack([one.rest + (one.led @ led if len(led) else 0.0) - one.target for one in grabs])
+            self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
+        if floor is not None:
+            self._standing = touching.rest + (touching.led @ led if len(led) else 0.0)
+            started = self._standing + touching.rows @ base
+            # what each point weighed on the floor where the stage started: friction holds back by that [N]
+            load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)
+            slide = touching.rows @ rate
+            speed = np.linalg.norm(slide - (slide @ floor.normal)[:, None] * floor.normal, axis=1)
+            #: friction as a brake: Coulomb's at the speed it would go on with, so that one iteration finds it [N s/m]
+            self._brake = floor.friction * load / np.maximum(speed, CREEP)
+
+    def energy(self, y: Vec) -> float:
+        """[J] at coordinates (p, 3)."""
+        total = 0.0
+        if self._grabs:
+            away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
+            total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
+        if self._floor is not None:
+            deep, slide = self._against(y)
+            total += 0.5 * self._floor.stiffness * float(deep @ deep)
+            total += 0.5 * self._length * float(self._brake @ (slide**2).sum(axis=1))
+        return total
+
+    def add(self, y: Vec, force: Vec, matrix: Vec) -> None:
+        """Add force (p, 3) [N] and −K (p, 6, p) of the pairs of axes 00, 10, 11, 20, 21, 22."""
+        if self._grabs:
+            moved = self._rows @ (y - self._base)
+            pull = self._stiffness[:, None] * (self._away + self._rows @ y) + self._drag[:, None] * moved
+            force -= self._rows.T @ pull
+            for pair in (0, 2, 5):
+                matrix[:, pair] += self._square
+        if self._floor is not None:
+            deep, slide = self._against(y)
+            normal, rows = self._floor.normal, self._touching.rows
+            force += rows.T @ (self._floor.stiffness * deep[:, None] * normal - self._brake[:, None] * slide)
+            pressed, rubbed = deep > 0.0, self._brake > 0.0
+            near = (rows[pressed].T * self._floor.stiffness) @ rows[pressed]
+            along = (rows[rubbed].T * (self._brake[rubbed] / self._length)) @ rows[rubbed]
+            pair = 0
+            for i in range(3):
+                for k in range(i + 1):
+                    both = normal[i] * normal[k]
+                    matrix[:, pair] += both * near + ((i == k) - both) * along
+                    pair += 1
+
+    def _against(self, y: Vec) -> tuple[Vec, Vec]:
+        """How deep each point is [m], and its velocity along the plane [m/s]."""
+        assert self._floor is not None
+        normal = self._floor.normal
+        places = self._standing + self._touching.rows @ y
+        deep = np.maximum(self._floor.offset - places @ normal, 0.0)
+        moved = self._touching.rows @ (y - self._base) / self._length
+        return deep, moved - (moved @ normal)[:, None] * normal

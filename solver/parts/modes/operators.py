@@ -1,0 +1,164 @@
+"""Matrices of a whole mesh at rest, which a reduced body needs while it is made and never again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
+from ...errors import BadInput
+from ...forces.elastic import Elastic
+from ...linear.choose import choose
+from ...linear.interface import NotPositiveDefinite
+from ...meshing.volume import tet_volumes
+from ...state import Index, Vec
+
+SLICE = 1 << 16  #: elements a time: their blocks are nine numbers a pair
+TRACE = (0, 4, 8)
+
+
+@dataclass(frozen=True)
+class Substance:
+    """What the elements of a reduced body are made of."""
+
+    material: Any  #: of the catalogue's family "material": its class
+    constants: Vec  #: what the material's kernels read, (c, e) [Pa]
+    density: Vec  #: (e,) [kg/m³]
+    fiber_material: Any = None  #: of the family "fiber_material", None where there are no fibers
+    fiber_constants: Vec | None = None  #: direction and constants of the fibers, (3 + c, e)
+
+    @classmethod
+    def of(cls, material: Any, density: Vec | float, **params: Vec | float) -> Substance:
+        """That of a material with its parameters by key, numbers or (e,), SI.
+
+        Raises ValueError where no parameter says how many elements there are."""
+        count = max((np.size(one) for one in (*params.values(), density)), default=0)
+        wide = {key: np.broadcast_to(np.asarray(value, float), (count,)) for key, value in params.items()}
+        return cls(material, material.constants(**wide), np.broadcast_to(np.asarray(density, float), (count,)))
+
+    def repeated(self, count: int) -> Substance:
+        """The same for `count` elements, where there is one set of numbers for all."""
+        if self.constants.shape[1] == count:
+            return self
+        if self.constants.shape[1] != 1:
+            raise BadInput(f"the material is given for {self.constants.shape[1]} elements, but there are {count}",
+                           "Give one number, or one for each tetrahedron")
+        return Substance(self.material, np.repeat(self.constants, count, axis=1), np.repeat(self.density, count),
+                         self.fiber_material, self.fiber_constants)
+
+    def some(self, which: Index) -> Substance:
+        """Of some elements alone."""
+        fibers = None if self.fiber_constants is None else self.fiber_constants[:, which]
+        return Substance(self.material, self.constants[:, which], self.density[which], self.fiber_material, fibers)
+
+    def bounded(self, ratio: float) -> Substance:
+        """With elements that are stiffer than `ratio` times the softest one softened to that.
+
+        Raises BadInput where a stiffness is zero, negative or no number.
+        """
+        stiffness = self.stiffness
+        if not (np.isfinite(self.constants).all() and (stiffness > 0.0).all()):
+            raise BadInput("the stiffness of an element is zero, negative or no number",
+                           "Give every element a modulus above zero")
+        over = np.maximum(stiffness / (ratio * float(stiffness.min())), 1.0)
+        return self if over.max() == 1.0 else replace(self, constants=self.constants / over)
+
+    @property
+    def stiffness(self) -> Vec:
+        """How stiff each element is, by its first constant [Pa], (e,)."""
+        first: Vec = self.constants[0]
+        return first
+
+
+class _ConstantFibers:
+    """Fibers whose constants stand, as `Elastic` asks for them."""
+
+    def __init__(self, substance: Substance) -> None:
+        self.material, self.constants = substance.fiber_material, substance.fiber_constants
+
+
+def _element_blocks(nodes: Vec, tets: Index, substance: Substance) -> Vec:
+    """Blocks of pairs of corners of K at rest, (e, 6, 9) [N/m]."""
+    fibers: Any = None if substance.fiber_material is None else _ConstantFibers(substance)
+    elastic = Elastic(nodes, tets, substance.material, substance.constants, fibers)
+    forces, blocks = np.empty((len(elastic.tets), 4, 3)), np.empty((len(elastic.tets), 6, 9))
+    elastic.fill(nodes, True, forces, blocks)
+    return blocks[: len(tets)]
+
+
+def lumped_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
+    """Mass of each node [kg], (n,): a quarter of that of its elements."""
+    shares = np.repeat(tet_volumes(nodes, tets) * density / 4.0, 4)
+    mass = np.zeros(len(nodes))
+    np.add.at(mass, tets.ravel(), shares)
+    return mass
+
+
+def weight_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csc_matrix:
+    """H_w of skinning weights, (n, n) [N/m], symmetric and positive semi-definite: −Σ_a K[3i + a, 3j + a] at rest.
+
+    Constants of each part are in its null space. [MFEM 9]
+    """
+    n = len(nodes)
+    total = sp.csc_matrix((n, n))
+    for start in range(0, len(tets), SLICE):
+        some = np.arange(start, min(start + SLICE, len(tets)), dtype=np.int32)
+        traces = _element_blocks(nodes, tets[some], substance.some(some))[:, :, TRACE].sum(axis=2)
+        rows, columns = tets[some][:, PAIR_ROWS].ravel(), tets[some][:, PAIR_COLUMNS].ravel()
+        total = total + sp.coo_matrix((traces.ravel(), (rows, columns)), shape=(n, n)).tocsc()
+    off = total + total.T
+    return (sp.diags(np.asarray(off.sum(axis=1)).ravel()) - off).tocsc()
+
+
+def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_matrix:
+    """−K at rest, (3n, 3n) [N/m], node-major, symmetric and positive semi-definite."""
+    n = len(nodes)
+    total = sp.csr_matrix((3 * n, 3 * n))
+    axis = np.arange(3)
+    for start in range(0, len(tets), SLICE):
+        some = np.arange(start, min(start + SLICE, len(tets)), dtype=np.int32)
+        blocks = -_element_blocks(nodes, tets[some], substance.some(some)).reshape(-1, 6, 3, 3)
+        rows = np.broadcast_to((3 * tets[some][:, PAIR_ROWS])[:, :, None, None] + axis[:, None], blocks.shape)
+        columns = np.broadcast_to((3 * tets[some][:, PAIR_COLUMNS])[:, :, None, None] + axis, blocks.shape)
+        off = sp.coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n)).tocsr()
+        # a corner's own block balances those of its pairs
+        own = np.zeros((n, 3, 3))
+        for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS, strict=True)):
+            np.add.at(own, tets[some][:, a], -blocks[:, pair])
+            np.add.at(own, tets[some][:, b], -blocks[:, pair].transpose(0, 2, 1))
+        total = total + off + off.T + sp.bsr_matrix((own, np.arange(n), np.arange(n + 1))).tocsr()
+    return total.tocsr()
+
+
+def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
+    """The inverse of a symmetric positive definite matrix (n, n) as a function of columns (n, c).
+
+    Raises NotPositiveDefinite.
+    """
+    linear = choose()
+    order = linear.order((matrix - sp.diags(matrix.diagonal())).tocsc())
+    lower = sp.tril(matrix[order][:, order]).tocsc()
+    linear.analyse(lower, 0)
+    linear.factor(lower)
+    back = np.argsort(order)
+
+    def solve(right: Vec) -> Vec:
+        found: Vec = linear.solve(np.asfortranarray(right[order]))[back]
+        return found
+
+    return solve
+
+
+def factored_with_shift(matrix: sp.csc_matrix, mass: Vec, shift: float) -> tuple[Callable[[Vec], Vec], float]:
+    """The inverse of matrix + σ mass and σ: `shift`, or the smallest of a few larger ones that make it definite."""
+    for power in range(0, 12, 2):
+        try:
+            return factored((matrix + shift * 10.0**power * sp.diags(mass)).tocsc()), shift * 10.0**power
+        except NotPositiveDefinite:
+            continue
+    raise BadInput("the stiffness of its elements cannot be factored",
+                   "Look for elements without a volume, or for a modulus that is no number")

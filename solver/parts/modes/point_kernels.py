@@ -1,0 +1,286 @@
+"""The loop over cubature points: sixteen a time, from deformation gradients to stress and its slope, weighted.
+
+With F = R S, z̄ = vec S at positions and z what an iteration has of it, both in the order 11, 22, 33, 12, 13, 23.
+ψ(z) is the material's energy at F = S(z), since it does not see R; λ = D μ are the multipliers of z = z̄.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from ...forces.elastic_kernels import MaterialKernel
+from ...forces.fiber_kernels import load_constants
+from ...forces.in_stretches_kernels import (
+    ALONG,
+    KERNELS,
+    TABLE,
+    frames_of,
+    load_stretch,
+    pull_of,
+    put_columns,
+    second_order,
+    slot_of,
+    stretch_of,
+    tangent_of,
+)
+from ...materials.algebra import decompose
+from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT
+from ...threads import kernel
+
+POINT_SLOTS = MATERIAL_SLOTS
+ROWS = types.float64[:, ::1]  #: values of each point in a row, (16 b, k)
+
+
+def place_of(i: int, j: int, k: int, m: int) -> int:
+    """Column of ∂P_ij/∂F_km among the 54 of a point's row of `tangents`."""
+    if j < m:
+        i, j, k, m = k, m, i, j
+    return (9 * j if j == m else 9 * (2 + j + m)) + 3 * i + k
+
+
+@kernel(types.void(types.float64[::1], ROWS, types.int64))
+def load_gradients(work, gradients, block):  # type: ignore[no-untyped-def]
+    """F = 1 + ∂u/∂X of one block into the lane array, and nothing yet of what materials add to."""
+    for slot in range(9):
+        one = 1.0 if slot % 4 == 0 else 0.0
+        for lane in range(LANES):
+            work[(GRADIENT + slot) * LANES + lane] = one + gradients[block * LANES + lane, slot]
+    for slot in range(ENERGY, TANGENT + 54):
+        for lane in range(LANES):
+            work[slot * LANES + lane] = 0.0
+
+
+@kernel(types.void(types.float64[::1], types.float64[::1], ROWS, ROWS, types.int64))
+def _store(work, volumes, stresses, tangents, block):  # type: ignore[no-untyped-def]
+    """P and ∂P/∂F times the points' volumes into rows."""
+    for lane in range(LANES):
+        point = block * LANES + lane
+        w = volumes[point]
+        for column in range(stresses.shape[1]):
+            stresses[point, column] = w * work[(STRESS + column) * LANES + lane]
+        for column in range(tangents.shape[1]):
+            tangents[point, column] = w * work[(TANGENT + column) * LANES + lane]
+
+
+BODY = (types.int64, types.int64, ROWS, types.float64[::1], TABLE, TABLE)
+
+
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, ROWS, ROWS))
+def linearise(  # type: ignore[no-untyped-def]
+    start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, stresses,
+    tangents,
+):
+    """w P (16 b, 9) and w ∂P/∂F (16 b, 54), positive semi-definite, of materials at F = 1 + gradients (16 b, 9)."""
+    chunks, count = works.shape[0], constants.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_gradients(work, gradients, block)
+            load_constants(work, constants, block)
+            stress(work, True)
+            tangent(work, True)
+            load_constants(work, fibers, block)
+            fiber_stress(work, True)
+            fiber_tangent(work, True)
+            _store(work, volumes, stresses, tangents, block)
+
+
+@kernel(types.void(*BODY, MaterialKernel, MaterialKernel, ROWS, types.float64[::1]))
+def measure(  # type: ignore[no-untyped-def]
+    start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, energies,
+):
+    """w ψ (16 b,) [J] of materials at F = 1 + gradients."""
+    chunks, count = works.shape[0], constants.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_gradients(work, gradients, block)
+            load_constants(work, constants, block)
+            energy(work, False)
+            load_constants(work, fibers, block)
+            fiber_energy(work, False)
+            for lane in range(LANES):
+                energies[block * LANES + lane] = volumes[block * LANES + lane] * work[ENERGY * LANES + lane]
+
+
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, ROWS, ROWS))
+def linearise_mixed(  # type: ignore[no-untyped-def]
+    start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, rooms,
+    z, z_bar, slope, hessian, along, stresses, tangents,
+):
+    """w Aᵀ [ψ' + H (z̄ − z)] and w Aᵀ H A, H positive semi-definite, at F = 1 + gradients and stretches z.
+
+    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. Writes z̄, ψ', H (b, 36, LANES)
+    and A (b, 54, LANES). [MFEM 6]
+    """
+    chunks, count = works.shape[0], constants.shape[0]
+    for chunk in range(start, stop):
+        work, room = works[chunk], rooms[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_gradients(work, gradients, block)
+            decompose(work)
+            for lane in range(LANES):
+                frames = frames_of(work, lane)
+                put_columns(room, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+                put_columns(room, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+                put_columns(room, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
+                z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
+                z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
+            for slot in range(54):
+                for lane in range(LANES):
+                    along[block, slot, lane] = room[(ALONG + slot) * LANES + lane]
+            for lane in range(LANES):
+                a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
+                d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
+                second = a * b - d * d
+                third = c * second - a * f * f - b * e * e + 2.0 * d * e * f
+                if not (a > 0.0 and second > 0.0 and third > 0.0):
+                    for entry in range(6):
+                        z[block, entry, lane] = z_bar[block, entry, lane]
+                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
+                             z[block, 4, lane], z[block, 5, lane])
+            load_constants(work, constants, block)
+            stress(work, True)
+            tangent(work, True)
+            load_constants(work, fibers, block)
+            fiber_stress(work, True)
+            fiber_tangent(work, True)
+            second_order(work, room, slope, hessian, block)
+            # λ as it would be if positions stayed, where the material had U
+            for entry in range(6):
+                for lane in range(LANES):
+                    total = slope[block, entry, lane]
+                    for other in range(6):
+                        total += hessian[block, 6 * entry + other, lane] * (
+                            z_bar[block, other, lane] - z[block, other, lane])
+                    work[(LEFT + entry) * LANES + lane] = total
+            for lane in range(LANES):
+                for column in range(9):
+                    total = 0.0
+                    for entry in range(6):
+                        total += room[(ALONG + 9 * entry + column) * LANES + lane] * work[(LEFT + entry) * LANES + lane]
+                    work[(STRESS + column) * LANES + lane] = total
+            tangent_of(work, room)
+            _store(work, volumes, stresses, tangents, block)
+
+
+@kernel(types.void(types.int64, types.int64, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.int64,
+                   types.float64[::1], types.float64[::1]))
+def lead(  # type: ignore[no-untyped-def]
+    start, stop, moved, z, z_bar, slope, hessian, along, change, multipliers, chunks, volumes, bent,
+):
+    """dz = z̄ − z + A J δy and λ = ψ' + H dz of a change of gradients `moved`, (16 b, 9). [MFEM 7] [MFEM 8]
+
+    bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: what the Lagrangian falls faster than positions tell.
+    """
+    count = z.shape[0]
+    for chunk in range(start, stop):
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            for entry in range(6):
+                for lane in range(LANES):
+                    change[block, entry, lane] = z_bar[block, entry, lane] - z[block, entry, lane]
+                for column in range(9):
+                    for lane in range(LANES):
+                        change[block, entry, lane] += (
+                            along[block, 9 * entry + column, lane] * moved[block * LANES + lane, column])
+            for entry in range(6):
+                for lane in range(LANES):
+                    multipliers[block, entry, lane] = slope[block, entry, lane]
+                for other in range(6):
+                    for lane in range(LANES):
+                        multipliers[block, entry, lane] += (
+                            hessian[block, 6 * entry + other, lane] * change[block, other, lane])
+            # dzᵀ H dz − aᵀ H a = (dz − a)ᵀ H (dz + a) = gᵀ H (2 dz − g), g = z̄ − z
+            for lane in range(LANES):
+                bent[block * LANES + lane] = 0.0
+            for entry in range(6):
+                for other in range(6):
+                    for lane in range(LANES):
+                        gap = z_bar[block, entry, lane] - z[block, entry, lane]
+                        far = z_bar[block, other, lane] - z[block, other, lane]
+                        bent[block * LANES + lane] += (
+                            gap * hessian[block, 6 * entry + other, lane] * (2.0 * change[block, other, lane] - far))
+            for lane in range(LANES):
+                bent[block * LANES + lane] *= volumes[block * LANES + lane]
+
+
+@kernel(types.void(*BODY, MaterialKernel, MaterialKernel, ROWS, TABLE, TABLE, types.float64, TABLE,
+                   types.float64[::1]))
+def measure_mixed(  # type: ignore[no-untyped-def]
+    start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
+    energies,
+):
+    """w (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J]. [MFEM 4]"""
+    chunks, count = works.shape[0], constants.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            load_gradients(work, gradients, block)
+            decompose(work)
+            for lane in range(LANES):
+                frames = frames_of(work, lane)
+                a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
+                p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
+                s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
+                i = z[block, 0, lane] + share * change[block, 0, lane]
+                j = z[block, 1, lane] + share * change[block, 1, lane]
+                k = z[block, 2, lane] + share * change[block, 2, lane]
+                l = z[block, 3, lane] + share * change[block, 3, lane]
+                m = z[block, 4, lane] + share * change[block, 4, lane]
+                n = z[block, 5, lane] + share * change[block, 5, lane]
+                work[ENERGY * LANES + lane] = (
+                    p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
+                load_stretch(work, lane, i, j, k, l, m, n)
+            load_constants(work, constants, block)
+            energy(work, False)
+            load_constants(work, fibers, block)
+            fiber_energy(work, False)
+            for lane in range(LANES):
+                energies[block * LANES + lane] = volumes[block * LANES + lane] * work[ENERGY * LANES + lane]
+
+
+@kernel(types.void(types.int64, types.int64, ROWS, types.float64[:, :, ::1], types.float64[:, :, ::1], types.int64))
+def spread(start, stop, tangents, functions, out, first):  # type: ignore[no-untyped-def]
+    """∂P/∂F times gradients of functions: T[3 (c − first) + j, pair, q] = Σ_m ∂P_ij/∂F_km ∂Φ_q/∂X_m.
+
+    functions: ∂Φ/∂X, (16 b, 3, p). out: (3 s, 6, p), axes (i, k) = 00, 10, 11, 20, 21, 22.
+    """
+    for point in range(start, stop):
+        for pair in range(6):
+            i = 0 if pair == 0 else (1 if pair < 3 else 2)
+            k = pair - (0 if i == 0 else (1 if i == 1 else 3))
+            for j in range(3):
+                a = tangents[point, slot_of(i, j, k, 0) - TANGENT]
+                b = tangents[point, slot_of(i, j, k, 1) - TANGENT]
+                c = tangents[point, slot_of(i, j, k, 2) - TANGENT]
+                row = 3 * (point - first) + j
+                for q in range(functions.shape[2]):
+                    out[row, pair, q] = a * functions[point, 0, q] + b * functions[point, 1, q] + (
+                        c * functions[point, 2, q])
+
+
+@kernel(types.void(ROWS, ROWS, types.float64, ROWS, ROWS, types.float64[::1]))
+def add_damping(tangents, changes, rate, stresses, out, energy):  # type: ignore[no-untyped-def]
+    """Add rate C : δF to w P, rate C to w ∂P/∂F `out`, and ½ rate δF : C : δF to the energy [J], (1,).
+
+    tangents: C of where the step started, (16 b, 54), weighted. changes: δF since the stage's base, (16 b, 9).
+    """
+    total = 0.0
+    for point in range(tangents.shape[0]):
+        for i in range(3):
+            for j in range(3):
+                s = 0.0
+                for k in range(3):
+                    for m in range(3):
+                        s += tangents[point, slot_of(i, j, k, m) - TANGENT] * changes[point, k + 3 * m]
+                total += changes[point, i + 3 * j] * s
+                if stresses.shape[0]:
+                    stresses[point, i + 3 * j] += rate * s
+        if out.shape[0]:
+            for column in range(54):
+                out[point, column] += rate * tangents[point, column]
+    energy[0] = 0.5 * rate * total

@@ -1,0 +1,177 @@
+"""Elastic forces of a reduced body at its cubature points; what a call costs does not depend on the mesh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...forces.elastic_kernels import Address
+from ...forces.in_stretches_kernels import ROOM, nothing
+from ...materials.lanes import LANES
+from ...meshing.volume import shape_gradients
+from ...state import Index, Vec
+from ...threads import share
+from .cubature import Cubature
+from .operators import Substance
+from .point_kernels import (
+    POINT_SLOTS,
+    add_damping,
+    lead,
+    linearise,
+    linearise_mixed,
+    measure,
+    measure_mixed,
+    spread,
+)
+from .skinning import Subspace
+
+CHUNKS = 16  #: pieces of the points; their borders do not depend on the number of threads
+TRACKS = 4  #: sums of stiffness that are made apart and added in one order
+BLOCKS = 4  #: lane blocks a product: what it reads stays in the second-level cache
+PAIRS = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
+
+
+class CubaturePoints:
+    """f = −Σ w J'P and −K = Σ w J' (∂P/∂F) J at points, and what mixed finite elements make of them.
+
+    Gradients are ∂u/∂X of the displacement, (c, 9) with ∂u_a/∂X_j at 3 j + a, c a multiple of the lanes: points that
+    weigh nothing fill the last block. Matrices are (6, p, p): one block for each pair of axes of `PAIRS`.
+    """
+
+    def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, cubature: Cubature) -> None:
+        own = tets[cubature.tets]
+        count = len(own)
+        blocks = -(-count // LANES)
+        source = np.zeros(blocks * LANES, np.int64)
+        source[:count] = np.arange(count)
+        some = substance.some(cubature.tets)
+        gradients, _ = shape_gradients(nodes, own)
+        self.count, self.elements = count, cubature.tets
+        self.volumes = np.zeros(blocks * LANES)  #: w [m³]
+        self.volumes[:count] = cubature.volumes
+        self.functions = _rows(gradients, subspace.functions, own)[source]  #: ∂Φ/∂X, (c, 3, p)
+        self._flat = self.functions.reshape(3 * len(self.functions), self.functions.shape[2])
+        led = _rows(gradients, subspace.prescribed, own)[source]
+        self._led = led.reshape(3 * len(led), led.shape[2])
+        self._constants = _in_lanes(some.constants.T[source])
+        fibers = some.fiber_constants
+        self._fibers = np.zeros((blocks, 0, LANES)) if fibers is None else _in_lanes(fibers.T[source])
+        self._source = source
+        material, fiber = substance.material, substance.fiber_material
+        laws = (nothing, nothing, nothing) if fiber is None else (fiber.stress, fiber.tangent, fiber.energy)
+        self._laws = tuple(Address(one) for one in (material.stress, material.tangent, *laws[:2]))
+        self._energy = (Address(material.energy), Address(laws[2]))
+        self._works = np.zeros((min(CHUNKS, blocks), POINT_SLOTS * LANES))
+        self._rooms = np.zeros((len(self._works), ROOM * LANES))
+        self._energies = np.zeros(blocks * LANES)
+        self.stresses, self.tangents = np.zeros((blocks * LANES, 9)), np.zeros((blocks * LANES, 54))
+        self._z, self._z_bar, self._slope, self._change, self._multipliers = (
+            np.zeros((blocks, 6, LANES)) for _ in range(5))
+        self._hessian, self._along = np.zeros((blocks, 36, LANES)), np.zeros((blocks, 54, LANES))
+        p = self.functions.shape[2]
+        tracks = min(TRACKS, -(-blocks // BLOCKS))
+        self._products = np.zeros((tracks, 3 * BLOCKS * LANES, 6, p))
+        self._partial, self._sums = np.zeros((tracks, p, 6 * p)), np.zeros((tracks, p, 6 * p))
+
+    def contract(self, fiber_constants: Vec) -> None:
+        """Fibers have these constants from now on, (3 + c, points): muscles that are activated."""
+        self._fibers = _in_lanes(fiber_constants.T[self._source])
+
+    def scale(self, factors: Vec) -> None:
+        """Weigh each point by so much more, (count,)."""
+        self.volumes[: self.count] *= factors
+
+    def gradients(self, y: Vec, led: Vec) -> Vec:
+        """∂u/∂X at coordinates y (p, 3) and those of groups of pins (4 g, 3), (c, 9)."""
+        found = self._flat @ y
+        if len(led):
+            found += self._led @ led
+        return found.reshape(-1, 9)
+
+    def restart(self) -> None:
+        """Stretches are those of wherever the next iteration is linearised."""
+        self._z[:] = -1.0
+
+    def linearise(self, gradients: Vec, mixed: bool) -> None:
+        """Fill `stresses` (c, 9) and `tangents` (c, 54), weighted: of positions, or condensed as of stretches.
+        [MFEM 6]"""
+        body = (gradients, self.volumes, self._constants, self._fibers, *self._laws, self._works)
+        if mixed:
+            share(linearise_mixed, len(self._works), *body, self._rooms, self._z, self._z_bar, self._slope,
+                  self._hessian, self._along, self.stresses, self.tangents)
+        else:
+            share(linearise, len(self._works), *body, self.stresses, self.tangents)
+
+    def damp(self, tangents: Vec, changes: Vec, rate: float, linearised: bool) -> float:
+        """Energy [J] that damping C `rate` takes over changes of gradients (c, 9), and its stress and slope besides."""
+        energy = np.zeros(1)
+        none = np.zeros((0, 9))
+        add_damping(tangents, changes, rate, *((self.stresses, self.tangents) if linearised else (none, none)), energy)
+        return float(energy[0])
+
+    def forces(self) -> Vec:
+        """−Σ Jᵀ P of `stresses` on the coordinates, (p, 3)."""
+        found: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
+        return found
+
+    def stiffness(self) -> Vec:
+        """Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
+        share(self._sum, len(self._sums))
+        total: Vec = self._sums[0]
+        for one in self._sums[1:]:
+            total += one
+        p = self.functions.shape[2]
+        return total.reshape(p, 6, p)
+
+    def _sum(self, start: int, stop: int) -> None:
+        """Tracks start to stop, each over every so many chunks."""
+        step, p = BLOCKS * LANES, self.functions.shape[2]
+        tracks = len(self._sums)
+        for track in range(start, stop):
+            product, partial, total = self._products[track], self._partial[track], self._sums[track]
+            for turn, first in enumerate(range(track * step, len(self.functions), tracks * step)):
+                last = min(first + step, len(self.functions))
+                spread(first, last, self.tangents, self.functions, product, first)
+                rows = 3 * (last - first)
+                out = partial if turn else total
+                np.matmul(self._flat[3 * first : 3 * last].T, product[:rows].reshape(rows, 6 * p), out=out)
+                if turn:
+                    total += partial
+
+    def follow(self, moved: Vec) -> float:
+        """Let stretches go where a change of gradients (c, 9) leads them.
+
+        Returns Σ w (dzᵀ H dz − aᵀ H a) [J], a = A J δy: by which the Lagrangian falls faster. [MFEM 7] [MFEM 8]
+        """
+        chunks = len(self._works)
+        share(lead, chunks, moved, self._z, self._z_bar, self._slope, self._hessian, self._along, self._change,
+              self._multipliers, chunks, self.volumes, self._energies)
+        return float(self._energies.sum())
+
+    def measure(self, gradients: Vec) -> float:
+        """Σ w ψ [J] at positions."""
+        share(measure, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
+              self._works, self._energies)
+        return float(self._energies.sum())
+
+    def measure_mixed(self, gradients: Vec, share_taken: float) -> float:
+        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] with a share of the change of stretches. [MFEM 4]"""
+        share(measure_mixed, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
+              self._works, self._z, self._change, share_taken, self._multipliers, self._energies)
+        return float(self._energies.sum())
+
+    def keep(self, share_taken: float) -> None:
+        """Stretches have gone this share of their way."""
+        self._z += share_taken * self._change
+
+
+def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:
+    """∂Φ/∂X of elements, (e, 3, p), from ∇N of their corners (e, 4, 3)."""
+    found = np.zeros((len(corners), 3, functions.shape[1]))
+    for corner in range(4):
+        found += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
+    return found
+
+
+def _in_lanes(values: Vec) -> Vec:
+    """(16 b, k) to (b, k, 16): entries of sixteen points stand together."""
+    return np.ascontiguousarray(values.reshape(len(values) // LANES, LANES, -1).transpose(0, 2, 1))

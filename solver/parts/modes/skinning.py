@@ -1,0 +1,180 @@
+"""Skinning eigenmodes: weights of which a handful move a whole body, turns included.
+
+All three axes share one space of scalar functions Φ: positions are x = X + Φ y with y of (p, 3), so B of the paper has
+the entry Φ_ik at row 3i + a and column 3k + a. For each weight w the functions are w, wX, wY and wZ, so that any affine
+map of the rest shape, weighted, is in the span, and so is any turn of what is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...errors import BadInput, NoFreeNode
+from ...linear.block_krylov import largest
+from ...state import Index, Vec
+from .operators import Substance, factored_with_shift, lumped_mass, weight_operator
+
+GUARDS = 4
+TOLERANCE = 1.0e-7  #: of weights: less is not seen in what they span
+SHIFT = 1.0e-3  #: of how far the slowest weight is from the constant, about
+DEPENDENT = 1.0e-9  #: of a function: less left of it across all others is rounding
+#: of stiffest to softest in the weights' own problem: what is stiffer moves rigidly to six digits as it is
+MOST_RATIO = 1.0e6
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Scalar functions at the nodes, orthonormal in mass: Φᵀ M Φ = 1."""
+
+    functions: Vec  #: Φ, (n, p) [kg^−½]; zero where nodes are pinned
+    prescribed: Vec  #: Ψ of groups of pins that move, (n, 4 g): w, wX, wY, wZ of each
+    weights: Vec  #: W, (n, m), of which Φ is made; orthonormal in mass
+    stiffnesses: Vec  #: Γ, (m,) [1/s²], of the weights
+    mass: Vec  #: of the nodes [kg], (n,)
+    groups: tuple[Index, ...]  #: nodes of each group of pins
+    pinned: Index  #: nodes of all of them
+    centre: Vec  #: [m], (3,), and
+    size: float  #: [m], of the mesh at rest: X of the functions above is (X − centre)/size
+
+    def affine(self, places: Vec) -> Vec:
+        """1, X, Y and Z at places (k, 3) [m], (k, 4)."""
+        return np.concatenate([np.ones((len(places), 1)), (places - self.centre) / self.size], axis=1)
+
+
+def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence[Index], m: int) -> Subspace:
+    """The subspace of the m lowest skinning eigenmodes. [MFEM 9] [MFEM 10]
+
+    pins: nodes of each group that is prescribed together. Raises NoFreeNode where nothing else is left, BadInput.
+    """
+    if m < 1:
+        raise BadInput(f"{m} weights move nothing", "Take at least one")
+    n = len(nodes)
+    mass = lumped_mass(nodes, tets, substance.density)
+    pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(one, np.int32) for one in pins]]))
+    if len(pinned) and not (0 <= pinned[0] and pinned[-1] < n):
+        raise BadInput(f"a pin names node {pinned[-1]}, but there are {n}", "Name nodes of this mesh")
+    free = np.setdiff1d(np.arange(n), pinned)
+    if not len(free):
+        raise NoFreeNode("every node is pinned, so nothing can move", "Leave a part of it free")
+    bounded = substance.bounded(MOST_RATIO)
+    operator = weight_operator(nodes, tets, bounded)
+    count, part = connected_components(operator, directed=False)
+    parts = [np.flatnonzero(part == one) for one in range(count)]
+    loose = [np.isin(np.arange(n), one).astype(float) for one in parts if not np.isin(one, pinned).any()]
+    constants = np.stack(loose, axis=1) if loose else np.zeros((n, 0))
+    weights, stiffnesses = _weights(operator, mass, free, constants, m)
+    centre = nodes.mean(axis=0)
+    size = float(np.ptp(nodes, axis=0).max()) or 1.0
+    places = (nodes - centre) / size
+    affine = np.concatenate([np.ones((n, 1)), places], axis=1)
+    if 4 * m + GUARDS >= len(free):
+        functions = np.zeros((n, len(free)))
+        functions[free, np.arange(len(free))] = 1.0 / np.sqrt(mass[free])
+    else:
+        first = [_affine_that_vanish(affine, one, np.intersect1d(one, pinned)) for one in parts]
+        made = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
+        functions = orthonormal(np.concatenate([*first, made], axis=1), mass)
+    prescribed = _harmonic(operator, free, [np.asarray(one, np.int32) for one in pins], affine)
+    return Subspace(functions, prescribed, weights, stiffnesses, mass,
+                    tuple(np.asarray(one, np.int32) for one in pins), pinned.astype(np.int32), centre, size)
+
+
+def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m: int) -> tuple[Vec, Vec]:
+    """The lowest generalised eigenvectors (n, m) and -values (m,), those of whole parts first. [MFEM 9]"""
+    n = len(mass)
+    own, weight = operator[free][:, free].tocsc(), mass[free]
+    root = np.sqrt(weight)[:, None]
+    null = constants[free] * np.sqrt(weight)[:, None]
+    null = null / np.linalg.norm(null, axis=0)
+    if null.shape[1] > m:
+        raise BadInput(f"the body has {null.shape[1]} parts that nothing holds, and {m} weights cannot move each",
+                       f"Take at least {null.shape[1]} modes, or join the parts")
+    m = min(m, len(free))
+    columns = min(m + GUARDS, len(free))
+    if 4 * columns >= len(free):
+        dense = own.toarray() / root / root.T
+        values, vectors = np.linalg.eigh(dense + null @ null.T * np.abs(dense).max())
+        found = vectors[:, : m - null.shape[1]]
+    else:
+        scale = float(np.median(own.diagonal() / weight)) * len(free) ** (-2.0 / 3.0)
+        solve, _ = factored_with_shift(own, weight, SHIFT * scale)
+
+        def product(columns_in: Vec) -> Vec:
+            across: Vec = columns_in - null @ (null.T @ columns_in)
+            inverse = root * solve(root * across)
+            across = inverse - null @ (null.T @ inverse)
+            return across
+
+        first = np.random.default_rng(0).normal(size=(len(free), columns))
+        found = largest(product, first - null @ (null.T @ first), m, TOLERANCE)[:, : m - null.shape[1]]
+    found = np.concatenate([null, found], axis=1) / root
+    values = np.maximum(np.einsum("ij,ij->j", found, own @ found), 0.0)
+    values[: null.shape[1]] = 0.0
+    weights = np.zeros((n, found.shape[1]))
+    weights[free] = found
+    return weights, values
+
+
+def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
+    """Affine functions of one part that are zero where it is pinned, (n, 0...4): all of a free one, turns about a
+    point or line that holds it."""
+    if not len(pinned):
+        kernel = np.eye(4)
+    else:
+        _, sigma, rows = np.linalg.svd(affine[pinned], full_matrices=True)
+        rank = int((sigma > 1e-9 * sigma[0]).sum())
+        kernel = rows[rank:].T
+    functions = np.zeros((len(affine), kernel.shape[1]))
+    functions[part] = affine[part] @ kernel
+    functions[pinned] = 0.0
+    return functions
+
+
+def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine: Vec) -> Vec:
+    """Functions by which groups of pins lead what is between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
+    n = len(affine)
+    led = np.zeros((n, len(groups)))
+    taken = np.zeros(n, dtype=bool)
+    for column, group in enumerate(groups):
+        own = group[~taken[group]]
+        led[own, column] = 1.0
+        taken[own] = True
+    if groups:
+        own = operator[free][:, free].tocsc()
+        solve, _ = factored_with_shift(own, own.diagonal(), 1e-10)
+        led[free] = solve(-(operator[free] @ led))
+    functions: Vec = (led[:, :, None] * affine[:, None]).reshape(n, -1)
+    return functions
+
+
+def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
+    """What spans the same, orthonormal in mass and across `before`, without what depends on others, (n, p).
+
+    least: of a function, that is left across all others where it does not depend on them.
+    """
+    root = np.sqrt(mass)[:, None]
+    scaled = root * functions
+    done = np.zeros((len(mass), 0)) if before is None else root * before
+    first = done.shape[1]
+    basis = np.empty((len(mass), first + scaled.shape[1]), order="F")
+    basis[:, :first], filled = done, first
+    for column in scaled.T:
+        length = np.linalg.norm(column)
+        if length == 0.0:
+            continue
+        one = column / length
+        for _ in range(2):  # twice is enough
+            one = one - basis[:, :filled] @ (basis[:, :filled].T @ one)
+        left = np.linalg.norm(one)
+        if left > least and filled < len(mass):
+            one /= left
+            one -= basis[:, :filled] @ (basis[:, :filled].T @ one)
+            basis[:, filled] = one / np.linalg.norm(one)
+            filled += 1
+    found: Vec = np.ascontiguousarray(basis[:, first:filled]) / root
+    return found

@@ -1,0 +1,181 @@
+"""One stage of a reduced body, by mixed or plain finite elements on its subspace.
+
+A stage asks for y with M (u − û) = a h f(y), y = base + b h u: where the incremental potential
+κ/2 |y − ŷ|² + V(y), κ = 1/(a h b h), ŷ = base + b h û, is stationary. [MFEM 4]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from ...errors import StepFailed
+from ...state import Vec
+from .loads import Held
+from .points import PAIRS, CubaturePoints
+
+HALVINGS = 8
+ENOUGH = 1.0e-4  #: of the slope, that a share of a step has to win
+ROUNDING = 1.0e-13  #: of a potential: what is won less than that is not seen
+
+
+@dataclass(frozen=True)
+class Iterating:
+    """How a stage is solved."""
+
+    mixed: bool = True
+    iterations: int = 2  #: at most
+    tolerance: float = 1.0e-5  #: of the body's size: a mean move of less ends the stage
+    search: bool = True  #: halve steps that win nothing
+    guarded: bool = True  #: a stage of mixed ones that gained energy is solved again by plain ones
+
+
+class ReducedStage:
+    """The incremental potential of one stage."""
+
+    def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, led: Vec, led_base: Vec,
+                 led_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
+                 held: Held) -> None:
+        """base, rate: coordinates and û (p, 3). led…: the same of groups of pins (4 g, 3), `led` at the end.
+
+        coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: share of mass in damping [1/s].
+        damped: weighted slopes of stress (c, 54) of where the step started, and the share of stiffness [s].
+        """
+        self.points, self.held, self.led = points, held, led
+        self.kappa = 1.0 / (ah * bh)
+        self.base, self.start = base, base + bh * rate
+        self.force = weight
+        if len(led):
+            self.force = self.force - self.kappa * coupling @ (led - led_base - bh * led_rate)
+            self.force = self.force - drag / bh * coupling @ (led - led_base)
+        self.drag = drag / bh
+        self.damped = damped
+        self._rate = 0.0 if damped is None else damped[1] / bh
+        self._before = points.gradients(base, led_base) if damped is not None else np.zeros(0)
+
+    def smooth(self, y: Vec, gradients: Vec) -> float:
+        """All of the potential but the elastic energy [J]."""
+        inertia, moved = y - self.start, y - self.base
+        total = 0.5 * self.kappa * float(np.vdot(inertia, inertia)) - float(np.vdot(self.force, y))
+        if self.drag:
+            total += 0.5 * self.drag * float(np.vdot(moved, moved))
+        if self.damped is not None:
+            total += self.points.damp(self.damped[0], gradients - self._before, self._rate, False)
+        return total + self.held.energy(y)
+
+    def potential(self, y: Vec) -> float:
+        """[J], with stretches as positions have them."""
+        gradients = self.points.gradients(y, self.led)
+        return self.points.measure(gradients) + self.smooth(y, gradients)
+
+    def linearise(self, y: Vec, gradients: Vec, mixed: bool) -> tuple[Vec, Vec]:
+        """Force (p, 3) and matrix (p, 6, p) of one iteration. [MFEM 6]"""
+        self.points.linearise(gradients, mixed)
+        if self.damped is not None:
+            self.points.damp(self.damped[0], gradients - self._before, self._rate, True)
+        force = self.points.forces() + self.force - self.kappa * (y - self.start) - self.drag * (y - self.base)
+        matrix = self.points.stiffness()
+        diagonal = np.arange(len(y))
+        for pair in (0, 2, 5):
+            matrix[diagonal, pair, diagonal] += self.kappa + self.drag
+        self.held.add(y, force, matrix)
+        return force, matrix
+
+
+@dataclass(frozen=True)
+class SolvedStage:
+    """Where a stage ended."""
+
+    y: Vec  #: coordinates, (p, 3)
+    iterations: int
+    decrements: tuple[float, ...]  #: Newton's, of each iteration [√J]
+    again: bool  #: whether it was solved again by plain iterations
+
+
+def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> SolvedStage:
+    """From coordinates y (p, 3). length: a mean move of less ends it, as coordinates have it [√kg m].
+
+    Raises StepFailed where numbers are none or the matrix is not positive definite.
+    """
+    found = _iterate(stage, y, how.mixed, how, length)
+    if not (how.mixed and how.guarded) or stage.potential(found.y) <= stage.potential(y):
+        return found
+    plain = _iterate(stage, y, False, how, length)
+    return SolvedStage(plain.y, found.iterations + plain.iterations, found.decrements + plain.decrements, True)
+
+
+def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
+    """Sequential quadratic programming on coordinates and stretches, or Newton's on coordinates.
+
+    [MFEM Alg. 1] [MFEM 5-8]"""
+    points = stage.points
+    points.restart()
+    gradients = points.gradients(y, stage.led)
+    decrements: list[float] = []
+    for _ in range(how.iterations):
+        force, matrix = stage.linearise(y, gradients, mixed)
+        step = solve_pairs(matrix, force)
+        decrement = float(np.vdot(force, step))
+        if not np.isfinite(decrement):
+            raise StepFailed("a stage of the reduced body has no solution in numbers")
+        decrements.append(float(np.sqrt(max(decrement, 0.0))))
+        moved = points.gradients(step, stage.led[:0])
+        taken = 1.0
+        if mixed:
+            slope = -(decrement + points.follow(moved))
+            taken = _searched_mixed(stage, y, step, gradients, moved, slope) if how.search else 1.0
+            points.keep(taken)
+        elif how.search:
+            taken = _searched(stage, y, step, gradients, moved, -decrement)
+        y, gradients = y + taken * step, gradients + taken * moved
+        if np.linalg.norm(step) <= length:
+            break
+    return SolvedStage(y, len(decrements), tuple(decrements), False)
+
+
+def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+    """The largest of 1, ½, ¼… of a step that wins enough of the potential."""
+    points = stage.points
+    before = points.measure(gradients) + stage.smooth(y, gradients)
+    before += ROUNDING * abs(before)
+    taken = 1.0
+    for _ in range(HALVINGS):
+        there = gradients + taken * moved
+        if points.measure(there) + stage.smooth(y + taken * step, there) <= before + ENOUGH * taken * slope:
+            break
+        taken *= 0.5
+    return taken
+
+
+def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+    """The same of the Lagrangian at the new multipliers. [MFEM 4]"""
+    points = stage.points
+    before = points.measure_mixed(gradients, 0.0) + stage.smooth(y, gradients)
+    before += ROUNDING * abs(before)
+    taken = 1.0
+    for _ in range(HALVINGS):
+        there = gradients + taken * moved
+        after = points.measure_mixed(there, taken) + stage.smooth(y + taken * step, there)
+        if after <= before + ENOUGH * taken * slope:
+            break
+        taken *= 0.5
+    return taken
+
+
+def solve_pairs(matrix: Vec, force: Vec) -> Vec:
+    """The solution (p, 3) of a symmetric positive definite matrix in blocks of pairs of axes, (p, 6, p).
+
+    Raises StepFailed where it is not positive definite.
+    """
+    p = len(force)
+    lower = np.zeros((3 * p, 3 * p))
+    for pair, (i, k) in enumerate(PAIRS):
+        lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
+    _, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
+    if info != 0:
+        raise StepFailed("the stiffness of the reduced body is not positive definite")
+    step: Vec = np.ascontiguousarray(found.reshape(3, p).T)
+    return step
+
