@@ -190,5 +190,5 @@ def carried_step(world, bones, state, joints, h):
         rates = together.solve()
     u, after = rates[:cut], bones.advance(joints, rates[cut:], h)
     led = world.coordinates.attached.led(bones.bodies(after))
-    q = together.posed.settle(state.q + h * (u + together.posed.correction(u)), u, world.evaluate, led=led)
+    q = together.posed.relax(state.q + h * (u + together.posed.correction(u)), u, world.evaluate, led=led)
     return remember(State(asked.time, q, u, state.memory, led), together.stage, found), after

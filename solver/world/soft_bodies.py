@@ -24,6 +24,7 @@ from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
+from .blocked import blocked_at
 from .bodies import BodyInWorld, ObstacleInWorld
 from .edge_changes import EdgeChanges
 from .taken_along import taken_along
@@ -355,6 +356,11 @@ class SoftBodies:
                 raise StepFailed("a node's position is not a number", body.name)
             if extent > BLOW_UP * body.size:
                 raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
+
+    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+        """What a prescribed node belongs to, and what touches it or the body that it moves at x, (n, 3) [m]; each an
+        empty string where that has no name."""
+        return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""

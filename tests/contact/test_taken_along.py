@@ -170,3 +170,14 @@ def test_what_most_edges_change_leaves_a_share_of_each_group_out():
     assert edges.change_of_most(moved, [every], nothing, 1.0) == 1.0
     changes = np.sort([edges.change_of_most(moved, [], np.array([k]), 0.5) for k in every])
     assert edges.change_of_most(moved, [every], nothing, 0.5) == changes[int(0.5 * (len(every) - 1))] < 1.0
+
+
+def test_both_sides_of_what_is_blocked_are_named(tmp_path):
+    part = pushed(tmp_path / "job", near=1e-4, pinned=[26])
+    x, _ = ends(part)
+    near, wall = part.bodies_in_world[0].nodes, part.obstacles[0].nodes
+    assert part.blocked_at(near.start + 26, x) == ('the pin of "Near"', '"Wall"')
+    assert part.blocked_at(wall.start, x) == ('"Wall"', '"Near"')
+    far = x + [0.0, 0.0, 0.0]
+    far[wall] -= [1.0, 0.0, 0.0]
+    assert part.blocked_at(wall.start, far) == ('"Wall"', "")
