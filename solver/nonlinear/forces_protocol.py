@@ -67,9 +67,9 @@ class Physics(Forces, Protocol):
         """Return the largest fraction of each node, (n,): bodies without contact may go farther. by_body: one fraction
         for each body."""
 
-    def taken_along(self, start: Vec, end: Vec) -> Vec | None:
-        """Return positions of all nodes, (n, 3) [m], after the prescribed displacement, with bodies in its way moved
-        along rigidly, if that path is free of intersections, else None. start, end: of all nodes, (n, 3) [m]."""
+    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has carried along what lies in its path,
+        None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
         """Return what a prescribed node belongs to, and what is in contact with it at positions x, (n, 3) [m], or with

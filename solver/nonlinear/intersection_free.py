@@ -1,9 +1,9 @@
 """An initial guess of a stage in contact whose path from the step's start is free of intersections.
 
 A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
-body: a bowl that is lifted, a roller. What moves rigidly moves bodies in its way along, which needs no factor. Where
-that path intersects, the prescribed displacement is applied in increments, none of which makes surfaces intersect, and
-the free nodes respond to each increment by one Newton iteration.
+body: a bowl that is lifted, a roller. A rigidly moving obstacle carries along the nodes in its path; where they have no
+room, the prescribed displacement is applied in increments, none of which makes surfaces intersect, and the free nodes
+respond to each increment by one Newton iteration.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ INCREMENTS = 60  #: largest number of increments of the prescribed displacement
 
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
     """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows, and
-    positions from which they are reached, (n, 3) [m]: the step's start, with bodies moved along by what is prescribed.
+    positions (n, 3) [m] from which they are reached without intersections: those at the start of the step, or these
+    with what lies in the path of an obstacle carried along by it.
 
     step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
     prescribed displacement is blocked.
     """
     end = problem.positions(problem.velocities(guess))
-    x = _toward(problem, step_start, end)
+    x = _farthest(problem, step_start, end)
     if x is end:
         return guess, step_start
     unknowns = problem.unknowns_at(x)
@@ -39,9 +40,9 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
         return unknowns, step_start
-    along = problem.physics.taken_along(step_start, end)
-    if along is not None:
-        return problem.unknowns_at(_toward(problem, along, end)), along
+    carried = problem.physics.taken_along(step_start, end)
+    if carried is not None:
+        return problem.unknowns_at(_farthest(problem, carried, end)), carried
 
     for _ in range(INCREMENTS):
         displaced = problem.displaced_by(-prescribed_left)
@@ -73,8 +74,9 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
                      problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
 
 
-def _toward(problem: StageProblem, start: Vec, end: Vec) -> Vec:
-    """Return positions on a straight path, (n, 3) [m], up to contact and without crushing, maybe `end` itself."""
+def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:
+    """Return positions (n, 3) [m] as far on a straight path as nothing intersects or is crushed; `end` itself where
+    that is all of it."""
     fractions = problem.physics.largest_steps(start, end)
     if fractions.min() == 1.0:
         return end

@@ -57,7 +57,7 @@ class GroundPenalty:
         return self.friction is not None and self.friction.has_static_friction
 
     def has_friction_at(self, x: Vec, time: float) -> bool:
-        """Return whether it has friction on any node at positions x, (n, 3) [m]."""
+        """Return whether friction acts on any node at positions x, (n, 3) [m]."""
         return self.friction is not None and len(self.find(x, time).of(self.is_free)) > 0
 
     def anchors(self, memory: Mapping[str, Vec], x: Vec, time: float) -> Vec:
