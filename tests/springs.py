@@ -57,8 +57,7 @@ class Springs:
         pass
 
     def deformation(self, before, after):
-        change = float(np.abs(after.q - before.q).max())
-        return change, change
+        return float(np.abs(after.q - before.q).max())
 
     def output(self, state, frame):
         return np.stack([np.full_like(state.q, frame), np.zeros_like(state.q), state.q], axis=1)

@@ -141,6 +141,9 @@ class _Alone:
     def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
         return None
 
+    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+        return "", ""
+
     def body_of(self, node: int) -> str | None:
         return None
 

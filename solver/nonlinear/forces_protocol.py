@@ -71,6 +71,10 @@ class Physics(Forces, Protocol):
         """Return positions of all nodes, (n, 3) [m], after prescribed motion has carried along what lies in its path,
         None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
 
+    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+        """Return what a prescribed node belongs to, and what is in contact with it at positions x, (n, 3) [m], or with
+        the body that it moves; each an empty string where that has no name."""
+
     def body_of(self, node: int) -> str | None:
         """Return the name of the body that a node belongs to."""
 

@@ -67,8 +67,11 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         x = displaced.positions(displaced.velocities(unknowns)) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
-    raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near ({where}) "
-                     "m and something is before it", problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+    moved_thing, blocking = problem.physics.blocked_at(furthest, x)
+    left = float(np.abs(prescribed_left).max())
+    raise StepFailed(f"{moved_thing or 'what is moved by hand'} has {left:.3g} m of its way left near ({where}) m and "
+                     f"{blocking or 'something'} is before it",
+                     problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
 
 
 def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:

@@ -25,7 +25,9 @@ from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
+from .blocked import blocked_at
 from .bodies import BodyInWorld, ObstacleInWorld
+from .edge_changes import EdgeChanges
 from .taken_along import taken_along
 
 
@@ -40,7 +42,6 @@ class Among:
 
 ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-MOST = 0.99  #: of a body's edges: what more of them change tells how short the steps of an impact have to be
 GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
 
 
@@ -327,49 +328,26 @@ class SoftBodies:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
         return self._elements.stretching(x, v)
 
-    def deformation(self, before: State, after: State) -> tuple[float, float]:
-        """What a step changes the worst edge by, as a share of its length: of cloth how much longer or shorter it is,
-        of all else turning included, by its velocities, or by what has moved where that is less. And the same where
-        the worst hundredth of the edges of each body whose surface touches another one does not count.
+    def deformation(self, before: State, after: State) -> float:
+        """What a step changes an edge by at most, as a share of its length: of cloth how much longer or shorter it is,
+        of all else turning included, by its velocities, or by what has moved where that is less. The worst hundredth of
+        the edges of a body whose surface touches another one does not count.
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
         velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
         its edges' whole length in a step, and none of its elements is the worse for it.
         """
         start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
-        of_volumes, of_sheets = self._edges_apart
-        ways = (after.time - before.time) * self.velocity(after), end - start
-        stretch = of_sheets.largest_stretch(start, end)
-        worst = max(min(of_volumes.largest_change(way) for way in ways), stretch)
-        touching = self._that_touch(start, end)
-        if not len(touching):
-            return worst, worst
-        few = [np.flatnonzero(self._of_edges == body) for body in touching]
-        others = np.flatnonzero(~np.isin(self._of_edges, touching))
-        return worst, max(min(of_volumes.change_of_most(way, few, others, MOST) for way in ways), stretch)
-
-    def _that_touch(self, *places: Vec) -> Index:
-        """Bodies whose surface pushes another at some of these positions, (n, 3) [m] each, rising."""
-        nodes = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in places]
-        found: Index = np.unique(self._each_body[np.concatenate(nodes)]) if nodes else np.zeros(0, dtype=np.int32)
-        return found[found < len(self.bodies_in_world)]
-
-    @cached_property
-    def _of_edges(self) -> Index:
-        """Which body each edge of what has a volume is of."""
-        return self._each_body[self._edges_apart[0].first]
+        pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
+        return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
 
     @cached_property
     def edges(self) -> Edges:
         return Edges(self.tets, self.rest)
 
     @cached_property
-    def _edges_apart(self) -> tuple[Edges, Edges]:
-        """Of what has a volume, and of cloth."""
-        triangles = self.tets[self.tets[:, 2] == self.tets[:, 3]]  # which have their last node twice; hinges do not
-        of_sheets = np.zeros(len(self.rest), dtype=bool)
-        of_sheets[triangles] = True
-        return Edges(self.tets[~of_sheets[self.tets[:, 0]]], self.rest), Edges(triangles, self.rest)
+    def _edge_changes(self) -> EdgeChanges:
+        return EdgeChanges(self.tets, self.rest, self._each_body)
 
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.place(state.q, state.time, state.led)
@@ -380,6 +358,11 @@ class SoftBodies:
                 raise StepFailed("a node's position is not a number", body.name)
             if extent > BLOW_UP * body.size:
                 raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
+
+    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+        """What a prescribed node belongs to, and what touches it or the body that it moves at x, (n, 3) [m]; each an
+        empty string where that has no name."""
+        return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def body_of(self, node: int) -> str | None:
         """Name of the body that a node belongs to."""

@@ -30,7 +30,7 @@ def pressed(folder, down=0.3, **scene):
 def test_hard_pins_are_told_with_the_place(tmp_path):
     part = nodes_of(load(pressed(tmp_path / "job")))
     state = part.initial_state()
-    with pytest.raises(StepFailed, match=r"moved by hand has .* near \(") as told:
+    with pytest.raises(StepFailed, match=r'^the pin of "Block" has .* near \(.*"Table" is before it') as told:
         for _ in range(48):
             state = part.step(state, H)
     assert "Pins Yield" in told.value.remedy
