@@ -40,6 +40,7 @@ PARTS = {
                        "rollers_conjac"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
+    "shaken": ("glass", "mixed"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
     "subspace": ("octobot", "gatorman", "mammoth", "crab", "dragon", "stiffness"),
 }

@@ -165,7 +165,8 @@ class Pace:
     """
 
     def __init__(self) -> None:
-        self._last, self._change, self._in_vain = 1.0, 0.0, 0
+        self._last, self._in_vain = 1.0, 0
+        self._worst = self._most = 0.0
 
     @property
     def spared(self) -> int:
@@ -176,13 +177,14 @@ class Pace:
         """One of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
         self._in_vain = 0 if helps else self._in_vain + 1
 
-    def note(self, h: float, change: float) -> None:
-        """A step of h seconds, taken or not, changed an edge by that share of its length."""
-        self._last, self._change = h, change
+    def note(self, h: float, worst: float, most: float) -> None:
+        """A step of h seconds, taken or not, changed the worst edge by that share of its length, and most by no more
+        than the other one."""
+        self._last, self._worst, self._most = h, worst, most
 
-    def expected(self, h: float) -> float:
-        """What a step of h seconds would."""
-        return self._change * math.sqrt(h / self._last)
+    def expected(self, h: float, is_whole: bool = True) -> float:
+        """What a step of h seconds would: a whole one the worst edge, a part of one most of them."""
+        return (self._worst if is_whole else self._most) * math.sqrt(h / self._last)
 
 
 def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False,
@@ -251,15 +253,16 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
             pace: Pace | None = None) -> State:
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
-    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
-    shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
-    cannot be solved may be taken in another way that the world knows of.
+    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, where
+    surfaces touch once for its worst edge and further for what most edges do. The shortest are taken as they are;
+    where these deform it too much again and again, longer ones as well. The shortest that cannot be solved may be taken
+    in another way that the world knows of.
     """
     if stop():
         raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
     pace = Pace() if pace is None else pace
     try:
-        after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
+        after = stepped(world, state, h, largest, pace, halvings <= pace.spared, halvings == HALVINGS)
         if halvings:
             world.refuse_haste(after, h)
         return after
@@ -277,21 +280,22 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
 
 
 def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
-            is_shortest: bool = False) -> State:
+            is_shortest: bool = False, is_whole: bool = True) -> State:
     """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0.
 
     pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
-    taken whatever it changes.
+    taken whatever it changes. is_whole: whether its worst edge counts, and not only what most do.
     """
-    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
+    if largest and pace is not None and not is_shortest and (change := pace.expected(h, is_whole)) > FORESEEN * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length")
     # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
         after = world.step(state, h)
     if largest:
-        change = world.deformation(state, after)
+        worst, most = world.deformation(state, after)
+        change = worst if is_whole else most
         if pace is not None:
-            pace.note(h, change)
+            pace.note(h, worst, most)
             if is_shortest:
                 pace.note_shortest(change <= largest)
         if change > largest and not is_shortest:

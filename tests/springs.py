@@ -57,7 +57,8 @@ class Springs:
         pass
 
     def deformation(self, before, after):
-        return float(np.abs(after.q - before.q).max())
+        change = float(np.abs(after.q - before.q).max())
+        return change, change
 
     def output(self, state, frame):
         return np.stack([np.full_like(state.q, frame), np.zeros_like(state.q), state.q], axis=1)

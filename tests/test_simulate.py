@@ -165,11 +165,29 @@ def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path)
         assert ("an edge changed by" in "".join(said)) == (shortest > 1)
 
 
+def test_few_edges_that_change_much_halve_a_step_once(tmp_path):
+    """What most of them change says how much shorter it has to be."""
+    class Touches(Springs):
+        def deformation(self, before, after):
+            return 4.0, 0.9 * 96 * (after.time - before.time) if before.time > 5 / 24 else 0.1
+
+    world, said = Touches(), []
+    simulate(world, replace(timeline(9), largest_deformation=0.5), store_of(tmp_path, world), log=said.append)
+    steps = np.array([h for _, h in world.steps]) * 96
+    late = np.array([time for time, _ in world.steps]) > 5 / 24 + 1e-9
+    assert np.unique(steps[~late].round(9)).tolist() == [0.5, 1.0]
+    assert np.count_nonzero(np.isclose(steps[~late], 1.0)) == 1  # the first one: then it is foreseen
+    assert np.unique(steps[late].round(9)).tolist() == [0.5]
+    world = Touches()
+    simulate(world, replace(timeline(9), largest_deformation=0.3), store_of(tmp_path, world, "less"))
+    assert min(h for _, h in world.steps) * 96 == pytest.approx(0.25)
+
+
 def test_shortest_steps_that_are_taken_in_vain_become_longer(tmp_path):
     """Eight that deform too much are followed by eight twice as long, and so on; once one helps all are as short."""
     class Rings(Springs):
         def deformation(self, before, after):
-            return 0.1 if 9 / 24 < before.time < 10 / 24 else 2.0
+            return (0.1 if 9 / 24 < before.time < 10 / 24 else 2.0,) * 2
 
     world = Rings()
     line = replace(timeline(12), largest_deformation=0.5, snapshot_every=100)
@@ -186,7 +204,7 @@ def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
     """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
     class Rough(Springs):
         def deformation(self, before, after):
-            return (8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time)
+            return ((8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time),) * 2
 
     world, said = Rough(), []
     line = replace(timeline(21), largest_deformation=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,23 @@ class Edges:
     def largest_stretch(self, start: Vec, end: Vec) -> float:
         """Largest change of an edge's length between places (n, 3) [m] each, over its rest length: turning left out."""
         return float(np.sqrt(edge_stretches(start, end, self._pairs, self._inverse_square)))
+
+    @property
+    def first(self) -> Index:
+        """One end of each."""
+        first: Index = self._pairs[:, 0]
+        return first
+
+    def change_of_most(self, displacement: Vec, groups: Sequence[Index], others: Index, share: float) -> float:
+        """The largest such change where of each group of edges only this share of them counts that changes least, and
+        all `others`."""
+        apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
+        squares = np.einsum("ki,ki->k", apart, apart) * self._inverse_square
+        found = [float(squares[others].max(initial=0.0))]
+        for own in filter(len, groups):
+            last = int(share * (len(own) - 1))
+            found.append(float(np.partition(squares[own], last)[last]))
+        return float(np.sqrt(max(found)))
 
     def usual_change(self, displacement: Vec) -> float:
         """The same of all edges, root mean square."""

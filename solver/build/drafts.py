@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..assembly.pattern import node_graph
-from ..coordinates.prescribed import Motion, OverTime
+from ..coordinates.prescribed import OverTime
 from ..job import stages
 from ..job.folder import Job, blame, parameters
 from ..job.schema import step_size
@@ -44,10 +44,11 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     substance = Substance(material, material.constants(**fields.element_parameters), fields.density,
                           None if fibers is None else fibers.material, None if fibers is None else fibers.constants)
     motion = places_over_time(job, fields.motion, nodes[fields.pinned])
-    groups = _groups(nodes, tets, fields.pinned, motion)
+    seconds = (scene.time.end - scene.time.start) / scene.time.fps
+    groups = _groups(nodes, tets, fields.pinned, motion, seconds)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
     # what is linear in positions has no stretches
-    iterating = Iterating(body.material.kind != "linear", int(params["subspace_iterations"]))
+    iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [fields.pinned[group] for group in groups]
@@ -95,17 +96,16 @@ class _OfGroup:
         return found
 
 
-def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime) -> list[Index]:
+def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, seconds: float) -> list[Index]:
     """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms."""
     if not len(pinned):
         return []
-    if not isinstance(motion, Motion):
+    if not motion.moves:
         return [np.arange(len(pinned), dtype=np.int32)]
     _, part = connected_components(node_graph(tets, len(nodes))[pinned][:, pinned], directed=False)
     ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
     size, rest = float(np.ptp(nodes, axis=0).max()), nodes[pinned]
-    last = motion.interval * (len(motion.samples) - 1)
-    moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
+    moved = [motion.at(time) for time in np.linspace(0.0, seconds, TIMES)]
     done: list[Index] = []
     while ahead:
         rows = ahead.pop(0)

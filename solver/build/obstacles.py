@@ -32,6 +32,7 @@ class Obstacles:
     rides: list[tuple[int, slice]]
     #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
     anchored: list[tuple[YieldingAnchors, slice]] = field(default_factory=list)
+    spans: list[slice] = field(default_factory=list)  #: their nodes among the obstacles', one of each name
 
     @property
     def own(self) -> int:
@@ -46,6 +47,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])
     places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
+    spans = list[slice]()
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
     footing = footing_of(job)
     for one, path in with_faces:
@@ -55,12 +57,14 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
         moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
         motions.append(moves if footing is None or one.motion is None else OnFooting(moves, faces, footing))
         triangles.append(faces + np.int32(first))
+        spans.append(slice(first, first + len(places[-1])))
         first += len(places[-1])
     rides = []
     for skin in skins:
         places.append(skin.vertices)
         triangles.append(skin.triangles + np.int32(first))
         rides.append((skin.shown, slice(first, first + len(skin.vertices))))
+        spans.append(rides[-1][1])
         first += len(skin.vertices)
     anchored = []
     for held in anchors:
@@ -77,4 +81,4 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
     riding = [np.ones(of.stop - of.start) for _, of in rides]
     painted = np.concatenate([*shares, *riding]) if shares or riding else np.zeros(0)
     return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, masses, rides,
-                     anchored)
+                     anchored, spans)

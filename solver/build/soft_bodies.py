@@ -25,7 +25,7 @@ from ..parts.apart import Apart, Share
 from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
-from ..world.bodies import BodyInWorld
+from ..world.bodies import BodyInWorld, ObstacleInWorld
 from ..world.nodes import Nodes
 from ..world.wobble_loss import WobbleLoss, WobbleLosses
 from .air import AirAround, air_of
@@ -139,7 +139,9 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *seams_of(job, prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None)
+                 joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None,
+                 obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
+                            for name, of in zip(obstacles.names, obstacles.spans)])
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,

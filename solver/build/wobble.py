@@ -138,6 +138,9 @@ class _Alone:
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         return np.ones(len(start))
 
+    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
+        return None
+
     def body_of(self, node: int) -> str | None:
         return None
 

@@ -67,6 +67,10 @@ class Physics(Forces, Protocol):
         """Return the largest fraction of each node, (n,): bodies without contact may go farther. by_body: one fraction
         for each body."""
 
+    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has carried along what lies in its path,
+        None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
+
     def body_of(self, node: int) -> str | None:
         """Return the name of the body that a node belongs to."""
 

@@ -1,8 +1,9 @@
 """An initial guess of a stage in contact whose path from the step's start is free of intersections.
 
 A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
-body: a bowl that is lifted, a roller. So the prescribed displacement is applied in increments, none of which makes
-surfaces intersect, and the free nodes respond to each increment by one Newton iteration.
+body: a bowl that is lifted, a roller. A rigidly moving obstacle carries along the nodes in its path; where they have no
+room, the prescribed displacement is applied in increments, none of which makes surfaces intersect, and the free nodes
+respond to each increment by one Newton iteration.
 """
 
 from __future__ import annotations
@@ -22,27 +23,26 @@ COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, l
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
 
 
-def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Vec:
-    """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows.
+def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
+    """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows, and
+    positions (n, 3) [m] from which they are reached without intersections: those at the start of the step, or these
+    with what lies in the path of an obstacle carried along by it.
 
     step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
     prescribed displacement is blocked.
     """
     end = problem.positions(problem.velocities(guess))
-    fractions = problem.physics.largest_steps(step_start, end)
-    if fractions.min() == 1.0:
-        return guess
-    x = step_start + fractions[:, None] * (end - step_start)
-    # inertia would crush bodies that have met an obstacle
-    if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
-        x = step_start + problem.physics.largest_steps(step_start, end, by_body=True)[:, None] * (end - step_start)
-        if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
-            x = step_start + problem.physics.largest_step(step_start, end) * (end - step_start)
+    x = _farthest(problem, step_start, end)
+    if x is end:
+        return guess, step_start
     unknowns = problem.unknowns_at(x)
     prescribed_left = problem.positions(problem.velocities(unknowns)) - x
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
-        return unknowns
+        return unknowns, step_start
+    carried = problem.physics.taken_along(step_start, end)
+    if carried is not None:
+        return problem.unknowns_at(_farthest(problem, carried, end)), carried
 
     for _ in range(INCREMENTS):
         displaced = problem.displaced_by(-prescribed_left)
@@ -63,12 +63,27 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         unknowns = unknowns + fraction * direction
         prescribed_left = (1.0 - fraction) * prescribed_left
         if fraction == 1.0:
-            return unknowns
+            return unknowns, step_start
         x = displaced.positions(displaced.velocities(unknowns)) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
     raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near ({where}) "
                      "m and something is before it", problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
+
+
+def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:
+    """Return positions (n, 3) [m] as far on a straight path as nothing intersects or is crushed; `end` itself where
+    that is all of it."""
+    fractions = problem.physics.largest_steps(start, end)
+    if fractions.min() == 1.0:
+        return end
+    x: Vec = start + fractions[:, None] * (end - start)
+    # inertia would crush bodies that have met an obstacle
+    if problem.system.edges.largest_change(x - start) > LARGEST_STEP:
+        x = start + problem.physics.largest_steps(start, end, by_body=True)[:, None] * (end - start)
+        if problem.system.edges.largest_change(x - start) > LARGEST_STEP:
+            x = start + problem.physics.largest_step(start, end) * (end - start)
+    return x
 
 
 def stiffness_product(lin: Linearised, tets: Index, moved: Vec) -> Vec:

@@ -40,6 +40,14 @@ class BodyInWorld:
         return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
 
 
+@dataclass(frozen=True)
+class ObstacleInWorld:
+    """Where an obstacle stands in the world's arrays."""
+
+    name: str
+    nodes: slice
+
+
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
     """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
     quarter: Any = np.repeat(volumes * density / 4.0, 4)

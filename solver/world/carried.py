@@ -274,7 +274,8 @@ class FleshOnBones(Ride, System[Together]):
             after = Bounded(pose_at, self._surroundings(stage, start, rubs), stage, start,
                             self.soft.stage_solver.limits).solve_stage()
         self.jointed.count_impact(joints)
-        if self.soft.ground.friction is None or not len(self.soft.touching(self.parted(after)[0])):
+        ended_in = self.parted(after)[0]
+        if not self.soft.ground.has_friction_at(flesh.place(ended_in.q, ended_in.time, ended_in.led), ended_in.time):
             return remember(after, of_flesh, None)
         ended = rubbed(self.soft, pose_at(after.q, after.u, self.soft.project), after)
         share = self.soft.largest_step(self.positions(after), self.positions(ended)) if self.soft.contacts else 1.0

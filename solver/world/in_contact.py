@@ -143,7 +143,7 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
             return plain
         return problem_of(StageForces(soft, slides, among, grip, last))
 
-    unknowns = intersection_free_start(plain, begun, guess)
+    unknowns, begun = intersection_free_start(plain, begun, guess)
     if solver.limits.strain_left and not keeps_factors:
         # what balances without inertia is as far from its root as an iteration moves it
         strain_left, accepts = BALANCED * solver.limits.strain_left, solver.limits.accepts

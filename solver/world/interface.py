@@ -178,9 +178,10 @@ class Part(SolvedAtOnce):
         """What a step of h seconds got wrong, as a share of a body's size."""
         return 0.0
 
-    def deformation(self, before: State, after: State) -> float:
-        """What a step's velocities change an edge by at most, as a share of its length."""
-        return 0.0
+    def deformation(self, before: State, after: State) -> tuple[float, float]:
+        """What a step's velocities change the worst edge by, as a share of its length, and what most edges of what
+        touches something by at most: as much where nothing does."""
+        return 0.0, 0.0
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Raises StepFailed where a shorter step than h seconds is needed, though this one could be solved."""

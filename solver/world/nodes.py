@@ -233,7 +233,7 @@ class Nodes(SoftBodies, Part):
                   held: PrescribedDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
         after = self.root.solve_stage(solver, nodes, start, damped, held)
-        if self.ground.friction is None or not len(self.touching(after)):
+        if not self.ground.has_friction_at(self.coordinates.place(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
         if STUCK_NODES in after.memory:  # it was part of the root
             return after

@@ -24,7 +24,8 @@ from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
-from .bodies import BodyInWorld
+from .bodies import BodyInWorld, ObstacleInWorld
+from .taken_along import taken_along
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Among:
 
 ALL = Among()
 BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
+MOST = 0.99  #: of a body's edges: what more of them change tells how short the steps of an impact have to be
 GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
 
 
@@ -58,6 +60,7 @@ class SoftBodies:
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
     joins_apart: bool = False  #: whether forces join bodies of different methods
+    obstacles: Sequence[ObstacleInWorld] = ()
 
     def __post_init__(self) -> None:
         laws = [*self.between, *self.contacts]
@@ -236,6 +239,13 @@ class SoftBodies:
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
         return least
 
+    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
+        """Where all nodes stand, (n, 3) [m], once what is prescribed has gone its way and taken along what is before
+        it, if nothing meets on the way there; None where it cannot be said so. begun, end: of all nodes, (n, 3) [m]."""
+        return taken_along([body.nodes for body in self.bodies_in_world], [one.nodes for one in self.obstacles],
+                           self.coordinates.is_free, self.contacts, begun, end,
+                           partial(self.largest_steps, by_body=True))
+
     @cached_property
     def _alone(self) -> Index:
         """Of each node a number of its own, (n,), of those that are prescribed the same one."""
@@ -315,9 +325,10 @@ class SoftBodies:
         """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
         return self._elements.stretching(x, v)
 
-    def deformation(self, before: State, after: State) -> float:
-        """What a step changes an edge by at most, as a share of its length: of cloth how much longer or shorter it is,
-        of all else turning included, by its velocities, or by what has moved where that is less.
+    def deformation(self, before: State, after: State) -> tuple[float, float]:
+        """What a step changes the worst edge by, as a share of its length: of cloth how much longer or shorter it is,
+        of all else turning included, by its velocities, or by what has moved where that is less. And the same where
+        the worst hundredth of the edges of each body whose surface touches another one does not count.
 
         What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
         velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
@@ -325,8 +336,26 @@ class SoftBodies:
         """
         start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
         of_volumes, of_sheets = self._edges_apart
-        along = of_volumes.largest_change((after.time - before.time) * self.velocity(after))
-        return max(min(along, of_volumes.largest_change(end - start)), of_sheets.largest_stretch(start, end))
+        ways = (after.time - before.time) * self.velocity(after), end - start
+        stretch = of_sheets.largest_stretch(start, end)
+        worst = max(min(of_volumes.largest_change(way) for way in ways), stretch)
+        touching = self._that_touch(start, end)
+        if not len(touching):
+            return worst, worst
+        few = [np.flatnonzero(self._of_edges == body) for body in touching]
+        others = np.flatnonzero(~np.isin(self._of_edges, touching))
+        return worst, max(min(of_volumes.change_of_most(way, few, others, MOST) for way in ways), stretch)
+
+    def _that_touch(self, *places: Vec) -> Index:
+        """Bodies whose surface pushes another at some of these positions, (n, 3) [m] each, rising."""
+        nodes = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in places]
+        found: Index = np.unique(self._each_body[np.concatenate(nodes)]) if nodes else np.zeros(0, dtype=np.int32)
+        return found[found < len(self.bodies_in_world)]
+
+    @cached_property
+    def _of_edges(self) -> Index:
+        """Which body each edge of what has a volume is of."""
+        return self._each_body[self._edges_apart[0].first]
 
     @cached_property
     def edges(self) -> Edges:

@@ -233,10 +233,11 @@ class World:
         return max(part.error(one, other, h)
                    for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
 
-    def deformation(self, before: State, after: State) -> float:
-        """Of the part that deforms most."""
-        return max(part.deformation(one, other)
-                   for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
+    def deformation(self, before: State, after: State) -> tuple[float, float]:
+        """Of the parts that deform most."""
+        told = [part.deformation(one, other)
+                for part, one, other in zip(self.parts, self.parted(before), self.parted(after))]
+        return max(worst for worst, _ in told), max(most for _, most in told)
 
     def refuse_haste(self, after: State, h: float) -> None:
         """Raises StepFailed where a part needs a shorter step."""

@@ -201,10 +201,10 @@ def test_a_ripple_that_has_moved_nothing_halves_no_step():
     ripple = np.where(np.arange(len(free)) % 2, 4.0, -4.0)[:, None] * [0.0, 0.0, 1.0]
     after = replace(state, time=h, q=state.q + moved.ravel(), u=ripple.ravel())
     assert world.edges.largest_change(h * world.velocity(after)) > 2.0
-    assert world.deformation(state, after) == pytest.approx(0.02, rel=1e-6)
+    assert world.deformation(state, after) == pytest.approx((0.02, 0.02), rel=1e-6)
     # where both say so, it is
     wild = replace(after, q=state.q + h * ripple.ravel())
-    assert world.deformation(state, wild) > 2.0
+    assert min(world.deformation(state, wild)) > 2.0
 
 
 def test_a_stage_far_from_where_its_factor_was_made_gets_another_one():

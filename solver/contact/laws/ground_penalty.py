@@ -56,6 +56,10 @@ class GroundPenalty:
         """Whether friction is a force of positions."""
         return self.friction is not None and self.friction.has_static_friction
 
+    def has_friction_at(self, x: Vec, time: float) -> bool:
+        """Return whether friction acts on any node at positions x, (n, 3) [m]."""
+        return self.friction is not None and len(self.find(x, time).of(self.is_free)) > 0
+
     def anchors(self, memory: Mapping[str, Vec], x: Vec, time: float) -> Vec:
         """Return anchors of all nodes, (n, 3) [m], relative to the reference point of the ground: those in memory, else
         the positions x, (n, 3) [m], at `time` [s]."""

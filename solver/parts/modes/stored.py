@@ -27,7 +27,8 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
                 points: int | None) -> str:
     """Of all that a reduced body is built of."""
     digest = hashlib.blake2b(digest_size=16)
-    said = f"{FORM} {m} {points} {material.material.__name__} {getattr(material.fiber_material, '__name__', '')}"
+    fiber_material = "" if material.fiber_material is None else material.fiber_material.__name__
+    said = f"{FORM} {m} {points} {material.material.__name__} {fiber_material}"
     digest.update(said.encode())
     fibers = material.fiber_constants
     for array in (np.asarray(nodes, float), np.asarray(tets, np.int32), material.constants, material.density,

@@ -1,0 +1,194 @@
+"""What a frame costs where bodies rattle: two in a glass that is shaken, and ten of all kinds before a paddle.
+
+    python -m benchmarks.shaken glass
+    python -m benchmarks.shaken mixed
+
+New soft bodies, added by the add-on's operators, with all settings as they come. A jelly of 25 cm and a ball of 16 cm
+stand in a glass that goes 8 cm to and fro twice a second; ten objects of 8 to 507 vertices fall on each other and the
+ground before a paddle that comes and goes. `shaken_frame_s` and `mixed_frame_s` are seconds of processor a frame, on
+one thread, without filling and compiling. `shaken_off` is by how much of it the mean height or spread of a body, or the
+kinetic energy of both, over all frames, differs from that with steps of 1/768 s, none halved.
+"""
+
+from __future__ import annotations
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import argparse
+import importlib
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from benchmarks.report import claim, emit
+from examples_blend import addon
+from solver.build.world import build
+from solver.job.load import load
+from solver.simulate import Halved, Pace, Timeline, advance_frame
+from solver.world.nodes import Nodes
+
+FPS, FINEST = 24, 1.0 / 768.0
+OBJECTS = [("cube", 0.25, 0, (0.3, 0.2, 0.0)), ("ball", 0.13, 2, (0.0, 0.0, 0.0)), ("cube", 0.22, 3, (0.5, 0.1, 0.3)),
+         ("torus", 0.14, 0, (0.0, 0.0, 0.0)), ("monkey", 0.25, 0, (0.0, 0.0, 0.0)),
+         ("cylinder", 0.1, 0, (0.4, 0.3, 0.0)), ("ball", 0.12, 3, (0.0, 0.0, 0.0)), ("cone", 0.13, 0, (0.0, 0.0, 0.0)),
+         ("sphere", 0.12, 0, (0.0, 0.0, 0.0)), ("cube", 0.2, 2, (0.0, 0.0, 0.0))]
+
+
+def select(*objects: bpy.types.Object) -> bpy.types.Object:
+    for one in bpy.context.view_layer.objects:
+        one.select_set(one in objects)
+    bpy.context.view_layer.objects.active = objects[0]
+    return objects[0]
+
+
+def cube(size: float, at: tuple[float, float, float], cuts: int = 0,
+         turn: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_cube_add(size=size, location=at, rotation=turn)
+    if cuts:
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.subdivide(number_cuts=cuts)
+        bpy.ops.object.mode_set(mode="OBJECT")
+    return bpy.context.object
+
+
+def moved(obj: bpy.types.Object, frames: int, along_x: Callable[[float], float]) -> None:
+    """Key its place at each frame, and make it a collider."""
+    for frame in range(1, frames + 1):
+        obj.location.x = along_x((frame - 1) / FPS)
+        obj.keyframe_insert("location", frame=frame)
+    select(obj)
+    bpy.ops.conjac.add_collider()
+
+
+def shaken(frames: int) -> bpy.types.Object:
+    glass = cube(0.4, (0.0, 0.0, 0.25))
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for one in glass.data.polygons:
+        one.select = one.normal.z > 0.9
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.delete(type="FACE")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    wall = glass.modifiers.new("Wall", "SOLIDIFY")
+    wall.thickness, wall.offset = 0.02, 1.0
+    bpy.ops.object.modifier_apply(modifier="Wall")
+    moved(glass, frames, lambda t: 0.08 * math.sin(4.0 * math.pi * t))
+    jelly = cube(0.25, (0.0, 0.0, 0.2), 3)
+    bpy.ops.conjac.add_soft_body()
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.08, location=(0.02, 0.01, 0.42))
+    bpy.ops.conjac.add_soft_body()
+    return jelly
+
+
+def mixed(frames: int) -> bpy.types.Object:
+    add = bpy.ops.mesh
+    made = []
+    for k, (kind, size, fine, turn) in enumerate(OBJECTS):
+        at = (0.05 * math.sin(2.0 * k), 0.04 * math.cos(3.0 * k), 0.25 + 0.34 * k)
+        if kind == "cube":
+            cube(size, at, fine, turn)
+        elif kind == "ball":
+            add.primitive_ico_sphere_add(subdivisions=fine, radius=size, location=at)
+        elif kind == "torus":
+            add.primitive_torus_add(location=at, major_radius=size, minor_radius=0.05, major_segments=24,
+                                    minor_segments=12)
+        elif kind == "monkey":
+            add.primitive_monkey_add(size=size, location=at)
+        elif kind == "cylinder":
+            add.primitive_cylinder_add(vertices=16, radius=size, depth=0.2, location=at, rotation=turn)
+        elif kind == "cone":
+            add.primitive_cone_add(vertices=24, radius1=size, depth=0.2, location=at)
+        else:
+            add.primitive_uv_sphere_add(segments=16, ring_count=12, radius=size, location=at)
+        made.append(bpy.context.object)
+    paddle = cube(0.3, (0.6, 0.0, 0.15))
+    paddle.scale = (0.1, 2.0, 1.0)
+    moved(paddle, frames, lambda t: 0.6 - 0.35 * math.sin(math.pi * t) ** 2)
+    first = select(*made)
+    bpy.ops.conjac.add_soft_body()
+    return first
+
+
+SCENES: dict[str, tuple[Callable[[int], bpy.types.Object], int]] = {"glass": (shaken, 24), "mixed": (mixed, 49)}
+
+
+def job_of(name: str, folder: Path) -> Any:
+    """The scene's job as the add-on gathers it. Raises RuntimeError where its first frame does not bake."""
+    make, frames = SCENES[name]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, frames, FPS
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
+    obj = make(frames)
+    bake: Any = importlib.import_module("conjac.conjac_addon.bake.foreground").bake
+    said: list[str] = []
+    if bake(obj, scene, frames=(1, 1), report=said.append):
+        raise RuntimeError(f"the first frame was not baked: {said[-1]}")
+    place: Any = importlib.import_module("conjac.conjac_addon.bake.place")
+    return load(Path(place.job_folder(obj)))
+
+
+def run(job: Any, step: float | None = None) -> dict[str, Any]:
+    """Seconds a frame, steps and what they were cut to; of each frame and body height, spread and kinetic energy."""
+    world = build(job, lambda *_: None)[0]
+    line, part = Timeline.of(job.scene.time), world.parts[0]
+    if not isinstance(part, Nodes):
+        raise TypeError("the first part has to be the soft bodies")
+    if step is not None:
+        line = replace(line, step=step, largest_deformation=0.0)
+    state, pace, told, shortest = replace(world.initial_state(), time=0.0), Pace(), [], []
+    began = time.process_time()
+    for frame in range(line.start + 1, line.end + 1):
+        halved = Halved()
+        state = advance_frame(world, state, line, frame, halved=halved, pace=pace)
+        if halved:
+            shortest.append(halved.shortest)
+        x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+        told.append([seen(part.mass[body.nodes], x[body.nodes], v[body.nodes]) for body in part.bodies_in_world])
+    return {"frame_s": (time.process_time() - began) / (line.end - line.start), "frames_cut": len(shortest),
+            "shortest_step": min(shortest, default=line.step), "nodes": int(np.count_nonzero(part.mass)),
+            "told": np.array(told)}
+
+
+def seen(mass: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
+    middle = mass @ x / mass.sum()
+    return (float(middle[2]), float(np.sqrt(mass @ ((x - middle) ** 2).sum(axis=1) / mass.sum())),
+            0.5 * float(mass @ (v**2).sum(axis=1)))
+
+
+def off(told: np.ndarray, truth: np.ndarray) -> float:
+    """The largest share by which means over all frames differ, energies of all bodies together."""
+    own, other = told.mean(axis=0), truth.mean(axis=0)
+    found = np.abs(own[:, :2] / other[:, :2] - 1.0).max(), abs(own[:, 2].sum() / other[:, 2].sum() - 1.0)
+    return float(max(found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("scene", choices=[*SCENES])
+    name = parser.parse_args().scene
+    threads.configure(1)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    addon.load().register()
+    with tempfile.TemporaryDirectory(prefix="conjac-shaken-") as folder:
+        job = job_of(name, Path(folder))
+        row = run(job)
+        unit = "s of processor a frame"
+        if name == "mixed":
+            claims = [claim("mixed_frame_s", row["frame_s"], unit, "<= 1.5")]
+        else:
+            claims = [claim("shaken_frame_s", row["frame_s"], unit, "<= 0.6"),
+                      claim("shaken_off", off(row["told"], run(job, FINEST)["told"]), "of its own", "<= 0.05")]
+    emit(f"shaken.{name}", claims, {key: value for key, value in row.items() if key != "told"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Where bodies stand that what is moved by hand takes along: nothing meets on the way there, and no factor is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..contact.laws.interface import ContactLaw
+from ..state import Mask, Vec
+
+ROUNDS = 8  #: in which bodies push others along
+NEAR = 2.0  #: times as far as surfaces push: who is so near to what moves goes along with it
+EXACT = 1.0e-6  #: of its size, by which what moves as one may be off
+
+
+def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
+                begun: Vec, end: Vec, shares_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
+    """Positions of all nodes, (n, 3) [m], to which they go straight without meeting anything: prescribed ones stand
+    where they end, bodies before these have moved on with them as one, all others stand where they stood.
+
+    None where there are no such: what is moved by hand changes its shape, two things press from two sides, or what it
+    takes along has no room. bodies, obstacles: their nodes. is_free: of nodes that nothing prescribes, (n,). begun,
+    end: of all nodes, (n, 3) [m]. shares_of: the share of a straight move between positions in which nothing meets, of
+    each node, (n,), each body going as one.
+    """
+    count, spans = len(bodies), [*bodies, *obstacles]
+    x = begun.copy()
+    x[~is_free] = end[~is_free]
+    moved = x - begun
+
+    # what moves by hand: obstacles, and bodies by what is pinned of them
+    motions: dict[int, MovedAsOne] = {}
+    held = set[int]()
+    for k, nodes in enumerate(spans):
+        own = np.flatnonzero(~is_free[nodes]) + nodes.start
+        if not len(own):
+            continue
+        held.add(k)
+        if not moved[own].any():
+            continue
+        found = MovedAsOne.of(begun[own], end[own])
+        if found is not None:
+            motions[k] = found
+        elif k < count:
+            return None
+        if k < count and found is not None:
+            x[nodes] = np.where(is_free[nodes, None], found.of_points(begun[nodes]), x[nodes])
+
+    links: set[tuple[int, int]] | None = None
+    for _ in range(ROUNDS):
+        shares = shares_of(begun, x)
+        if shares.min() == 1.0:
+            return x
+        hit = [k for k in range(count) if k not in held and k not in motions and shares[spans[k]].min() < 1.0]
+        if not hit or not motions:
+            return None
+        links = _links(contacts, spans, begun) if links is None else links
+        only = next(iter(motions.values())) if len({id(one) for one in motions.values()}) == 1 else None
+        found_now: dict[int, MovedAsOne] = {}
+        for k in hit:
+            one = next((motions[other] for other in sorted(motions) if (k, other) in links), only)
+            if one is None:
+                return None
+            found_now[k] = one
+            x[spans[k]] = one.of_points(begun[spans[k]])
+        motions |= found_now
+    return None
+
+
+class MovedAsOne:
+    """x ↦ A (x − c) + d of what moves as one."""
+
+    def __init__(self, turned: Vec, middle: Vec, there: Vec) -> None:
+        """turned: A, (3, 3). middle, there: c and d, (3,) [m]."""
+        self._turned, self._middle, self._there = turned, middle, there
+
+    @classmethod
+    def of(cls, start: Vec, end: Vec) -> MovedAsOne | None:
+        """That of points, (k, 3) [m] each: a rigid one, or else an affine one; None where it is neither."""
+        middle, there = start.mean(axis=0), end.mean(axis=0)
+        before, after = start - middle, end - there
+        size = float(np.abs(before).max(initial=0.0)) + float(np.abs(there - middle).max())
+        u, _, vt = np.linalg.svd(after.T @ before)
+        turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt)) or 1.0]) @ vt
+        if np.abs(before @ turned.T - after).max() > EXACT * size:
+            turned = np.linalg.lstsq(before, after, rcond=None)[0].T
+            if np.abs(before @ turned.T - after).max() > EXACT * size:
+                return None
+        return cls(turned, middle, there)
+
+    def of_points(self, x: Vec) -> Vec:
+        """Where it brings points, (k, 3) [m]."""
+        out: Vec = (x - self._middle) @ self._turned.T + self._there
+        return out
+
+
+def _links(contacts: Sequence[ContactLaw], spans: list[slice], x: Vec) -> set[tuple[int, int]]:
+    """Bodies and obstacles that are near each other at positions (n, 3) [m], by their places among all, both ways."""
+    owner = np.full(len(x), -1)
+    for k, nodes in enumerate(spans):
+        owner[nodes] = k
+    pairs = np.unique(np.concatenate([owner[law.node_pairs_within(x, NEAR)] for law in contacts]), axis=0)
+    return {(int(a), int(b)) for one in pairs if one[0] != one[1] for a, b in (one, one[::-1])}
