@@ -59,7 +59,7 @@ class Watched:
 
 def energy(scene: Scene) -> Look:
     world = scene.world("vanilla")
-    x = world.coordinates.place(world.initial_state().q, scene.let_go)
+    x = world.coordinates.positions(world.initial_state().q, scene.let_go)
     rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.let_go)
     visible = plucked.Visible(world, rest)
     return lambda _, state: visible.of(state)

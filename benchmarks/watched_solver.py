@@ -50,7 +50,7 @@ class Watch:
         self.told["frames"] += 1
         for part, mine in zip(world.parts, world.parted(state)):
             for law in getattr(part, "contacts", ()):
-                x = part.coordinates.place(mine.q, mine.time, mine.led)
+                x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
                 near = law.contact_forces(x)[:, -1]  # before the exact test: the step's own answer to the same question
                 self.told["most_pairs"] = max(self.told["most_pairs"], len(near))
                 farthest = [] if self.told["clearance"] is None else [self.told["clearance"]]

@@ -60,7 +60,7 @@ class Dense:
     def in_loops(self):
         return None
 
-    def free_answer(self, wrench):
+    def free_response(self, wrench):
         """Joint springs are not in it: for trees without them."""
         return np.linalg.solve(self.tree.inertia, wrench)
 

@@ -32,7 +32,7 @@ class PosedBodies(PosedJoints, Protocol):
     def momentum(self) -> Vec:
         """(M − hD) v⁰ + h f, (n, 6) [N m s, N s]."""
 
-    def free_answer(self, wrench: Vec) -> Vec:
+    def free_response(self, wrench: Vec) -> Vec:
         """S⁻¹ of impulses on bodies, (n, 6, c)."""
 
     @property
@@ -70,7 +70,7 @@ class Staggered:
         """The step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
             raise ValueError("Staggered Projections know no friction in loops and universal joints")
-        free = posed.free_answer(posed.momentum[:, :, None])[:, :, 0].ravel()
+        free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
         inside, besides = bearings.tangents, posed.besides
@@ -172,7 +172,7 @@ class Staggered:
     def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> DenseRows:
         rows = np.concatenate(tables)
         n = len(posed.parent)
-        answer = posed.free_answer(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
+        answer = posed.free_response(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
         program = rows @ answer
         program = 0.5 * (program + program.T)
         program[np.diag_indices_from(program)] += soft + TINY

@@ -15,7 +15,7 @@ from ..embedding.bind import bind
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..state import Index, Vec
-from ..world.carriers import Carrier, OnBones, OnNodes
+from ..world.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..world.nodes import Nodes
 from .fields import Prepared
 
@@ -33,7 +33,7 @@ class Seen:
     places: Vec  #: at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
     #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
-    on: tuple[Carrier, OnItsWay] | None
+    on: tuple[InterfacePoints, OnItsWay] | None
     #: the places from those of what `on` feels, (k, p); None: the very same
     within: csr_matrix | None = field(default=None, kw_only=True)
 
@@ -113,7 +113,7 @@ class Around:
         within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(places) + 1)),
                             shape=(len(places), len(used)))
         way = OnItsWay(holder.volume.nodes[used])
-        on = OnNodes(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
         return SeenHold(places, Within(way, within), (on, way), vertices, within=within)
 
     def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
@@ -126,7 +126,7 @@ class Around:
         used, triangles = np.unique(other.skin, return_inverse=True)
         places = other.volume.nodes[used]
         way = OnItsWay(places)
-        on = OnNodes(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
         return SeenSurface(places, way, (on, way), other.body.name, triangles.reshape(-1, 3).astype(np.int32), friction,
                            0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
 
@@ -142,4 +142,4 @@ class Around:
         nodes = np.arange(len(places), dtype=np.int32)
         points = Attached.at(nodes, np.full(len(places), body, np.int32), places, E)
         way = OnItsWay(places)
-        return Seen(places, way, (OnBones(len(self._soft), rigid, points), way))
+        return Seen(places, way, (BonePoints(len(self._soft), rigid, points), way))

@@ -16,7 +16,7 @@ from ..job.folder import Job, parameters
 from ..parts.joints.jointed import Constraints
 from ..state import Vec
 from ..world.constraints import MechanismConstraints
-from ..world.rubbing import RubbingJoints
+from ..world.joints_with_friction import JointsWithFriction
 from .placed import Placed
 
 
@@ -39,8 +39,8 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
     held = MechanismConstraints(tree) if outside is None else outside
-    return RubbingJoints(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
-                         bearings=Bearings(bearings, tree.inertia, tree.in_child))
+    return JointsWithFriction(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
+                              bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
 def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],

@@ -81,7 +81,7 @@ class PreparedCloth(Prepared):
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes
 
-    def led(self, job: Job, nodes: Index) -> Vec | None:
+    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         return _motion(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:

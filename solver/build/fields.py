@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
-from ..fields.build import Fields, build_fields, led
+from ..fields.build import Fields, build_fields, prescribed_motion
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
@@ -78,14 +78,14 @@ class Prepared:
         nearest: Index = among[cKDTree(places).query(self.volume.nodes[nodes])[1]].astype(np.int32)
         return nearest
 
-    def led(self, job: Job, nodes: Index) -> Vec | None:
+    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Where the animation has nodes, ascending, at each sample, (T, k, 3) [m]; None where it stands still."""
         surface, embedding = self.body.surface, self.embedding
         carried = None
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
             carried = rest, embedding.corners[: len(rest)]
-        return led(self.body, job.array, self.volume, carried, nodes)
+        return prescribed_motion(self.body, job.array, self.volume, carried, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""

@@ -24,7 +24,7 @@ from ..job.folder import Job, parameters
 from ..job.schema import step_size
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
-from ..world.wobble_loss import PinMotion, SlowModes, WobbleLoss
+from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
 from .matter import Matter
@@ -42,7 +42,7 @@ SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, an
 
 def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, coordinates: FreeNodes,
               nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
-              ) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+              ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """What each part of a body loses for its half-life, its damping law with what short steps have besides, sentences
     for the log, and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
@@ -80,7 +80,7 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
 
 
 def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
-              integrator: Integrator) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+              integrator: Integrator) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """The same of cloth: it swings as a rod of its length does that hangs from one end, and what lies on it bounces as
     its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as long to lose its half."""
     from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
@@ -143,7 +143,7 @@ def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, 
 
 
 def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
-           wobbles: Wobbles | None) -> list[WobbleLoss]:
+           wobbles: Wobbles | None) -> list[HalfLifeDamping]:
     """Of each part that hangs together."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
@@ -153,7 +153,7 @@ def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[floa
         if len(nodes):
             carried = PinMotion(graph, pins, nodes) if len(pins) else None
             slow = None if wobbles is None else _slow(wobbles, mass, nodes)
-            found.append(WobbleLoss(nodes, pins, mass[nodes], rate, slow, carried))
+            found.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, carried))
     return found
 
 

@@ -29,7 +29,7 @@ class RiderCoordinates:
     def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
         """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
         on = riders(self._prepared, first, self._rigid, rest, self._skins)
-        nodes, motion = on.led(rest, prescribed, motion)
+        nodes, motion = on.attached_motion(rest, prescribed, motion)
         self.riders = on.attached.nodes
         if not len(self.riders):
             return FreeNodes(rest, nodes, motion.if_moving)
@@ -46,7 +46,7 @@ class Riders:
     still: Index  #: to bodies that nothing moves
     told: list[tuple[Index, OverTime]]  #: to bodies that move as told: nodes, and the body, (4, 4) at a time
 
-    def led(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
+    def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
         """Prescribed nodes and their motion, with those added that no joint moves.
 
         rest: (n, 3) [m]. prescribed, motion: what pins hold.

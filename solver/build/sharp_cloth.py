@@ -26,7 +26,7 @@ from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
-from ..world.meeting import Linked, Meeting
+from ..world.cloth_coupling import CoupledInterface, InterfaceLink
 from ..world.sharp_cloth import SharpCloth
 from .air import air_of
 from .among import Around, SeenHold, SeenSurface
@@ -41,7 +41,8 @@ ALONE = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
-def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around) -> tuple[SharpCloth, Meeting]:
+def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around) -> tuple[SharpCloth,
+                                                                                           CoupledInterface]:
     """Bodies that are one cloth, as `together` finds them, as the part of that place in the world, and what it touches
     of the others and hangs on.
 
@@ -94,7 +95,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: Around
     part = SharpCloth([one.body.name for one in sheets], steps,
                       Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
                       notes)
-    return part, Meeting(place, part, len(things.round_triangles[1]), linked)
+    return part, CoupledInterface(place, part, len(things.round_triangles[1]), linked)
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
@@ -177,9 +178,9 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
     return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
 
 
-def _linked(things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]) -> list[Linked]:
+def _linked(things: Things, surfaces: list[SeenSurface], pinned: int, holds: list[SeenHold]) -> list[InterfaceLink]:
     """What is another part's: what is round stands first in what a cloth feels, and its pins behind."""
-    linked = list[Linked]()
+    linked = list[InterfaceLink]()
     _, which = things.round_triangles
     # surfaces of other parts are the last of what is round
     first = len(which) - sum(len(one.places) for one in surfaces)
@@ -188,7 +189,7 @@ def _linked(things: Things, surfaces: list[SeenSurface], pinned: int, holds: lis
             first += pinned
         if one.on is not None:
             carrier, way = one.on
-            linked.append(Linked(carrier, slice(first, first + len(one.places)), way, one.within))
+            linked.append(InterfaceLink(carrier, slice(first, first + len(one.places)), way, one.within))
         first += len(one.places)
     return linked
 

@@ -26,8 +26,8 @@ from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
+from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
 from ..world.nodes import Nodes
-from ..world.wobble_loss import WobbleLoss, WobbleLosses
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .fields import Prepared, prepare
@@ -105,7 +105,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     laws: list[DampingLaw] = []
     damped: list[list[str]] = []
-    losses: list[WobbleLoss] = []
+    losses: list[HalfLifeDamping] = []
     for k, (one, made) in enumerate(zip(prepared, matter)):
         own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
             rest, made.elements, made.modulus, parameters("damping", one.body.damping))
@@ -139,7 +139,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                           *seams_of(job, prepared, first, rest)],
                  pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None)
+                 couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None)
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,

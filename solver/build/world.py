@@ -9,7 +9,7 @@ from .. import catalogue
 from ..job.folder import Job, parameters
 from ..job.schema import Body
 from ..meshing.volume import Volume
-from ..world.interface import Part, Ride
+from ..world.interface import Attachment, Part
 from ..world.nodes import Nodes
 from ..world.world import World
 from .fields import Prepared
@@ -17,8 +17,8 @@ from .soft_bodies import assemble, joins_apart, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
+    from ..world.cloth_coupling import CoupledInterface
     from ..world.joints import Joints
-    from ..world.meeting import Meeting
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
@@ -29,7 +29,7 @@ class SoftPart:
 
     part: Nodes
     rigid: Joints | None = None  #: the mechanisms that they may hang on or touch
-    rides: list[Ride] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+    rides: list[Attachment] = field(default_factory=list)  #: on those, where joints move any of what they hang on
 
 
 class Built(NamedTuple):
@@ -93,7 +93,7 @@ def slides(body: Body) -> bool:
 
 
 def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[Nodes], together: list[Prepared],
-               rigid: Joints | None) -> list[Meeting]:
+               rigid: Joints | None) -> list[CoupledInterface]:
     """Such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then the
     mechanisms. Raises a ConJacError that names one and the field."""
     if not sharp:
@@ -103,7 +103,7 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
     from .sharp_cloth import together as sheets_of
 
     around = Around(job, soft, together, rigid)
-    meetings: list[Meeting] = []
+    meetings: list[CoupledInterface] = []
     for one in sheets_of(job, sharp):
         part, meeting = sharp_cloth(job, one, len(parts), around)
         parts.append(part)
@@ -126,7 +126,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     """
     if rigid is None:
         return SoftPart(assemble(job, prepared, reshaped=reshaped))
-    from ..world.carried import FleshOnBones
+    from ..world.flesh_on_bones import FleshOnBones
     from .obstacles import obstacles_of
     from .riders import RiderCoordinates
     from .rigid_skins import skins_of

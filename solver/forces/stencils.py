@@ -43,7 +43,7 @@ def add_corners(nodes, corners, out):  # type: ignore[no-untyped-def]
                 out[nodes[s, a], i] += corners[s, a, i]
 
 
-def side_by_side(tables: Sequence[Stencils], into: Vec | None = None) -> tuple[Index, Vec]:
+def block_diagonal(tables: Sequence[Stencils], into: Vec | None = None) -> tuple[Index, Vec]:
     """Nodes (s, 4) and blocks (s, 6, 9) of all of them. Who has fewer nodes has its last one again, with no stiffness
     to it. into: memory for the blocks."""
     nodes = [np.concatenate([one.nodes, np.repeat(one.nodes[:, -1:], WIDEST - one.nodes.shape[1], axis=1)], axis=1)

@@ -179,7 +179,7 @@ class FrameStore:
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
-    def touched(self, frame: int, told: Vec) -> None:
+    def contact_forces(self, frame: int, told: Vec) -> None:
         """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, told.astype(np.float32), allow_pickle=False)

@@ -1,6 +1,6 @@
 """An initial guess of a stage in contact whose path from the step's start is free of intersections.
 
-A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
+A guess of the velocities may move surfaces through each other, and prescribed motion may move an obstacle into a free
 body: a bowl that is lifted, a roller. So the prescribed displacement is applied in increments, none of which makes
 surfaces intersect, and the free nodes respond to each increment by one Newton iteration.
 """

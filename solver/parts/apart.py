@@ -16,7 +16,7 @@ from ..assembly.linearised import Linearised
 from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
-from ..state import Index, Led, Vec
+from ..state import CarrierMotion, Index, Vec
 from .interface import Balancing, Compliance, Eliminated, Evaluate, Firm, Mesh, PosedNodes
 from .stage import NodeStage, Stage
 
@@ -90,9 +90,9 @@ class Apart:
         for one, part in zip(self.members, parts):
             columns[one.coordinates] = part.columns
 
-        def moving(u: Vec, led: Led) -> tuple[PosedApart, NodeStage]:
-            known = stage.moving(carried @ u, led)
-            return self.posed(lin, known, [part.moving(u, led)[0] for part in parts]), known
+        def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedApart, NodeStage]:
+            known = stage.moving(carried @ u, carrier_motion)
+            return self.posed(lin, known, [part.moving(u, carrier_motion)[0] for part in parts]), known
 
         return Eliminated(np.sum([part.matrix for part in parts], axis=0),
                           np.sum([part.impulse for part in parts], axis=0), columns, moving)
@@ -147,8 +147,9 @@ class PosedApart(Firm):
     def under(self, impulses: Vec) -> Self:
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
-        return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, led))
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
+        return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, carrier_motion))
 
     def again(self, stage: Stage) -> Self:
         known = NodeStage.of(stage, self.owner.mesh.coordinates)

@@ -16,7 +16,7 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..linear.interface import LinearSolver
-from ..state import Index, Led, State, Vec
+from ..state import CarrierMotion, Index, State, Vec
 from .stage import NodeStage, Stage
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Mesh:
 
 #: memory within a step: what acts on a part that is no part of it, the same through the step: on all nodes, (n, 3) [N];
 #: or on points of rigid bodies, (k, 7): the body, the place in its frame [m] and the force in world [N]
-BORNE = "borne"
+EXTERNAL_FORCE = "borne"
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
 Evaluate = Callable[[Vec, float], tuple[Vec, float]]
@@ -69,7 +69,7 @@ class Eliminated(ReducedOnRates):
 
     columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
     #: the same stage where the joints' rates are known, (c,), and where those bring the nodes that ride
-    moving: Callable[[Vec, Led], tuple[PosedNodes, NodeStage]]
+    moving: Callable[[Vec, CarrierMotion], tuple[PosedNodes, NodeStage]]
 
 
 class Posed(Protocol):
@@ -127,7 +127,8 @@ class Touched(Posed, Protocol):
 class PosedNodes(Touched, Protocol):
     """A stage of nodes alone."""
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         """The same. led: what carries nodes does there."""
 
 

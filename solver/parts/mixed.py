@@ -18,7 +18,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.laws.static_friction import StaticFriction
 from ..linear.interface import LinearSolver
-from ..state import Led, Vec
+from ..state import CarrierMotion, Vec
 from .apart import Apart, Member, PosedApart, Share
 from .interface import Evaluate, Mesh, PosedNodes, PositionInertia
 from .stage import NodeStage
@@ -141,15 +141,17 @@ class PosedMixed(PosedApart):
         return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
                                     for posed in self.posed])
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         """Each after the other, with the others where they are by then."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
         for one, posed in zip(self.owner.members, self.posed):
-            x = coordinates.place(settled, self.stage.time, led)
+            x = coordinates.positions(settled, self.stage.time, carrier_motion)
 
             def among(mine: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
                 x[one.nodes] = mine[one.nodes]
                 return evaluate(x, time)
 
-            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections, led)
+            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections,
+                                                   carrier_motion)
         return settled

@@ -12,7 +12,7 @@ from ..assembly.linearised import Linearised
 from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
-from ..state import Index, Led, State, Vec
+from ..state import CarrierMotion, Index, State, Vec
 from .interface import Compliance, Condensation, Evaluate, Firm, PosedNodes, ReducedOnRates
 from .stage import NodeStage, Stage
 
@@ -93,7 +93,7 @@ class Together(Firm):
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
         v_hat = self._brought(at, stage, of_joints, kept)
-        standing = replace(stage, v_hat=v_hat, led=self._standing(np.zeros(self._columns.shape[2])))
+        standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
         self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("what it does to its bones is not a number")
@@ -123,8 +123,8 @@ class Together(Firm):
         v_hat[attached.nodes] = kept
         return v_hat
 
-    def moved_on(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
-                 kept: Vec | None) -> MovedOn:
+    def on_last_factor(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
+                       kept: Vec | None) -> MovedOn:
         """The stage where both have moved on, or another one of the same matrix, on the flesh's factor as it is.
 
         at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
@@ -142,12 +142,12 @@ class Together(Firm):
         own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)
         return MovedOn(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
 
-    def _standing(self, rates: Vec) -> Led:
+    def _standing(self, rates: Vec) -> CarrierMotion:
         """What attached nodes do at the end of a stage at such rates, (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
-        return Led(attached.positions(self._at.E) + moved, v)
+        return CarrierMotion(attached.positions(self._at.E) + moved, v)
 
     def under(self, impulses: Vec) -> Together:
         """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""
@@ -182,8 +182,8 @@ class Together(Firm):
         """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
         cut = self._cut
         joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
-        led = self._coordinates.attached.led(self._bones.bodies(joints))
-        return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, led), q[cut:]])
+        carrier_motion = self._coordinates.attached.carrier_motion(self._bones.bodies(joints))
+        return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, carrier_motion), q[cut:]])
 
     def compliance(self, nodes: Index) -> Compliance:
         """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""

@@ -1,4 +1,4 @@
-"""Cloth that slides over what is sharp, as a part of the world: one sheet, or several alike that touch each other."""
+"""EOL cloth as a part of the world: one sheet, or several alike in mutual contact, that slide over sharp features."""
 
 from __future__ import annotations
 
@@ -11,52 +11,53 @@ import numpy as np
 from ..embedding.sheets import SheetTold, ShownSheet
 from ..errors import Diverged, StepFailed
 from ..parts.eol.cloth import Cloth
-from ..parts.eol.giving import Gives
+from ..parts.eol.interface_inertia import InterfaceInertia
 from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
+from .cloth_coupling import OFF, REACTION
 from .interface import Part
-from .meeting import FELT, OFF
 
-BLOW_UP = 1.0e3  #: a cloth this many times its size has blown up
+BLOW_UP = 1.0e3  #: a cloth this many times its size has diverged
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
 OF_CLOTH = ("pin", "flat", "free", "pressing")
 
 
 @dataclass
 class SharpCloth(Part):
-    """Its vertices come and go, so all that it is stands in the state's memory, under these names; it has no
-    coordinates that a world could count."""
+    """Its vertices come and go, so its whole state is in the memory, under these names; it has no coordinates of fixed
+    number."""
 
     names: list[str]  #: of its sheets
     steps: SlidingCloth
     start: Cloth
     shown: list[ShownSheet]  #: of each
     start_frame: int
-    apart: SheetOffsets  #: where each is in the material
+    apart: SheetOffsets  #: offset of each sheet in material space
     notes: list[str] = field(default_factory=list)
-    gives: Gives | None = None  #: how what it touches gives way in a step; None: it goes as it is told
+    #: effective inertia of interface points in a step; None: their motion is prescribed
+    inertia: InterfaceInertia | None = None
 
     @property
     def unknowns(self) -> int:
-        """None that stay."""
+        """Return 0: no unknown lasts through a step."""
         return 0
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """The artist's vertices."""
+        """Return name, first vertex and number of the artist's vertices of each sheet."""
         ends = np.cumsum([0, *(len(one.material) for one in self.shown)]).tolist()
         return [(name, first, end - first) for name, first, end in zip(self.names, ends, ends[1:])]
 
     @property
     def name(self) -> str:
-        """Of all of them."""
+        """Return the names of all sheets."""
         return '" and "'.join(self.names)
 
     @property
     def summary(self) -> list[str]:
-        """What its steps took."""
+        """Return a sentence with the number of substeps and factorizations."""
         told = self.steps.told
         return [f'"{self.name}": {told.substeps} steps with {told.factored} factorizations'] if told.substeps else []
 
@@ -72,7 +73,7 @@ class SharpCloth(Part):
         return name in self.names
 
     def initial_state(self) -> State:
-        """At rest where it was made."""
+        """Return the initial state, at rest."""
         return State(0.0, np.zeros(0), np.zeros(0), self._memory(self.start))
 
     @staticmethod
@@ -82,12 +83,12 @@ class SharpCloth(Part):
 
     @staticmethod
     def cloth(state: State) -> Cloth:
-        """What a state says."""
+        """Return the cloth in a state's memory."""
         memory: Mapping[str, Any] = state.memory
         return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
 
     def check(self, state: State) -> None:
-        """Raises ValueError, KeyError or BadMesh where what a state remembers is no sheet, or not this one."""
+        """Raise ValueError, KeyError or BadMesh where a state's memory is no valid sheet, or another one."""
         count = len(state.memory["x"])
         for name, like in self._memory(self.start).items():
             values = state.memory[name]
@@ -104,22 +105,22 @@ class SharpCloth(Part):
         cloth.mesh.checked()
 
     def attempt(self, state: State, h: float) -> State:
-        """A row of shorter ones, each on a mesh of its own; why they are no stages says `interface`."""
-        after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.gives)
+        """Return the state after a sequence of substeps, each on a mesh of its own; see `interface`."""
+        after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.told.sentences]
         self.steps.told.sentences.clear()
         memory = self._memory(after)
-        did = {FELT: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
+        did = {REACTION: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
         return State(state.time + h, state.q, state.u, {**memory, **did})
 
-    def amid(self, gives: Gives | None) -> SharpCloth:
-        """The same cloth where what it touches gives way so in a step; None: it goes as it is told."""
-        return replace(self, gives=gives)
+    def with_interface(self, inertia: InterfaceInertia | None) -> SharpCloth:
+        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+        return replace(self, inertia=inertia)
 
-    def may_end(self, state: State) -> bool:
-        """Whether what it touches may stand where it stands by now, after a step that ended in this state."""
-        return self.steps.may_end(self.cloth(state), state.time, state.memory[OFF])
+    def may_finish(self, state: State) -> bool:
+        """Whether the interface points may be where they are after a step that ended in this state."""
+        return self.steps.may_finish(self.cloth(state), state.time, state.memory[OFF])
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
         extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())
@@ -129,21 +130,21 @@ class SharpCloth(Part):
             raise StepFailed(f"it grew to {extent / size:.0f} times its size", self.name)
 
     def output(self, state: State, frame: int) -> Vec:
-        """The artist's vertices in object space at this frame, (N, 3) [m]."""
+        """Return the artist's vertices in object space at this frame, (N, 3) [m]."""
         meshes = self.apart.sheets(self.cloth(state).mesh)
         return np.concatenate([one.vertices(mesh, frame - self.start_frame)
                                for one, mesh in zip(self.shown, meshes)])
 
     def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
-        """Its mesh."""
+        """Return the mesh of each sheet."""
         cloth = self.cloth(state)
-        # what came off a feature in the last step slides over nothing any more
+        # vertices that left a feature in the last step slide no more
         mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
         return {k: one.told(sheet, frame - self.start_frame)
                 for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
-        """The longest edge of each sheet over its length in material space, (s,)."""
+        """Return the largest stretch of an edge of each sheet, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
         length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)

@@ -73,7 +73,7 @@ def test_a_wall_that_sweeps_the_ground_takes_a_soft_box_along(tmp_path, sunk, sp
     state = part.initial_state()
     for k in range(24):
         state = part.step(state, 1 / 96)
-        x = part.coordinates.place(state.q, state.time)[:len(nodes)]
+        x = part.coordinates.positions(state.q, state.time)[:len(nodes)]
         assert not crosses(part, state)
         assert x[:, 0].min() > -0.03 + min(speed * (k + 1) / 96, 0.5)
         assert (np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) < 3.0 * rest).all()

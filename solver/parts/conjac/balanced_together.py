@@ -31,7 +31,7 @@ from .inertia import CLOSE, MOST
 
 
 @dataclass(frozen=True)
-class Standing:
+class BodyPositions:
     """Where both stand."""
 
     joints: State
@@ -47,7 +47,7 @@ class BalancedTogether:
     curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
     start_slope: float  #: its slope where the iteration begins, along it
 
-    def __init__(self, whole: Full, inertia: PositionInertia, bones: Bones, here: Standing,
+    def __init__(self, whole: Full, inertia: PositionInertia, bones: Bones, here: BodyPositions,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
         """Factor. Raises NotPositiveDefinite.
 
@@ -102,7 +102,7 @@ class BalancedTogether:
         moved[self._whole.rank] = ahead.reshape(-1, 3)
         return np.concatenate([(self._here.positions[coordinates.free] + moved).ravel(), u])
 
-    def slope(self, there: Standing) -> float:
+    def slope(self, there: BodyPositions) -> float:
         """Of what is lowered, along the way that `solve` found, elsewhere on it: the soft bodies' share [J]."""
         columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
         on_nodes, on_rates = self._slope(there, self._ways(columns))
@@ -122,7 +122,7 @@ class BalancedTogether:
             out -= self._stage.a * self._stage.h * self._lin.damped.multiply(v)
         return out
 
-    def _slope(self, at: Standing, ways: Vec) -> tuple[Vec, Vec]:
+    def _slope(self, at: BodyPositions, ways: Vec) -> tuple[Vec, Vec]:
         """∂E/∂y, (n, 3), and ∂E/∂r, (c,) [N s]."""
         coordinates, stage = self._whole.mesh.coordinates, self._stage
         attached = coordinates.attached.nodes

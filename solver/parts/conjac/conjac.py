@@ -23,7 +23,7 @@ from ...coordinates.floating_frames import Frame, Frames
 from ...coordinates.patches import Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from ..interface import Eliminated, Mesh
 from ..loads import Loads
 from ..stage import NodeStage
@@ -118,7 +118,7 @@ class ConJac:
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
         # who sleeps lies on what it touches
-        untouched = lin.untouched if stage.base is not None or self.sleep is None else None
+        untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.beside(untouched))
@@ -145,7 +145,7 @@ class ConJac:
         if alone is None:
             return posed
         posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
-        return replace(posed, untouched=self._balance_untouched(posed, alone))
+        return replace(posed, blocks_without_contact=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Who is dynamic in a state that remembers this."""
@@ -168,9 +168,9 @@ class ConJac:
         following = self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
         still = None if stage.w is None else following.follow(1 + self.frames.columns).rows
         first = following.static.shape[1] - self.mesh.coordinates.carriers
-        led = None if carried is None else following.follow(slice(first, None)).rows
+        carrier_motion = None if carried is None else following.follow(slice(first, None)).rows
         return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
-                       stage, is_coupled, still, led)
+                       stage, is_coupled, still, carrier_motion)
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
         """How quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which that of
@@ -240,7 +240,7 @@ class ConJac:
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
         sums = np.zeros((PIECES, *2 * velocities.shape[1:]))
-        share(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
+        parallel_for(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
         lower = sums.sum(axis=0)
         inertia = lower + np.tril(lower, -1).T
         if lin.damped is not None and lin.damped.has_blocks:
@@ -282,7 +282,7 @@ class ConJac:
 
     def _balance_untouched(self, posed: PosedConJac, alone: Following) -> Callable[[Vec], Vec] | None:
         """`balance` on the copy of K without contacts, from columns that were found with it."""
-        solve = self._single.untouched
+        solve = self._single.blocks_without_contact
         if solve is None:
             return None
         bare = replace(posed, here=alone)

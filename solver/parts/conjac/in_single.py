@@ -56,7 +56,7 @@ class InSingle:
         self._untouched = self._copied(self._untouched)
 
     @property
-    def untouched(self) -> Callable[[Vec], Vec] | None:
+    def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
         """`solve` on that copy."""
         return None if self._untouched is None else self._untouched.solve
 

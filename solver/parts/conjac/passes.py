@@ -61,7 +61,7 @@ class Passes:
     @property
     def includes_contacts(self) -> bool:
         """Whether velocities can follow as if nothing touched."""
-        return self.posed.untouched is not None
+        return self.posed.blocks_without_contact is not None
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
         """Whether its factor is there still, for such a stage near x, and those are dynamic who are so now.
@@ -146,7 +146,7 @@ class Passes:
     def _balance(self, loads: Vec) -> Vec:
         """−K⁻¹ of loads (n, 3, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
         touched."""
-        owner, alone = self.posed.owner, self.posed.untouched
+        owner, alone = self.posed.owner, self.posed.blocks_without_contact
         if alone is None:
             return owner.response(self.posed, loads, self._solve)
         apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)

@@ -115,8 +115,8 @@ class Sleep:
         [Thesis Alg. 4.3]
         """
         liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
-        x0 = coordinates.place(before.q, before.time, before.led)
-        x1 = coordinates.place(after.q, after.time, after.led)
+        x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
+        x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
         ahead = liveliness.to_balance(past, now, h, self._share(h))
         if not awake.all() and not liveliness.drowsy(memory).any():

@@ -59,11 +59,11 @@ class Swing:
         step.
         """
         posed, lin = self._posed, self._posed.lin
-        force, led = lin.force[self._order].ravel(), np.zeros(len(self._velocities))
+        force, carrier_motion = lin.force[self._order].ravel(), np.zeros(len(self._velocities))
         if posed.follow is not None:
-            led = posed.follow.rows
+            carrier_motion = posed.follow.rows
             force = force + (0.5 * h - ahead) * posed.follow.left
-        start = self._in_modes(lin.v[self._order].ravel() - led)
+        start = self._in_modes(lin.v[self._order].ravel() - carrier_motion)
         pushed = self._modes.T @ (self._velocities.T @ force) + ahead * self._squares * start
         damp = None if self._drag is None else np.eye(len(start)) + 0.5 * h / posed.stage.h * self._drag
         if damp is not None:
@@ -71,9 +71,9 @@ class Swing:
         u, moved = turned(h * np.sqrt(self._squares), h, start, pushed, FASTEST if swings else -1.0)
         if damp is not None:
             u = np.linalg.solve(damp, u)
-        v = self._on_nodes(self._velocities @ (self._modes @ u) + led)
+        v = self._on_nodes(self._velocities @ (self._modes @ u) + carrier_motion)
         owed = self._on_nodes(posed.owes(posed.on_free(v[self._order].ravel())))
-        moved = self._on_nodes(self._velocities @ (self._modes @ moved) + h * led)
+        moved = self._on_nodes(self._velocities @ (self._modes @ moved) + h * carrier_motion)
         return moved + posed.owner.at_most(1.0, owed) * owed, v
 
     def unfelt(self, change: Vec) -> Vec:

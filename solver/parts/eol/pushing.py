@@ -13,11 +13,11 @@ import numpy as np
 
 from ...contact.find.mesh import Surfaces
 from ...contact.laws.interface import ContactLaw
-from ...forces.stencils import Stencils, side_by_side
+from ...forces.stencils import Stencils, block_diagonal
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .fabric import Assembled
-from .giving import Gives
+from .interface_inertia import InterfaceInertia
 from .lost import Lost
 from .pushing_kernels import add_forces, add_pushes
 from .things import ThingsInStep
@@ -168,7 +168,7 @@ class Pushes:
     now: ThingsInStep
     lost: Lost | None = None  #: where nothing pushes
     firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
-    gives: Gives | None = None  #: how what is round gives way; None: it goes as it is told
+    gives: InterfaceInertia | None = None  #: how what is round gives way; None: it goes as it is told
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: how much of their step is over [s]
 
@@ -266,7 +266,7 @@ class Pushes:
 
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
         """All of them, no pair firmer than the firmest."""
-        nodes, blocks = side_by_side(tables)
+        nodes, blocks = block_diagonal(tables)
         forces = np.concatenate([one.forces for one in tables])
         if self.firmest < np.inf and len(nodes):
             share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)

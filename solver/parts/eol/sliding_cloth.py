@@ -19,8 +19,8 @@ from .carried import Pins, carried
 from .cloth import Cloth
 from .contact_rows import renumbered
 from .fabric import Assembler, Breeze, Fabric
-from .giving import Gives
 from .gone_through import WITHIN
+from .interface_inertia import InterfaceInertia
 from .lifting_off import stays_within, ways_off
 from .pushing import Pushes, Pushing, Way
 from .remeshing import Remeshing
@@ -83,7 +83,8 @@ class SlidingCloth:
         """h seconds on. Raises StepFailed."""
         return self.felt_step(cloth, time, h)[0]
 
-    def felt_step(self, cloth: Cloth, time: float, h: float, gives: Gives | None = None) -> tuple[Cloth, Felt]:
+    def felt_step(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None) -> tuple[Cloth,
+                                                                                                             Felt]:
         """The same, and what it did to others. gives: how what is round gives way; None: it goes as it is told."""
         left = Left.begun(gives)
         cloth, self._led = carried(cloth, self.pins, time, h, self.told)
@@ -96,7 +97,7 @@ class SlidingCloth:
             self.told.substeps += 1
         return cloth, Felt(impulses, left.off)
 
-    def may_end(self, cloth: Cloth, time: float, off: Vec) -> bool:
+    def may_finish(self, cloth: Cloth, time: float, off: Vec) -> bool:
         """Whether what is round may stand where it was thought to end a step at `time`, where that step ended with it
         (o, 3) [m] off that: nothing is in between, and it is no other push."""
         if self.pushing is None or not off.any():

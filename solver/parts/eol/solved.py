@@ -10,7 +10,7 @@ from ...linear.constrained.rows import Minimum
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Vec
 from .cone import Cone
-from .giving import Gives
+from .interface_inertia import InterfaceInertia
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Felt:
 class Left:
     """How what is round has left its way so far in a step."""
 
-    gives: Gives | None  #: how it gives way; None: it goes as it is told
+    gives: InterfaceInertia | None  #: how it gives way; None: it goes as it is told
     off: Vec  #: (o, 3) [m]
     rates: Vec  #: the mean of δ, (c, 3)
     done: float = 0.0  #: how much of it is over [s]
 
     @classmethod
-    def begun(cls, gives: Gives | None) -> Left:
+    def begun(cls, gives: InterfaceInertia | None) -> Left:
         """Where a step begins."""
         nothing = np.zeros((0, 3))
         return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)

@@ -17,7 +17,7 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
-from ..interface import BORNE
+from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
 from .flown import FLOWN, flown_since
 from .leapfrog import CARRIED, CHANGE, ahead_of, impulse_of, in_world, started
@@ -60,7 +60,7 @@ class ConstraintAnswer:
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
     worst: Unsettled | None = None  #: where that of contacts did
     owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
-    known_to: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
+    tolerance: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Constraints(Protocol):
     """
 
     @property
-    def pushing(self) -> Index:
+    def active(self) -> Index:
         """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
 
     def at_work(self, time: float) -> list[bool]:
@@ -107,13 +107,13 @@ class Constraints(Protocol):
     def close(self, state: State, posed: PosedTree) -> State:
         """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
 
-    def behind(self, state: State, posed: PosedTree) -> Vec:
+    def drive_errors(self, state: State, posed: PosedTree) -> Vec:
         """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
 
-    def taut(self, state: State, posed: PosedTree) -> str:
+    def singular_loop(self, state: State, posed: PosedTree) -> str:
         """Name of a loop that is stretched straight or folded flat; "" where there is none."""
 
-    def open_by(self, posture: Posture) -> Vec:
+    def loop_gaps(self, posture: Posture) -> Vec:
         """What each loop is off by at a posture [m], (l,)."""
 
 
@@ -145,7 +145,7 @@ class PosedTree:
 
     def rounding(self, u: Vec) -> float:
         """The smallest change of rates u (m,) that is one: a share of the stage's largest, be it held or not."""
-        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.known_to)
+        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
@@ -239,8 +239,8 @@ class Jointed:
         self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
-        if BORNE in lin.memory:
-            add_point_forces(lin.memory[BORNE], at.E, share, self.wrench)
+        if EXTERNAL_FORCE in lin.memory:
+            add_point_forces(lin.memory[EXTERNAL_FORCE], at.E, share, self.wrench)
         if flesh is not None and flesh.bodies is not None:
             self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
         lifted = self._factor(at, flesh)
@@ -309,7 +309,7 @@ class Jointed:
     def only_weight(self, memory: Mapping[str, Vec]) -> bool:
         """Whether no force but weight acts in a step from a state with this memory."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
-                and BORNE not in memory)
+                and EXTERNAL_FORCE not in memory)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""

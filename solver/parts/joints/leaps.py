@@ -9,7 +9,7 @@ import numpy as np
 
 from ...forces.rigid_kernels import free_flight
 from ...state import State, Vec
-from ..interface import BORNE
+from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
 from .flown import flown_since
 from .jointed import Jointed, LinearizationPoint, PosedTree
@@ -84,7 +84,7 @@ class Leaps:
     def _pushes(self) -> bool:
         """Whether contacts or limits push in the stage that was solved last."""
         constraints = self._jointed.constraints
-        return constraints is not None and len(constraints.pushing) > 0
+        return constraints is not None and len(constraints.active) > 0
 
     def finish(self, posed: PosedTree, u: Vec, after: State) -> State:
         """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
@@ -101,7 +101,7 @@ class Leaps:
         free_flight(at.E, self._world, left, tree.inertia, jointed.gravity, half, 0.0 if centred else half, wrench)
         respond = jointed.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
         rates: Vec = respond(tree.gather(at, wrench, None, self._gathered))
-        if constraints is not None and not jointed.rubs and BORNE not in after.memory:
+        if constraints is not None and not jointed.rubs and EXTERNAL_FORCE not in after.memory:
             reflected = constraints.reflected(replace(after, u=rates), respond, posed.stage.h)
             rates, after = reflected.u, replace(reflected, u=after.u)
         carried, change = turned_round(at.E, tree.spread(at, rates), wrench, jointed.light)

@@ -19,7 +19,7 @@ from ...state import Index, Vec
 
 
 @dataclass(frozen=True)
-class Gives:
+class InterfaceInertia:
     """Points, what moves them, and under which forces they go their way."""
 
     movers: Index  #: that each goes straight with and that it turns with, (o, 2), −1 for none
@@ -30,21 +30,21 @@ class Gives:
     forces: Vec  #: f [N], (o, 3)
 
     @classmethod
-    def nothing(cls, points: int) -> Gives:
+    def nothing(cls, points: int) -> InterfaceInertia:
         """So many points that go as they are told."""
         return cls(np.full((points, 2), -1, np.int32), np.zeros((points, 3)), np.zeros((0, 2), np.int32),
                    np.zeros((0, 3, 3)), np.zeros(0, np.int32), np.zeros((points, 3)))
 
     @classmethod
-    def body(cls, arms: Vec, inertia: Vec) -> Gives:
+    def body(cls, arms: Vec, inertia: Vec) -> InterfaceInertia:
         """Points of one rigid body at arms (k, 3) [m] from where its inertia (6, 6) is told, rates [ω; ν] in world."""
-        straight, turned, none = inertia[3:, 3:], inertia[:3, :3], Gives.nothing(len(arms))
+        straight, turned, none = inertia[3:, 3:], inertia[:3, :3], InterfaceInertia.nothing(len(arms))
         pairs, together = np.array([[0, 0], [1, 0], [1, 1]], np.int32), np.zeros(2, np.int32)
         return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=pairs,
                        inertia=np.stack([straight, inertia[:3, 3:], turned]), group=together)
 
     @classmethod
-    def nodes(cls, masses: Vec) -> Gives:
+    def nodes(cls, masses: Vec) -> InterfaceInertia:
         """Nodes of masses (k,) [kg], infinite where one is held."""
         free = np.flatnonzero(np.isfinite(masses))
         movers, own = np.full((len(masses), 2), -1, np.int32), np.arange(len(free), dtype=np.int32)
@@ -53,7 +53,7 @@ class Gives:
                        inertia=masses[free, None, None] * np.eye(3), group=own)
 
     @classmethod
-    def coupled(cls, movers: Index, pairs: Index, inertia: Vec) -> Gives:
+    def coupled(cls, movers: Index, pairs: Index, inertia: Vec) -> InterfaceInertia:
         """Nodes that go with movers (k,), −1 for none, of which all are coupled; others as above."""
         none = np.full_like(movers, -1)
         return replace(cls.nothing(len(movers)), movers=np.column_stack([movers, none]), pairs=pairs, inertia=inertia,
@@ -75,7 +75,7 @@ class Gives:
         """Rates of movers that leave nobody's way, (c, 3)."""
         return np.zeros((self.count, 3))
 
-    def under(self, forces: Vec) -> Gives:
+    def under(self, forces: Vec) -> InterfaceInertia:
         """The same that go their way under other forces, (o, 3) [N]."""
         return replace(self, forces=forces)
 
@@ -102,12 +102,13 @@ class Gives:
         return out
 
 
-def side_by_side(parts: Sequence[Gives]) -> Gives:
+def block_diagonal(parts: Sequence[InterfaceInertia]) -> InterfaceInertia:
     """All points of several, one after the other."""
     first = np.cumsum([0, *(one.count for one in parts)])
     movers = [np.where(one.movers >= 0, one.movers + start, -1) for one, start in zip(parts, first)]
     groups = np.cumsum([0, *(int(one.group.max(initial=-1)) + 1 for one in parts)])
-    return Gives(np.concatenate(movers).astype(np.int32), np.concatenate([one.arms for one in parts]), np.concatenate(
+    return InterfaceInertia(np.concatenate(movers).astype(np.int32), np.concatenate([one.arms for one in parts]),
+                            np.concatenate(
         [one.pairs + start for one, start in zip(parts, first)]).astype(np.int32),
         np.concatenate([one.inertia for one in parts]), np.concatenate(
             [one.group + start for one, start in zip(parts, groups)]).astype(np.int32),

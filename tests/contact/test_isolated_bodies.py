@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_meeting import apart
+from test_new_pairs import apart
 from touching import box
 
 from benchmarks.scenes.touching import ball, bowl

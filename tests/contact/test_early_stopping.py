@@ -19,7 +19,7 @@ NEW = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}, "ste
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
@@ -118,7 +118,7 @@ def test_a_table_that_is_lifted_takes_them_along(tmp_path):
         state = part.step(state, H)
         assert distance(part, state) > 0.0
         assert not crosses(part, state)
-    assert part.coordinates.place(state.q, state.time)[:, 2].max() > 0.4
+    assert part.coordinates.positions(state.q, state.time)[:, 2].max() > 0.4
 
 
 def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
@@ -135,7 +135,7 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
     state = balls.initial_state()
     for _ in range(contact.STEPS["ducks"]):
         state = balls.step(state, H)
-    x = balls.coordinates.place(state.q, state.time)
+    x = balls.coordinates.positions(state.q, state.time)
     owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.bodies_in_world), 4])
     pairs = np.unique(np.sort(owner[balls.contacts[0].active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
     # the lower layer and the floor, both layers, and neighbours
