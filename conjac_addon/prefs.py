@@ -15,9 +15,15 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
         default=0, min=0, soft_max=64,
     )
 
+    takes: bpy.props.IntProperty(
+        name="Takes Kept", description="How many finished bakes of an object are kept when it is baked again with "
+        "other settings, the oldest is deleted then; 0 keeps all of them", default=8, min=0, soft_max=32,
+    )
+
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.prop(self, "threads")
+        self.layout.prop(self, "takes")
 
 
 def threads() -> int | None:
@@ -25,6 +31,14 @@ def threads() -> int | None:
     # scripts may call register() without enabling the extension: then there are no preferences
     addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
     return (addon.preferences.threads or None) if addon and addon.preferences else None
+
+
+def takes() -> int:
+    """How many takes an object keeps, 0 for all of them."""
+    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
+    if addon and addon.preferences:
+        return int(addon.preferences.takes)
+    return int(CONJAC_Preferences.__annotations__["takes"].keywords["default"])
 
 
 classes = (CONJAC_Preferences,)

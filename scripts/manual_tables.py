@@ -40,6 +40,7 @@ TITLES = {
     "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),
     "motor": ("Motor", "What moves a joint over time."),
     "joint_friction": ("Friction inside Joints", "What brakes bearings under load."),
+    "live_engine": ("Play Live", "What moves a body while it is played live."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
 }
 

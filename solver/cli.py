@@ -1,5 +1,5 @@
 """Command line: `python -m solver bake|check|tets|fields|suggest|wobble|info`, for people, farms and Blender's worker;
-and wedge, watch, task, farm and islands, which are in farm/commands.py.
+and wedge, watch, task, farm and islands, which are in farm/commands.py, and live and record, in live/command.py.
 
 Exit codes: 0 complete; 2 bad input; 3 diverged; 4 environment (disk, memory, path) or a defect of ConJac, whose
 traceback then stands on stderr; 75 stopped on request and resumable.
@@ -14,6 +14,8 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
     {"event": "wobble", "body", "hertz", "times"}     of wobble: of the slowest one; times what E makes it --hertz
+    {"event": "live", "efforts"}                  of live: it plays from now on; what it may save on, by its number
+    {"event": "recorded", "path", "frames"}       of live: what was performed is in this file, for the verb record
     {"event": "summary", ...}                                         of check and info
     {"event": "error", "code", "exit", "object", "frame", "where", "text"}    where: path in scene.json, if at fault
     {"event": "end", "code", "text"}
@@ -47,13 +49,14 @@ from .errors import (
     printable,
 )
 from .farm import commands as farm
+from .live import command as live
 
 if TYPE_CHECKING:
     from .build.fields import Prepared
     from .job.folder import Job
     from .job.schema import Body
 
-VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands"
+VERBS = "bake | check | tets | fields | suggest | wobble | info | wedge | watch | task | farm | islands | live | record"
 
 _stop_requested = threading.Event()
 
@@ -177,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     info = verbs.add_parser("info", help="say what is in a cache and whether it is whole")
     info.add_argument("cache", type=Path, help="cache folder, or the job folder around it")
     info.set_defaults(command=_info)
-    many = farm.add(verbs, _listen, _frames, _count)
+    many = [*farm.add(verbs, _listen, _frames, _count), *live.add(verbs, _listen, _count)]
     for verb in (bake, check, tets, fields, suggest, wobble, info, *many):
         verb.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     return parser

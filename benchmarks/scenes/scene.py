@@ -92,7 +92,7 @@ class Scene:
         assert self.element_young is not None
         model = catalogue.find("material", "stable_neo_hookean").load()
         constants = model.constants(self.element_young, np.full(len(self.tets), self.poisson))
-        return Elastic(world.rest, world.tets, model, constants)
+        return Elastic(world.rest, world.tets[: len(self.tets)], model, constants)
 
     def start(self, world: Nodes) -> State:
         """At rest where it is let go, or in its rest shape."""

@@ -5,9 +5,8 @@ from typing import Any
 import bpy
 
 from ...solver.errors import EXIT_COMPLETE, EXIT_STOPPED, ConJacError
-from .. import status_line, text
+from .. import status_line
 from ..events import is_cancel, may_pass
-from ..operators.light import Behaviour
 from ..redraw import redraw_panels
 from ..timeline import frame_range, go_to
 from . import session, watch
@@ -18,19 +17,16 @@ TICK, BUDGET = 0.1, 0.05
 #: the same while the scene is read: at every look it is put back as the artist has it, so fewer looks are quicker
 READING_BUDGET = 0.2
 
-#: width of the dialog [pixels at a scale of one]
-WIDTH = 440
-
 
 class BehindWindow:
     """What an operator that bakes is mixed of: `begin` in place of the rest of its `execute`."""
 
-    bake: Any = None  #: session.Bake; None until it begins, and of a dialog that was closed
+    bake: Any = None  #: session.Bake; None until it begins
 
-    def begin(self, context: bpy.types.Context, obj: bpy.types.Object, replaces: bool) -> set[str]:
-        """Bake the object behind the window. replaces: a finished bake that is no longer true is begun anew unasked."""
+    def begin(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        """Bake the object behind the window. A finished bake that is no longer true is kept as a take."""
         try:
-            self.bake = session.Bake(obj, context.scene, replaces=replaces)
+            self.bake = self.make(obj, context.scene)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -39,6 +35,10 @@ class BehindWindow:
         context.window_manager.progress_begin(0.0, 1.0)
         context.window_manager.modal_handler_add(self)  # type: ignore[arg-type]
         return {"RUNNING_MODAL"}
+
+    def make(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> Any:
+        """What is carried on. Raises ConJacError."""
+        return session.Bake(obj, scene, keeps=True)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if is_cancel(event):
@@ -52,10 +52,9 @@ class BehindWindow:
         return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender takes the operator away: another file is loaded, or the window closes; or a dialog was closed."""
-        if self.bake is not None:
-            self.bake.close()
-            self._finish(context)
+        """Blender takes the operator away: another file is loaded, or the window closes."""
+        self.bake.close()
+        self._finish(context)
 
     def result(self) -> set[str]:
         """Tell the artist how the bake ended. Returns what Blender wants to hear of it."""
@@ -86,9 +85,6 @@ class BehindWindow:
             _go_to_start(self.bake)
         watch.look()
         redraw_panels()
-        if self.bake.would_replace:
-            bpy.ops.conjac.replace_bake("INVOKE_DEFAULT", of=self.bake.uid, message=self.bake.would_replace)
-            return {"CANCELLED"}
         return self.result()
 
 
@@ -98,20 +94,3 @@ def _go_to_start(bake: "session.Bake") -> None:
         return
     scene = bake.scene()
     go_to(scene, frame_range(bake.object().conjac, scene)[0])
-
-
-class CONJAC_OT_replace_bake(BehindWindow, Behaviour):
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        # Enter keeps the frames: they may be the work of a night
-        return set(context.window_manager.invoke_props_dialog(self, width=WIDTH, confirm_text="Replace",
-                                                              cancel_default=True))
-
-    def draw(self, _context: bpy.types.Context) -> None:
-        text.dialog(self.layout, self.message, WIDTH)
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = next((one for one in bpy.data.objects if one.session_uid == self.of), None)
-        if obj is None:
-            self.report({"ERROR"}, "What was to be baked is gone: undo its deletion and bake it again")
-            return {"CANCELLED"}
-        return self.begin(context, obj, replaces=True)

@@ -20,13 +20,17 @@ from ..gather import folder as job_files
 from . import belongings, home
 
 SCENE, PLAYERS, ARRAYS, STAGES, CACHE = "scene.json", "players.json", "arrays", "stages", "cache"
+TAKES, TAKE = "takes", "take.json"
 LOCKS = (lock.LOCK, lock.FRESH, lock.TURN)
 
 #: files by name that lie in a job folder itself
-NAMES = frozenset({SCENE, PLAYERS, home.FILE, belongings.LIST})
+NAMES = frozenset({SCENE, PLAYERS, TAKE, home.FILE, belongings.LIST})
 
 #: what the solver calls what it keeps in stages/
 STAGE = re.compile(r".+_(tets|fields)_[0-9a-f]{8,40}\.npz(\.tmp)?")
+
+#: what the folders in takes/ are called, each a job folder with what was baked before: see takes.py
+A_TAKE = re.compile(r"next|[1-9][0-9]{0,5}")
 
 #: fields that scene.json has whatever is baked
 FIELDS = frozenset({"version", "time", "bodies", "method", "integrator"})
@@ -43,7 +47,17 @@ def files(folder: Path) -> list[Path]:
     found += [path for path in _inside(folder / STAGES) if STAGE.fullmatch(path.name)]
     if not is_link(folder / CACHE):
         found += [*Cache(folder / CACHE).files(), *(folder / CACHE / name for name in LOCKS)]
+    for take in takes(folder):
+        found += files(take)
     return [path for path in dict.fromkeys(found) if os.path.lexists(path)]
+
+
+def takes(folder: Path) -> list[Path]:
+    """The folders of what was baked before, none behind a link. A take has none of its own."""
+    if folder.parent.name == TAKES:
+        return []
+    return [path for path in _inside(folder / TAKES) if A_TAKE.fullmatch(path.name) and path.is_dir()
+            and not is_link(path)]
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -74,7 +88,8 @@ def remove(folder: Path, kept: Collection[str] = ()) -> None:
 def _folders(folder: Path) -> list[Path]:
     """The folders below a job folder that are ours, the cache's among them."""
     cache = [path for path in _inside(folder / CACHE) if path.is_dir() and not path.is_symlink()]
-    return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache]
+    kept = [below for take in takes(folder) for below in (take, *_folders(take))]
+    return [folder / ARRAYS, folder / f"{ARRAYS}.new", folder / STAGES, folder / CACHE, *cache, folder / TAKES, *kept]
 
 
 def is_vacant(folder: Path) -> bool:

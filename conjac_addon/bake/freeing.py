@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 
 from .. import identity, members, playback
-from . import belongings, home, place, players, taken
+from . import belongings, contents, home, place, players, taken
 
 
 def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) -> str:
@@ -34,6 +34,8 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
     belongings.free(at.folder, {path.name for path in played})
     if not played:
         players.forget(at.folder)
+        if contents.takes(at.folder):  # which are played again only from a folder of its own
+            return f'"{holder.name}": {freed} freed; its takes stay'
         home.forget(at.folder)
         return f'"{holder.name}": {freed} freed'
     names = ", ".join(sorted({name for others in played.values() for name in others}))

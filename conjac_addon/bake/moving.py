@@ -265,10 +265,11 @@ def _copy(source: Path, target: Path) -> None:
             made = target / path.relative_to(source)
             refuse_links(target.parent, made.parent)
             made.parent.mkdir(parents=True, exist_ok=True)
-            _link(str(path), str(made))
+            link(str(path), str(made))
 
 
-def _link(source: str, target: str) -> None:
+def link(source: str, target: str) -> None:
+    """Let a file be in a second place too, or a copy of it where that cannot be. Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(target)
     # those are added to where they stand; all others are written anew and then take the old ones' place

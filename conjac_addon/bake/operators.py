@@ -30,7 +30,7 @@ class CONJAC_OT_bake(BehindWindow, Behaviour):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background:
             return self.execute(context)
-        return self.begin(context, context.object, replaces=False)
+        return self.begin(context, context.object)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """In the foreground, for scripts and `blender -b`; prints how it goes on, and replaces what is not true any

@@ -22,10 +22,10 @@ from ...solver.errors import (
     NoSuchThing,
     StaleCache,
 )
-from ...solver.frames.read import Cache
 from .. import copies, failures, gather, identity, members, part_identity, playback, prefs
 from ..events import is_rendering
-from . import kernels, moving, place, taken
+from ..live import session as live
+from . import kernels, moving, place, taken, takes
 from .can_play import check_can_play
 from .live import LiveFrames
 from .progress import Progress, after, line
@@ -48,18 +48,18 @@ class Bake:
     """A bake under way. `tick` carries it on until `exit_code` is there.
 
     frames: (first, last) that must be on disk at the end, default all. key: export format, default each object's own.
-    All that is baked together with the object is, see `members`. replaces: whether a finished bake that is no longer
-    true is begun anew; else the bake ends, and `would_replace` is what to ask the artist. Raises ConJacError where it
-    cannot begin.
+    All that is baked together with the object is, see `members`. Finished frames that are no longer true are kept as a
+    take where it `keeps` them, else deleted where it `replaces` them, else it ends with StaleCache. Raises ConJacError
+    where it cannot begin.
     """
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, frames: tuple[int, int] | None = None,
-                 key: str | None = None, replaces: bool = True) -> None:
+                 key: str | None = None, replaces: bool = True, keeps: bool = False) -> None:
         obj = members.owner(obj)
         if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
             raise BadInput("it is not a ConJac soft body or mechanism", "Add one to it in the ConJac tab", obj.name)
         self.name, self.frames, self.key = members.title(obj, scene), frames, key or ""
-        self._replaces, self.would_replace = replaces, ""
+        self._replaces, self._keeps = replaces, keeps
         self.progress = Progress()
         self.exit_code: int | None = None
         self.worker: Worker | None = None
@@ -78,6 +78,7 @@ class Bake:
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
         for one in members.members(obj, scene):
             check_can_play(one)
+            live.stop(one)  # what is read is the object itself
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
@@ -194,29 +195,37 @@ class Bake:
             self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
         yield True
+        if self._keeps:
+            takes.before(self.folder)
         yield from self._read()
         if self.exit_code is not None:
             return
         cache = place.cache_of(self.folder)
         yield from self._solve(resume=cache.manifest is not None)
         if self.progress.error_code == "stale_cache":
-            finished = _finished_frames(cache)
-            if finished and not self._replaces:
-                why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
-                self.would_replace = (f'All {finished} frames of "{self.name}" were baked before these changed: {why}. '
-                                      "Set them back to keep the frames; replaced ones cannot be brought back."
-                                      + self._elsewhere())
+            finished = takes.finished(cache)
+            why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
+            if finished and not (self._replaces or self._keeps):
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
-                                 "Set them back, or bake again and let the frames be replaced", self.name)
-            self.note("The settings have changed: the bake begins anew")
+                                 f"Set them back, or bake again and let the frames be replaced{self._elsewhere()}",
+                                 self.name)
+            again = False
+            if self._keeps:
+                again, notes = takes.take_turns(self.folder, finished, f"{why}{self._elsewhere()}")
+                for note in notes:
+                    self.note(note)
+            if not again:
+                self.note("The settings have changed: the bake begins anew")
             self.progress = Progress(notes=self.progress.notes)
-            yield from self._solve(resume=False)
+            yield from self._solve(resume=again)
+        if self._keeps:
+            takes.drop(self.folder)
         yield from self._finish()
 
     def _elsewhere(self) -> str:
         """A sentence where another scene plays the same frames."""
         others = [one.name for one in self.object().users_scene if one.session_uid != self._scene]
-        return f' Scene "{others[0]}" plays the same frames: an object has one bake, in all scenes.' if others else ""
+        return f'. Scene "{others[0]}" plays the same frames: an object has one bake, in all scenes' if others else ""
 
     def _read(self) -> Iterator[bool]:
         """Write the job folder; from its beginning again where the artist has undone or edited something meanwhile."""
@@ -257,15 +266,18 @@ class Bake:
             self._undone = True
             self._reading.close()
 
-    def _solve(self, resume: bool) -> Iterator[bool]:
-        """Run the solver on the job folder and show its frames as they come."""
+    def _command(self, resume: bool) -> list[str]:
+        """What the solver is asked for. resume: whether there is a bake, which it is to go on with."""
         threads = prefs.threads()
-        argv = ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
+        return ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
                 *(["--threads", str(threads)] if threads else [])]
+
+    def _solve(self, resume: bool) -> Iterator[bool]:
+        """Run the solver on the job folder and show its frames as they come."""
         self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
                     "text": "Starting the solver"})
-        self.worker = Worker(SOLVER, argv, env=kernels.environment())
+        self.worker = Worker(SOLVER, self._command(resume), env=kernels.environment())
         shown = LiveFrames(self)
         while not self.worker.ended():
             self._tell(*self.worker.messages())
@@ -407,13 +419,6 @@ def is_read(obj: bpy.types.Object) -> bool:
     """Whether this Blender is reading what the bake of the object takes in."""
     bake = running_bake(obj)
     return bake is not None and bake.worker is None
-
-
-def _finished_frames(cache: Cache) -> int:
-    """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
-    done = set(cache.frames_done())
-    # a shorter range than the last bake's is one that the panel calls complete
-    return next((len(wanted) for wanted in (cache.asked(), cache.frames) if set(wanted) <= done), 0)
 
 
 def _found(collection: Any, uid: int, name: str) -> Any:

@@ -4,6 +4,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import compat, members, uncounted
+from ..gather import pins
 from ..gather.maps import PAINTED
 from ..redraw import redraw_panels
 from ..settings import painted_default
@@ -31,14 +32,14 @@ def leave_other_modes(context: bpy.types.Context, obj: bpy.types.Object) -> None
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup) -> None:
-    """Let the artist paint a group of the active object, with a brush that leaves a mark there."""
+def paint(obj: bpy.types.Object, group: bpy.types.VertexGroup, above: float = PAINTED) -> None:
+    """Let the artist paint a group of the active object, with a brush whose weight is above what counts for nothing."""
     obj.vertex_groups.active = group
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     # a gradient or a selection that was last used would take the first stroke
     compat.take_weight_brush(bpy.context)
     weighs = compat.painted_weight(bpy.context.scene)
-    if weighs is not None and weighs.weight <= PAINTED:  # what is pinned or dynamic is above that
+    if weighs is not None and weighs.weight <= above:
         weighs.weight = 1.0
     redraw_panels()
 
@@ -71,7 +72,8 @@ class CONJAC_OT_add_group(Behaviour):
                 if param.unit and getattr(settings, high) <= low:  # paint is for more of it
                     setattr(settings, high, painted_default(param, low))
         setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
-        paint(obj, group)
+        halves = self.map == "dynamic" or (self.map == "pin" and not pins.are_soft(obj))
+        paint(obj, group, PAINTED if halves else 0.0)
         return {"FINISHED"}
 
 

@@ -39,10 +39,7 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="conjac_preview_", dir=bpy.app.tempdir) as temporary:
         job = Path(temporary)
         own = job / "stages"
-        own.mkdir()
-        for path in kept.glob(TETS):
-            with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
-                _bring(path, stored, own / path.name)
+        bring_tets(kept, own)
         yield job
         try:
             for path in own.glob(TETS):
@@ -52,6 +49,14 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
         except OSError as error:
             raise Environment(f"its tetrahedra cannot be kept in {kept} ({error})",
                               "Choose another cache folder or make room on the disk", name) from error
+
+
+def bring_tets(kept: Path, own: Path) -> None:
+    """Tetrahedra of one folder of stages in another one, which is made."""
+    own.mkdir()
+    for path in kept.glob(TETS):
+        with suppress(OSError), open_regular(path, kept.parent) as stored:  # what a stranger left may be anything
+            _bring(path, stored, own / path.name)
 
 
 def _bring(path: Path, stored: BinaryIO, target: Path) -> None:

@@ -8,8 +8,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...solver import catalogue
-from ..bake import behind, break_lock, share
+from ..bake import break_lock, share
 from ..bake import operators as bake
+from ..live import operators as live
+from ..live import performance
 from ..menus import FIBERS, SHARING, items
 from ..settings import painted_params
 from . import (
@@ -20,6 +22,7 @@ from . import (
     crossing,
     cuts,
     farm,
+    heat,
     jiggle,
     mechanism,
     nails,
@@ -34,6 +37,7 @@ from . import (
     spots,
     springs,
     suggest,
+    takes,
     welds,
     wobble,
 )
@@ -51,6 +55,9 @@ UNDO: set[Any] = {"UNDO"}
 
 WHICH = IntProperty(name="Index", description="Which entry of the list", default=0, min=0)
 
+
+#: which take
+TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", default=0, min=0, options={"SKIP_SAVE"})
 
 #: of one click that makes what is selected move
 QUICK: dict[str, Any] = {
@@ -87,6 +94,12 @@ classes = (
         "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
         map=EnumProperty(
             name="Map", description="Which map to paint",
+            items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
+    operator(
+        "show_heat", heat, "Show Heat Map",
+        "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
+        map=EnumProperty(
+            name="Map", description="Which map to show",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
         "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
@@ -243,17 +256,23 @@ classes = (
         "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",
         after=EnumProperty(name="After", description="The modifier whose result is simulated", items=_modifiers)),
     operator(
+        "play_live", live, "Play Live",
+        "Let the active soft body move now and pull it with the mouse; nothing of it is written. Esc ends it", NO_STEP,
+        BEHIND),
+    operator(
+        "record_live", live, "Record",
+        "Record what is played live from now on; pressed again, what was performed becomes the bake of the object",
+        NO_STEP),
+    operator(
+        "keep_performance", performance, "Keep Performance", "Make a bake of what was performed live",
+        {"UNDO", "INTERNAL"}, ("modal", "cancel"),
+        of=IntProperty(name="Object", description="The session's number of the object", options={"HIDDEN"}),
+        filepath=StringProperty(name="File", description="What was performed", options={"HIDDEN"}),
+        frames=IntProperty(name="Frames", description="How many there are", options={"HIDDEN"})),
+    operator(
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
         UNDO, BEHIND),
-    # of which object: another one may have become the active one while the scene was read
-    operator(
-        "replace_bake", behind, "Replace Finished Frames?", "Bake anew what was baked to its end with other settings",
-        {"UNDO", "INTERNAL"}, (*BEHIND, "draw"),
-        of=IntProperty(
-            name="Object", description="session_uid of what is baked", options={"HIDDEN", "SKIP_SAVE"}),
-        message=StringProperty(
-            name="Message", description="Which frames are replaced, and why", options={"HIDDEN", "SKIP_SAVE"})),
     operator(
         "pause", bake, "Pause Bake", "Stop the bake after the step in hand; Bake goes on from there", NO_STEP),
     operator(
@@ -264,6 +283,12 @@ classes = (
         together=BoolProperty(
             name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for "
             "this one alone", default=False, options={"SKIP_SAVE"})),
+    operator(
+        "use_take", takes, "Play Take",
+        "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
+    operator(
+        "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
+        number=TAKE),
     operator(
         "export", bake, "Export Bake",
         "Play the baked frames in this format, which other programs and a render farm can read",

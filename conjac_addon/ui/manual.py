@@ -15,9 +15,10 @@ SOURCES = Path(__file__).parents[2]  #: in a checkout: README.md and docs/
 
 #: the first pattern that fits an operator or a setting → its page and heading. All in small letters, as Blender asks
 PLACES = (
-    ("bpy.ops.conjac.preset_*", "presets"),
+    ("bpy.ops.conjac.preset_*", "presets"), ("bpy.ops.conjac.quick_*", "jelly"),
     ("bpy.ops.conjac.preview_tets*", "large_meshes"), ("bpy.ops.conjac.preview_field*", "materials"),
-    ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
+    ("bpy.ops.conjac.play_live*", "live"),
+    ("bpy.ops.conjac.level_ground*", "ground"), ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
     ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.*_weld*", "welds"), ("bpy.ops.conjac.add_ground*", "ground"),
     ("bpy.ops.conjac.add_cloth*", "cloth"), ("bpy.types.conjac_settings.cloth_shape*", "cloth"),
     ("bpy.types.conjac_settings.sharp_*", "cloth"),
@@ -63,4 +64,4 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def draw_button(layout: bpy.types.UILayout) -> None:
     """The question mark that opens the manual."""
-    layout.operator("wm.url_open", text="", icon="QUESTION", emboss=False).url = prefix() + page("index#for-artists")
+    layout.operator("wm.url_open", text="", icon="QUESTION", emboss=False).url = prefix() + page("jelly")

@@ -25,6 +25,8 @@ def draw(found: Sequence[tuple[Array, Array]], size: float, points: Colour, arro
     gpu.state.line_width_set(WIDTH)
     try:
         for kind, where, colour in (("LINES", ends, arrows), ("POINTS", places, points)):
+            if not len(where):
+                continue
             shader.uniform_float("color", colour)
             batch_for_shader(shader, kind, {"pos": where}).draw(shader)
     finally:

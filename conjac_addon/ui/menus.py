@@ -12,11 +12,11 @@ HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
 #: operators in the order of the menu, None for a line between them
 TOP = ("quick_jelly", "quick_cloth", None, "add_soft_body", "add_cloth", "add_collider", None,
        "jiggle", "ragdoll", "mechanism_from_rigid_bodies", None,
-       "bake", "pause", "cancel", "free_bake", None)
+       "play_live", "record_live", "bake", "pause", "cancel", "free_bake", None)
 
 #: sub-menus: name → label and operators
 SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
-    "paint": ("Paint", ("add_group", "done_painting", "preview_field", "add_spots", "remove_spots", None,
+    "paint": ("Paint", ("add_group", "done_painting", "show_heat", "preview_field", "add_spots", "remove_spots", None,
                         "add_handle", "remove_handle", "suggest_handles")),
     "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
                                "add_pull", "remove_pull", None, "add_weld", "remove_weld", None,
@@ -27,11 +27,13 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("add_spring", "remove_spring", "copy_to_bones", "drive_then_let_go", "add_obstacles",
                                 None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("export", "export_farm_job", "shared_bakes", "break_lock")),
+    "files": ("Bake Files", ("use_take", "remove_take", None, "export", "export_farm_job", "shared_bakes",
+                             "break_lock")),
 }
 
 #: operators that need a choice, as a menu of its own: name → property
-CHOICES = {"simulate_after": "after", "add_group": "map", "preview_field": "field", "export": "format"}
+CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "preview_field": "field",
+           "export": "format"}
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",

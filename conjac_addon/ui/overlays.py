@@ -7,24 +7,27 @@ from typing import Any
 
 import bpy
 
+from ...solver import catalogue
 from .. import later
-from . import contact_marks, ground_marks, sliding_marks
+from . import contact_marks, ground_marks, map_marks, sliding_marks
 
 
 class Overlay:
     """What is drawn over the view at the present frame. Its module runs when it is first shown."""
 
-    def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False) -> None:
-        """name: of the switch, a property of the window manager. marks: draws them by `draw(context)`. default: whether
-        it is on in a new session."""
+    def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False,
+                 draws: str = "draw") -> None:
+        """name: of the switch, a property of the window manager. marks: draws them by a function of the context that is
+        called as `draws` says. default: whether it is on in a new session."""
         self._name, self._label, self._tip, self._marks, self._default = name, label, tip, marks, default
+        self._draws = draws
         self._handler: Any = None
 
     def draw(self) -> None:
         """Draw it where it is switched on."""
         context = bpy.context
         if getattr(context.window_manager, self._name) and context.space_data.overlay.show_overlays:
-            self._marks.draw(context)
+            getattr(self._marks, self._draws)(context)
 
     def register(self) -> None:
         switch = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
@@ -45,7 +48,44 @@ class Overlay:
         layout.prop(context.window_manager, self._name)
 
 
+class Heat:
+    """A map of the active object in colours, and their legend. The switch says which map."""
+
+    def __init__(self) -> None:
+        self._handlers: list[Any] = []
+
+    def draw(self, function: str) -> None:
+        """Draw a part of it where it is switched on."""
+        context = bpy.context
+        if context.window_manager.conjac_heat != "none" and context.space_data.overlay.show_overlays:
+            getattr(map_marks, function)(context)
+
+    def register(self) -> None:
+        switch = bpy.props.EnumProperty(  # type: ignore[func-returns-value]
+            name="Painted Map", description="Show a map of the active soft body or cloth as colors, with a legend",
+            items=[("none", "None", "Show none"),
+                   *((entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values())])
+        bpy.types.WindowManager.conjac_heat = switch
+        add = bpy.types.SpaceView3D.draw_handler_add
+        self._handlers = [add(self.draw, ("draw_heat",), "WINDOW", "POST_VIEW"),
+                          add(self.draw, ("draw_legend",), "WINDOW", "POST_PIXEL")]
+
+    def unregister(self) -> None:
+        while self._handlers:
+            bpy.types.SpaceView3D.draw_handler_remove(self._handlers.pop(), "WINDOW")
+        if hasattr(bpy.types.WindowManager, "conjac_heat"):
+            del bpy.types.WindowManager.conjac_heat
+        if later.has_run(map_marks):
+            map_marks.forget()
+
+    def draw_switch(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        layout.prop(context.window_manager, "conjac_heat")
+
+
 OVERLAYS = (
+    Heat(),
+    Overlay("conjac_show_pins", "Pins", "Show which vertices are pinned, orange where they are held hard, yellow where "
+            "softly", map_marks, draws="draw_pins"),
     Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",
             ground_marks, default=True),
     Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth sits on sharp edges, and how far it slides "

@@ -130,6 +130,8 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
         row.operator("conjac.done_painting", text="Done", icon="CHECKMARK")
     else:
         row.operator("conjac.add_group", text="", icon="BRUSH_DATA").map = entry.key
+    on = bpy.context.window_manager.conjac_heat == entry.key
+    row.operator("conjac.show_heat", text="", icon="HIDE_OFF" if on else "HIDE_ON", depress=on).map = entry.key
     state = layout.row()
     state.alignment = "RIGHT"
     state.active = False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver import catalogue
 from .. import members
+from ..gather import pins
 from ..gather.maps import PAINTED
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
@@ -57,7 +59,9 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
         elif _made_anew(obj):
             found[key] = "Modifiers change it: a bake reads what they make"
         else:
-            found[key] = _of_map(key, painted, len(obj.data.vertices))
+            soft = key == "pin" and pins.are_soft(obj)
+            found[key] = _of_soft_pins(painted, len(obj.data.vertices)) if soft else (
+                _of_map(key, painted, len(obj.data.vertices)))
     if members.moves_dynamic_nodes(obj):
         found["nodes"] = _of_nodes(obj, [weights.get(name, {}) for name in (names.get("dynamic", ""), *others)])
     return found
@@ -75,6 +79,14 @@ def _of_map(key: str, painted: dict[int, float], total: int) -> str:
         return f"{_of(count, total)} {HALVES[key]}" if count else "Nothing is painted yet"
     count = sum(weight > 0.0 for weight in painted.values())
     return f"{_of(count, total)} painted, up to {max(painted.values()):.2f}" if count else "Nothing is painted yet"
+
+
+def _of_soft_pins(painted: dict[int, float], total: int) -> str:
+    hard = sum(weight >= catalogue.HARD for weight in painted.values())
+    soft = len(painted) - hard
+    if hard and soft:
+        return f"{_of(hard, total)} held hard, {soft} softly"
+    return f"{_of(hard or soft, total)} held {'hard' if hard else 'softly'}" if painted else "Nothing is painted yet"
 
 
 def _of(count: int, total: int) -> str:

@@ -8,7 +8,7 @@ import bpy
 
 from .. import bake, members, upgrade
 from ..text import hint
-from . import cloth, contact, cuts, manual, mechanisms, painted, sections
+from . import cloth, contact, cuts, manual, mechanisms, painted, sections, takes
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
@@ -65,6 +65,7 @@ SECTIONS = (
     Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, MECHANISM)),
     Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,)),
     Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH)),
+    Section("takes", "Takes", _of(takes, "draw"), of=(BODY, CLOTH, MECHANISM)),
     Section("volume", "Volume", _of(sections, "draw_volume")),
     Section("motion", "Advanced", _of(sections, "draw_advanced"), of=(BODY, CLOTH, MECHANISM)),
 )

@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake, members, upgrade
+from .. import bake, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
@@ -41,8 +41,14 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         _draw_beginning(layout, obj)
         return
     status, holder = bake.shown_status(obj), members.owner(obj)
+    if members.is_volume(obj):
+        _draw_live(layout, obj)
     _draw_buttons(layout, status)
-    _draw_status(layout, status)
+    played = live.played(obj)
+    if played is None:
+        _draw_status(layout, status)
+    else:  # in its place, so that nothing below moves
+        layout.label(text=one_line(played.sentence(), context.region, ICON), icon="PLAY")
     together = members.is_soft_body(holder) and len(members.soft_bodies(obj, context.scene)) > 1
     if together:
         layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
@@ -92,6 +98,18 @@ def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
         # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
         said.append(notes.Note("Changes of shape and paint show after the next bake"))
     return said
+
+
+def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """The button that lets it move now, and how that goes."""
+    played = live.played(obj)
+    row = layout.row()
+    row.scale_y = 1.5
+    if played is None:
+        row.operator("conjac.play_live", icon="PLAY")
+        return
+    row.operator("conjac.play_live", icon="SNAP_FACE", text="Stop Live", depress=True)
+    row.operator("conjac.record_live", icon="REC", text="Keep" if played.records else "Record", depress=played.records)
 
 
 def _removes(obj: bpy.types.Object) -> str:

@@ -21,7 +21,7 @@ from ..forces.green import Green
 from ..integrators.interface import Integrator
 from ..integrators.oscillator import left
 from ..job.folder import Job, parameters
-from ..job.schema import step_size
+from ..job.schema import Body, step_size
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
 from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
@@ -38,6 +38,12 @@ SPREAD = 0.1
 FASTEST = 0.6  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
 BOUNCES = 1.5  #: [Hz] of what lies on cloth
 SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, and what a new body's is aimed at
+
+
+def half_life_at_start(job: Job, body: Body) -> float:
+    """The Wobble Half-Life of a body at the first frame [s]; 0 for none."""
+    asked = body.wobble_half_life
+    return float(job.array(asked)[0]) if isinstance(asked, str) else asked
 
 
 def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, coordinates: FreeNodes,

@@ -64,7 +64,8 @@ def build_mechanisms(job: Job) -> Joints:
         reflects = law.rubs != "joints"
     params = parameters("method", scene.method)
     on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
-    jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), float(params["beta"]),
+    beta = float(params.get("beta", catalogue.BETA.default))
+    jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), beta,
                       explicit if len(explicit) else None, constraints, rubs)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)

@@ -24,14 +24,14 @@ def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modul
     volumes = tet_volumes(nodes, tets)
     material = catalogue.find("material", body.material.kind).load()
     elastic = Elastic(rest, tets + np.int32(start), material, material.constants(**fields.element_parameters),
-                      _fibers(job, body, fields))
+                      fibers_of(job, body, fields))
     count, labels = face_parts(tets)
     return Matter(elastic, modulus, lumped_mass(nodes, tets, volumes, fields.density),
                   [np.unique(tets[labels == part]) + start for part in range(count)],
                   float(modulus.max() * np.cbrt(6.0 * volumes.mean())))
 
 
-def _fibers(job: Job, body: schema.Body, fields: Fields) -> Fibers | None:
+def fibers_of(job: Job, body: schema.Body, fields: Fields) -> Fibers | None:
     """What the body's elements have besides their material."""
     directions, params = fields.fiber_directions, dict(fields.fiber_parameters)
     if body.fiber_material is None or directions is None:

@@ -51,10 +51,11 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Buil
 
         prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
-    if prepared:
+    if any(not is_drafted(job, one.body) for one in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
     sharp = [one for one in prepared if slides(one.body)]
-    together = [one for one in prepared if not slides(one.body)]
+    drafted = [one for one in prepared if is_drafted(job, one.body)]
+    together = [one for one in prepared if not (slides(one.body) or is_drafted(job, one.body))]
     hanging = {one.body.name for one in together if rigid is not None and one.body.attach}
     carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
@@ -66,6 +67,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Buil
     parts: list[Part] = [*(one.part for one in soft), *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
     meetings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid)
+    if drafted:
+        from .drafts import draft_of  # its kernels are compiled where something is drafted
+
+        parts += [draft_of(job, one, report) for one in drafted]
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared, soft)
 
@@ -85,6 +90,11 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
             key = f"joined {min(joined)}"
         groups.setdefault(key, []).append(one)
     return [*groups.values()]
+
+
+def is_drafted(job: Job, body: Body) -> bool:
+    """Whether its method steps it by itself on few unknowns."""
+    return catalogue.find("method", job.scene.method_of(body).kind).drafts
 
 
 def slides(body: Body) -> bool:

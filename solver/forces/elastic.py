@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..state import Index, Vec
 from ..threads import parallel_for
 from .elastic_kernels import ELEMENT_SLOTS, Address, fill
 from .fibers import Fibers
+from .stencils import StretchedElements
 
 CHUNKS = 64  #: pieces of work; their borders do not depend on the number of threads
 
@@ -74,6 +75,11 @@ class Elastic:
         one._works = np.zeros((min(CHUNKS, len(one._nodes)), ELEMENT_SLOTS * LANES))
         one._energies = np.zeros(len(one.tets))
         return one
+
+    def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
+        """The same with stretches as unknowns, by `made`; None of a material that sees how it is turned: those of a
+        linear one are solved at once as they are."""
+        return made(self) if self.material.is_objective else None
 
     def activate(self, time: float) -> None:
         """Let the fibers contract as they do at `time` [s], for all that is asked from now on."""

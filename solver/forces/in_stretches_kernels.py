@@ -64,7 +64,7 @@ def _pair(entry):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _slot(i, j, k, m):  # type: ignore[no-untyped-def]
+def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
     """Where ∂P_ij/∂F_km stands."""
     if j == m:
         return TANGENT + 9 * j + 3 * i + k
@@ -95,7 +95,7 @@ def _blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _frames(work, lane):  # type: ignore[no-untyped-def]
+def frames_of(work, lane):  # type: ignore[no-untyped-def]
     """Columns of U and of V, σ and the floor of sums of two of these."""
     sigma = vector(work, SIGMA, lane)
     return ((vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)),
@@ -114,7 +114,7 @@ def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _stretch(v, d, e):  # type: ignore[no-untyped-def]
+def stretch_of(v, d, e):  # type: ignore[no-untyped-def]
     """The six of V Ŝ Vᵀ."""
     return (_stretch_entry(v, d, e, 0, 0), _stretch_entry(v, d, e, 1, 1), _stretch_entry(v, d, e, 2, 2),
             _stretch_entry(v, d, e, 0, 1), _stretch_entry(v, d, e, 0, 2), _stretch_entry(v, d, e, 1, 2))
@@ -123,7 +123,7 @@ def _stretch(v, d, e):  # type: ignore[no-untyped-def]
 @inlined
 def _rate(work, lane):  # type: ignore[no-untyped-def]
     """dz̄ = A vec dF of the dF in the place of F: V Ŝ Vᵀ, Ŝ_ij = (σ_i G_ij + σ_j G_ji)/(σ_i + σ_j), G = Uᵀ dF V."""
-    u, v, sigma, floor = _frames(work, lane)
+    u, v, sigma, floor = frames_of(work, lane)
     x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
     # columns of dF V
     p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
@@ -135,11 +135,11 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
         0.5 * (_share(s, w, floor) * dot(u[0], r) + _share(w, s, floor) * dot(u[2], p)),
         0.5 * (_share(t, w, floor) * dot(u[1], r) + _share(w, t, floor) * dot(u[2], q)),
     )
-    return _stretch(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
+    return stretch_of(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
 
 
 @inlined
-def _pull(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
     u, v, sigma, floor = frames
     x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
@@ -156,14 +156,14 @@ def _pull(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
+def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
     put(work, slot, lane, columns[0])
     put(work, slot + 3, lane, columns[1])
     put(work, slot + 6, lane, columns[2])
 
 
 @inlined
-def _load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """S of six stretches as F."""
     put(work, GRADIENT, lane, (a, d, e))
     put(work, GRADIENT + 3, lane, (d, b, f))
@@ -195,13 +195,13 @@ def second_order(work, room, slope, hessian, block):  # type: ignore[no-untyped-
         for other in range(6):
             k, m = _pair(other)
             for lane in range(LANES):
-                s = work[_slot(i, j, k, m) * LANES + lane]
+                s = work[slot_of(i, j, k, m) * LANES + lane]
                 if i != j:
-                    s += work[_slot(j, i, k, m) * LANES + lane]
+                    s += work[slot_of(j, i, k, m) * LANES + lane]
                 if k != m:
-                    s += work[_slot(i, j, m, k) * LANES + lane]
+                    s += work[slot_of(i, j, m, k) * LANES + lane]
                     if i != j:
-                        s += work[_slot(j, i, m, k) * LANES + lane]
+                        s += work[slot_of(j, i, m, k) * LANES + lane]
                 room[(HESSIAN + 6 * entry + other) * LANES + lane] = s
                 hessian[block, 6 * entry + other, lane] = s
 
@@ -220,7 +220,7 @@ def tangent_of(work, room):  # type: ignore[no-untyped-def]
         for m in range(j + 1):
             for i in range(3):
                 for k in range(3):
-                    out = _slot(i, j, k, m) * LANES
+                    out = slot_of(i, j, k, m) * LANES
                     for lane in range(LANES):
                         work[out + lane] = _six(room, (ALONG + i + 3 * j) * LANES + lane, row,
                                                 room, (BENT + k + 3 * m) * LANES + lane, row)
@@ -244,14 +244,14 @@ def linearise(  # type: ignore[no-untyped-def]
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
             for lane in range(LANES):
-                frames = _frames(work, lane)
-                _put_columns(room, ALONG, lane, _pull(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-                _put_columns(room, ALONG + 9, lane, _pull(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
-                _put_columns(room, ALONG + 18, lane, _pull(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-                _put_columns(room, ALONG + 27, lane, _pull(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-                _put_columns(room, ALONG + 36, lane, _pull(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-                _put_columns(room, ALONG + 45, lane, _pull(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-                bar = _stretch(frames[1], frames[2], (0.0, 0.0, 0.0))
+                frames = frames_of(work, lane)
+                put_columns(room, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+                put_columns(room, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+                put_columns(room, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+                put_columns(room, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
                 z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
                 z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
             for lane in range(LANES):
@@ -262,7 +262,7 @@ def linearise(  # type: ignore[no-untyped-def]
                 if not (a > 0.0 and second > 0.0 and third > 0.0):
                     for entry in range(6):
                         z[block, entry, lane] = z_bar[block, entry, lane]
-                _load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
+                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
                               z[block, 4, lane], z[block, 5, lane])
             stress(work, True)
             tangent(work, True)
@@ -341,11 +341,11 @@ def measure(  # type: ignore[no-untyped-def]
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
             for lane in range(LANES):
-                frames = _frames(work, lane)
-                a, b, c, d, e, f = _stretch(frames[1], frames[2], (0.0, 0.0, 0.0))
+                frames = frames_of(work, lane)
+                a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
                 p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
                 s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
-                _put_columns(work, STRESS, lane, _pull(frames, p, q, r, s, t, w))
+                put_columns(work, STRESS, lane, pull_of(frames, p, q, r, s, t, w))
                 i = z[block, 0, lane] + share * change[block, 0, lane]
                 j = z[block, 1, lane] + share * change[block, 1, lane]
                 k = z[block, 2, lane] + share * change[block, 2, lane]
@@ -354,7 +354,7 @@ def measure(  # type: ignore[no-untyped-def]
                 n = z[block, 5, lane] + share * change[block, 5, lane]
                 work[ENERGY * LANES + lane] = (
                     p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
-                _load_stretch(work, lane, i, j, k, l, m, n)
+                load_stretch(work, lane, i, j, k, l, m, n)
             corner_forces(work)
             store_forces(work, forces, block)
             energy(work, False)

@@ -6,7 +6,7 @@ One table holds them all, so whoever assembles or multiplies never asks what an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -88,6 +88,26 @@ class BodyElements(Protocol):
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
         """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+
+    def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
+        """The same with their stretches as unknowns, by `made`, which is given them; themselves where they have such
+        already, None where they cannot."""
+
+
+class StretchedElements(BodyElements, Protocol):
+    """Elements whose stretches are unknowns of their own while a stage is solved."""
+
+    def start(self) -> None:
+        """Stretches are those of wherever `fill` is asked first."""
+
+    def follow(self, moved: Vec) -> float:
+        """Let stretches go where a move of all nodes, (n, 3) [m], leads them; by what their energy bends [J]."""
+
+    def go(self, relaxation: float) -> None:
+        """What is measured from now on has gone this share of that way."""
+
+    def keep(self) -> None:
+        """Stretches are there from now on."""
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,7 @@ def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.weighs:
         return
+    bodies = [body for body in bodies if not catalogue.find("method", scene.method_of(body).kind).drafts]
     betas = [parameters("method", scene.method_of(body))["beta"] for body in bodies]
     for body, beta in zip(bodies, betas):
         if beta != betas[0]:

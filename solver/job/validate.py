@@ -25,6 +25,7 @@ from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
 from .validate_cloth import check_cloth, check_triangles, check_wind
 from .validate_contact import check_contact
+from .validate_drafts import check_drafts
 from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
 
@@ -44,6 +45,7 @@ def check(job: Job) -> None:
         if body.method is not None:
             check_choice("method", body.method, f"$.bodies[{i}].method")
     check_mechanisms(job)
+    check_drafts(scene)
     _check_following(scene)
     _check_tolerance(scene)
     solvers = catalogue.family("linear_solver")

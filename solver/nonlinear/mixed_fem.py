@@ -40,6 +40,7 @@ class MixedFEM(StageSolver):
         self._newton = NewtonVisible({"edge_left": min(EDGE_LEFT, self._strain_left),
                                       "iterations": params["iterations"]})
         self.redone = 0  #: stages that Newton's method solved instead
+        self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Near the root. Raises StageNotConverged where Newton's method does; StepFailed where there is no inertia."""
@@ -72,18 +73,18 @@ class MixedFEM(StageSolver):
         where they do not converge in a stage without inertia."""
         mixed, unknowns = problem.of(forces), guess
         forces.start()
-        first = last = 0.0
+        last, self.decrements = 0.0, []
         for _ in range(self._most if problem.stage.inertia else self.limits.iterations):
             residual = _factored(mixed, unknowns)
             direction = mixed.system.linear.solve(-residual)
-            decrement = sqrt(max(-float(residual @ direction), 0.0))
-            first = first or decrement
+            self.decrements.append(sqrt(max(-float(residual @ direction), 0.0)))
             strain = problem.strain(direction)
             unknowns, fraction = self._searched(mixed, forces, unknowns, direction, strain)
             forces.keep()
             moved = fraction * strain
-            if fraction == 1.0 and (decrement <= self._decrement_left * first
-                                    or remaining(moved, last) <= self._strain_left or not problem.moves(direction)):
+            settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
+            settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
+            if fraction == 1.0 and settled:
                 return unknowns
             last = moved if fraction == 1.0 else 0.0
         if not problem.stage.inertia:

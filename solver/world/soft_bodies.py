@@ -71,6 +71,12 @@ class SoftBodies:
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
         self.island_factorizations = 0.0  #: factorizations of islands, each as its fraction of all nodes
 
+    def weigh(self, gravity: Vec) -> None:
+        """Let gravity be another one from now on [m/s²], (3,)."""
+        self.gravity = gravity
+        self._weight[:] += self.mass[:, None] * gravity - self._own_weight
+        self._own_weight[:] = self.mass[:, None] * gravity
+
     @contextmanager
     def with_external_force(self, forces: Vec | None) -> Iterator[None]:
         """Add external forces on the nodes, (n, 3) [N], within a context."""
@@ -172,10 +178,10 @@ class SoftBodies:
     @cached_property
     def _stretched_elements(self) -> Elements:
         """Return the elements with stretches as unknowns where they support that."""
-        from ..forces.in_stretches import in_stretches  # compiled only for stages of mixed elements
+        from ..forces.in_stretches import InStretches  # compiled only for stages of mixed elements
 
-        return Elements([in_stretches(one) for one in self._elements.elastic], [*self.between, *self.contacts],
-                        len(self.rest))
+        return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
+                        [*self.between, *self.contacts], len(self.rest))
 
     def in_stretches(self, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Stretched | None:
         """Return the forces with stretches as unknowns; None where no elements support that.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
 from ..forces.in_stretches import InStretches
-from ..forces.stencils import BodyElements
+from ..forces.stencils import BodyElements, StretchedElements
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Vec
 
@@ -17,7 +17,7 @@ from ..state import Index, Vec
 class StretchedForces(Stretched):
     """Mixed forces of some bodies, and all other forces on these."""
 
-    def __init__(self, elements: Sequence[InStretches], evaluate: Callable[[Vec, float], tuple[Vec, float]],
+    def __init__(self, elements: Sequence[StretchedElements], evaluate: Callable[[Vec, float], tuple[Vec, float]],
                  linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> None:
         """elements: those with stretches as unknowns. evaluate, linearise: of all forces."""
         self._elements, self._evaluate, self._linearise = elements, evaluate, linearise
@@ -63,8 +63,8 @@ class StretchedForces(Stretched):
 def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
                      evaluate: Callable[[Vec, float], tuple[Vec, float]],
                      linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> StretchedForces | None:
-    """Return the mixed forces of some bodies, None for all; None where none of their elements have stretches as
+    """Return the mixed forces of some bodies, None for all; None where none of their elements support stretches as
     unknowns."""
     asked = elements if bodies is None else [elements[k] for k in bodies]
-    own = [one for one in asked if isinstance(one, InStretches)]
+    own = [found for one in asked if (found := one.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

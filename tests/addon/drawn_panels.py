@@ -90,7 +90,7 @@ class FakeLayout:
 class Context:
     def __init__(self, obj):
         self.object = self.active_object = obj
-        self.scene = bpy.context.scene
+        self.scene, self.region = bpy.context.scene, bpy.context.region
 
 
 def panels():

@@ -93,7 +93,7 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
 
 
 def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # noqa: F811
-    """Also where the artist pressed Bake and then kept the frames: the job is written anew by then."""
+    """Also where a bake was refused that would have replaced the frames: the job is written anew by then."""
     obj = add_jelly()
     obj.conjac.contact.collides_with = "all"
     assert obj.conjac.bake() == 0
@@ -101,7 +101,7 @@ def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # 
     def asked():
         bake = session.Bake(obj, scene, replaces=False)
         bake.wait()
-        return bake.would_replace.partition("before these changed: ")[2].partition(". ")[0]
+        return bake.progress.error.partition("before these changed: ")[2].partition(". ")[0]
 
     obj.location.z = 1.0
     assert asked() == 'place of "Jelly"'

@@ -246,13 +246,13 @@ def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(sc
     scene.frame_end = LAST
     assert addon_bake.status(obj).state == "complete" and obj.conjac.bake() == 0
     obj.conjac.youngs_modulus *= 2.0
-    asked = session.Bake(obj, scene, replaces=False)  # the panel called it complete: it is asked before it is replaced
-    asked.wait()
-    assert f"All {LAST} frames" in asked.would_replace and "plays the same" not in asked.would_replace
+    asked = session.Bake(obj, scene, replaces=False)  # the panel called it complete: it is not replaced unasked
+    assert asked.wait() == 2
+    assert f"its {LAST} finished frames" in asked.progress.error and "plays the same" not in asked.progress.error
 
 
 @pytest.mark.parametrize("last", [LAST, 2 * LAST])
-def test_who_bakes_over_the_frames_of_another_scene_is_asked_first(scene, last):  # noqa: F811
+def test_who_bakes_over_the_frames_of_another_scene_is_told(scene, last):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     obj.conjac.youngs_modulus *= 2.0
@@ -260,6 +260,8 @@ def test_who_bakes_over_the_frames_of_another_scene_is_asked_first(scene, last):
     other.collection.objects.link(obj)
     other.frame_end = last
     asked = session.Bake(obj, other, replaces=False)
-    asked.wait()
-    assert asked.would_replace.endswith(f'Scene "{scene.name}" plays the same frames: an object has one bake, in all '
-                                        "scenes.")
+    assert asked.wait() == 2
+    said = f'Scene "{scene.name}" plays the same frames: an object has one bake, in all scenes.'
+    assert asked.progress.error.endswith(said)
+    keeps, notes = session.Bake(obj, other, keeps=True), []
+    assert keeps.wait(notes.append) == 0 and any("take 1" in note and said[:-1] in note for note in notes)

@@ -116,7 +116,10 @@ def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
         return [kind for kind, _ in log[:log.index(("panel", "CONJAC_notes"))]], log
 
     before, log = rows()
-    assert before == ["operator", "operator", "label", "operator"]
+    assert before == ["operator"] * 3 + ["label", "operator"]
+    with monkeypatch.context() as playing:
+        playing.setattr(sections.live, "played", lambda obj: type("Played", (), {"sentence": lambda self: text})())
+        assert rows()[0] == before
     failures.keep(soft_cube.session_uid, failures.BAKE, 'It crosses "Table" at the start. Part them.', "bad_mesh")
     after, said = rows()
     assert after == before

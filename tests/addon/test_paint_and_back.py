@@ -46,6 +46,7 @@ def test_painting_of_other_spots_is_done_too(soft_cube):
 
 
 def test_a_brush_too_light_to_pin_anything_is_made_heavier(soft_cube):
+    soft_cube.conjac.soft_pins = False
     from conjac.conjac_addon import compat
 
     scene = bpy.context.scene
@@ -60,9 +61,15 @@ def test_a_brush_too_light_to_pin_anything_is_made_heavier(soft_cube):
         brush.weight = before
         bpy.ops.conjac.add_group(map="pin")
         assert brush.weight == after
+    soft_cube.conjac.soft_pins = True  # a light brush pins softly
+    for before, after in ((0.0, 1.0), (0.3, 0.3)):
+        brush.weight = before
+        bpy.ops.conjac.add_group(map="pin")
+        assert brush.weight == pytest.approx(after)
 
 
 def test_each_map_says_what_is_painted(soft_cube):
+    soft_cube.conjac.soft_pins = False
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.5})
     assert "2 of 8 vertices are held" in labels(soft_cube)
     weigh(soft_cube, "Pin", {0: 0.4, 1: 0.5})
@@ -73,6 +80,9 @@ def test_each_map_says_what_is_painted(soft_cube):
     assert "All 8 vertices are held" in shown and "1 of 8 vertices is painted, up to 0.25" in shown
     soft_cube.vertex_groups["Stiffness"].remove([3])
     assert "Nothing is painted yet" in labels(soft_cube)
+    soft_cube.conjac.soft_pins = True
+    weigh(soft_cube, "Pin", {0: 0.5, 1: 0.2})
+    assert "6 of 8 vertices are held hard, 2 softly" in labels(soft_cube)
     values = soft_cube.data.attributes.new("Softer", "FLOAT", "POINT")
     values.data[1].value = 1.0
     soft_cube.conjac.stiffness_group = "Softer"

@@ -248,7 +248,8 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.ops.conjac.add_group(map="pin")
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
-    asked = {"conjac.shared_bakes", "conjac.replace_bake"}  # by windows
+    asked = {"conjac.shared_bakes"}  # by windows
+    asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 

@@ -1,4 +1,4 @@
-"""The dialogs of Save As and of replacing finished frames, opened in a real window and clicked as an artist does."""
+"""The dialogs of Save As, in a real window and clicked as an artist does, and a bake done again, which has none."""
 
 import pytest
 from test_window import in_a_window
@@ -6,7 +6,7 @@ from test_window_end import script
 
 BODY = """
 import numpy as np
-from conjac.conjac_addon.bake import place, share
+from conjac.conjac_addon.bake import place, share, takes
 bpy.context.preferences.view.filebrowser_display_type = "SCREEN"
 BLUE = 71, 114, 179  # of what is chosen, and of what Enter presses
 
@@ -159,16 +159,9 @@ def artist():
     yield from no_dialog()
     frames, status, last = frames_of(cube), bake.status(cube), written(cube)
     assert len(frames) == 300 and status.state == "complete", status
-    for key in ("Escape", "Return"):  # both keep the frames
-        cube.conjac.youngs_modulus *= 2.0
-        cube.conjac.poisson_ratio = 0.3
-        yield from middle()
-        yield from baked(cube)
-        yield from dialog(1)
-        send("key", key)
-        yield from no_dialog()
-        assert not session.running and frames_of(cube) == frames and bake.status(cube).state == "stale"
-
+    cube.conjac.youngs_modulus *= 2.0
+    cube.conjac.poisson_ratio = 0.3
+    yield from middle()
     # the artist goes on with something that is no soft body while the scene is read
     assert press(bpy.ops.conjac.bake) == {{"RUNNING_MODAL"}}
     while not reading(cube):
@@ -176,15 +169,20 @@ def artist():
     bpy.context.view_layer.objects.active = light
     while session.running:
         yield
-    cancel, = yield from dialog(1)
-    yield from point_and_click(cancel, 1)
-    while session.running:
-        yield
     yield from no_dialog()
     status = bake.status(cube)
     assert status.state == "complete" and len(frames_of(cube)) == 300, status
     assert written(cube) > last  # anew
+    take, = takes.listed(place.job_folder(cube))
+    kept = {{path.stem: path.read_bytes() for path in (take.folder / "cache" / "frames").glob("*.npy")}}
+    assert kept == frames and (take.first, take.last) == (1, 300)
     assert bake.status(other).state == "none"
+
+    bpy.context.view_layer.objects.active = cube
+    assert press(bpy.ops.conjac.use_take) == {{"FINISHED"}}
+    assert frames_of(cube) == frames and bake.status(cube).state == "stale"
+    assert len(takes.listed(place.job_folder(cube))) == 1
+    yield from no_dialog()
 """
 
 
@@ -195,6 +193,6 @@ def test_each_choice_after_save_as_does_what_it_says(tmp_path):
 
 
 @pytest.mark.long
-def test_finished_frames_are_replaced_by_a_click_alone(tmp_path):
+def test_baking_again_asks_nothing_and_keeps_the_frames_as_a_take(tmp_path):
     said = in_a_window(script(REPLACE), tmp_path, "900x700")
     assert "all seen" in said, said

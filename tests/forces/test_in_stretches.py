@@ -7,8 +7,9 @@ from scipy.linalg import polar
 from test_elastic import made_fibers
 
 from solver import catalogue
+from solver.forces.cloth.elements import ClothElements
 from solver.forces.elastic import Elastic
-from solver.forces.in_stretches import InStretches, in_stretches
+from solver.forces.in_stretches import InStretches
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import shape_gradients
 
@@ -252,8 +253,9 @@ def test_stretches_stay_positive_definite_where_those_of_positions_are(material)
 
 def test_what_sees_how_it_is_turned_and_cloth_stay_as_they_are():
     _, _, elastic = made("linear")
-    assert in_stretches(elastic) is elastic
-    assert isinstance(in_stretches(made()[2]), InStretches)
+    assert elastic.in_stretches(InStretches) is None and ClothElements.in_stretches(elastic, InStretches) is None
+    own = made()[2].in_stretches(InStretches)
+    assert isinstance(own, InStretches) and own.in_stretches(InStretches) is own
     for key in MATERIALS:
         law = catalogue.find("material", key).load()
         assert law.is_objective

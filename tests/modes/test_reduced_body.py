@@ -5,13 +5,16 @@ from dataclasses import replace
 import bodies
 import numpy as np
 import pytest
+import scipy.linalg
 from reduced import EXACT, bar, substance, turn
 
 from solver import catalogue
 from solver.errors import BadInput, NoFreeNode
+from solver.parts.modes import load_modes
 from solver.parts.modes.body import ReducedBody, Stepping
 from solver.parts.modes.loads import Held
-from solver.parts.modes.operators import Substance, weight_operator
+from solver.parts.modes.operators import Substance, stiffness_operator, weight_operator
+from solver.parts.modes.skinning import build_subspace
 from solver.parts.modes.stepping import Iterating, ReducedStage, solve_pairs
 
 
@@ -61,10 +64,11 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60):
     damped = None
     if alpha:
         body.points.restart()
-        body.points.linearise(body.points.gradients(0.3 * y, state.led), True)
+        body.points.linearise(body.points.gradients(0.3 * y, state.carrier_motion), True)
         damped = (body.points.tangents.copy(), alpha)
-    held = Held(grabs, floor, body._touching, state.led, 0.3 * y, y, h)
-    return ReducedStage(body.points, 0.3 * y, y, h, h, state.led, state.led, state.led_rate, body._coupling,
+    held = Held(grabs, floor, body._touching, state.carrier_motion, 0.3 * y, y, h)
+    carrier = state.carrier_motion, state.carrier_motion, state.led_rate
+    return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
                         body._weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
 
 
@@ -74,7 +78,7 @@ def test_force_is_the_slope_of_the_potential(what):
     grabs = [body.grab(5, [0.1, 0.2, 0.3], 50.0, 3.0)] if what == "grabbed" else ()
     floor = body.floor([0.1, 0.2, 1.0], 0.015) if what == "standing" else None
     stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()))
-    force, _ = stage.linearise(y, body.points.gradients(y, stage.led), False)
+    force, _ = stage.linearise(y, body.points.gradients(y, stage.carrier_motion), False)
     along = np.random.default_rng(2).normal(size=y.shape)
     step = 1e-6
     slope = (stage.potential(y + step * along) - stage.potential(y - step * along)) / (2 * step)
@@ -92,11 +96,11 @@ def test_matrix_is_the_slope_of_the_force(what):
     along = np.random.default_rng(2).normal(size=y.shape)
 
     def force(at):
-        return stage.linearise(at, body.points.gradients(at, stage.led), False)[0]
+        return stage.linearise(at, body.points.gradients(at, stage.carrier_motion), False)[0]
 
     step = 1e-6
     slope = (force(y + step * along) - force(y - step * along)) / (2 * step)
-    _, matrix = stage.linearise(y, body.points.gradients(y, stage.led), False)
+    _, matrix = stage.linearise(y, body.points.gradients(y, stage.carrier_motion), False)
     found = solve_pairs(matrix, -slope)
     assert abs(found - along).max() < 1e-5 * abs(along).max()
 
@@ -104,7 +108,7 @@ def test_matrix_is_the_slope_of_the_force(what):
 def test_mixed_force_where_stretches_agree_is_that_of_positions():
     body, _, _ = bar()
     stage, y = stage_of(body)
-    gradients = body.points.gradients(y, stage.led)
+    gradients = body.points.gradients(y, stage.carrier_motion)
     plain, _ = stage.linearise(y, gradients, False)
     body.points.restart()
     mixed, _ = stage.linearise(y, gradients, True)
@@ -153,7 +157,7 @@ def test_a_turned_over_start_recovers():
     squashed = nodes.copy()
     squashed[:, 0] = 0.03 - 0.4 * nodes[:, 0]
     state = body.placed(squashed)
-    gradients = np.eye(3).reshape(9) + body.points.gradients(state.y, state.led)[: body.points.count]
+    gradients = np.eye(3).reshape(9) + body.points.gradients(state.y, state.carrier_motion)[: body.points.count]
     assert (np.linalg.det(gradients.reshape(-1, 3, 3)) < 0.0).mean() > 0.5
     for _ in range(300):
         state = body.step(state, 1 / 60)
@@ -200,7 +204,7 @@ def test_led_pins_are_exactly_where_they_are_led():
     state = body.rest()
     for k in range(30):
         places = nodes[pins] @ turn((1, 0, 1), 0.02 * k).T + (0.0, 0.002 * k, 0.0)
-        state = body.step(state, 1 / 60, led=body.lead([places]))
+        state = body.step(state, 1 / 60, carrier_motion=body.lead([places]))
         assert abs(body.positions(state)[pins] - places).max() < 1e-12
     # the rest has come along
     assert body.positions(state)[:, 1].mean() > nodes[:, 1].mean() + 0.02
@@ -292,3 +296,62 @@ def test_stiff_parts_of_a_ratio_of_1e12_move_rigidly_and_bend_at_the_joint():
     before = np.linalg.norm(nodes[some][:, None] - nodes[some], axis=2)
     after = np.linalg.norm(ends[0][some][:, None] - ends[0][some], axis=2)
     assert abs(after - before).max() < 1e-4
+
+
+def test_first_frequencies_are_those_of_the_whole_mesh_within_a_tenth():
+    """Of the mesh itself, from its assembled stiffness; weights alone are too stiff by far."""
+    nodes, tets = bodies.box((16, 4, 4), (0.32, 0.05, 0.04))
+    pins = np.flatnonzero(nodes[:, 0] < 1e-9)
+    free = np.setdiff1d(np.arange(len(nodes)), pins)
+    body = ReducedBody.build(tets, nodes, substance(), [pins], 3)
+    stiffness, mass = stiffness_operator(nodes, tets, body.substance), np.repeat(body.subspace.mass, 3)
+    rows = bodies.rows(free)
+    true = scipy.linalg.eigvalsh(stiffness[rows][:, rows].toarray(), np.diag(mass[rows]), subset_by_index=(0, 4))
+    true = np.sqrt(true) / (2 * np.pi)
+    assert body.truth.frequencies == pytest.approx(true, rel=1e-4)
+    assert body.frequencies(5) == pytest.approx(true, rel=0.1)
+    assert body.points.count < 0.5 * len(tets)
+    alone = build_subspace(nodes, tets, body.substance, [pins], 3)
+    functions = np.kron(alone.functions, np.eye(3))
+    stiff = np.sqrt(scipy.linalg.eigvalsh(functions.T @ (stiffness @ functions))[:5]) / (2 * np.pi)
+    assert stiff[0] > 1.15 * true[0]
+
+
+def test_a_free_body_swings_as_its_mesh_does():
+    nodes, tets = bodies.box((12, 3, 3), (0.32, 0.05, 0.04))
+    body = ReducedBody.build(tets, nodes, substance(), [], 4)
+    stiffness, mass = stiffness_operator(nodes, tets, body.substance), np.repeat(body.subspace.mass, 3)
+    true = scipy.linalg.eigvalsh(stiffness.toarray(), np.diag(mass), subset_by_index=(6, 10))
+    assert body.frequencies(5) == pytest.approx(np.sqrt(true) / (2 * np.pi), rel=0.1)
+
+
+def test_large_meshes_are_iterated_on_to_the_same_vibrations(monkeypatch):
+    nodes, tets = bodies.box((16, 4, 4), (0.32, 0.05, 0.04))
+    pins = np.flatnonzero(nodes[:, 0] < 1e-9)
+    found = []
+    for factored in (load_modes.FACTORED, 100):
+        monkeypatch.setattr(load_modes, "FACTORED", factored)
+        found.append(ReducedBody.build(tets, nodes, substance(), [pins], 3).truth.frequencies)
+    assert found[1] == pytest.approx(found[0], rel=5e-3)
+
+
+def test_it_hangs_as_its_mesh_does():
+    nodes, tets = bodies.box((16, 4, 4), (0.32, 0.05, 0.04))
+    pins = np.flatnonzero(nodes[:, 0] < 1e-9)
+    body = ReducedBody.build(tets, nodes, substance(1e5), [pins], 6, stepping=Stepping(mass_damping=20.0))
+    full = ReducedBody.build(tets, nodes, substance(1e5), [pins], len(nodes), stepping=Stepping(mass_damping=20.0))
+    drops = []
+    for one in (body, full):
+        state = one.rest()
+        for _ in range(40):
+            state = one.step(state, 0.1)
+        drops.append((one.positions(state) - nodes)[:, 2].mean())
+    assert drops[1] < -0.01 and drops[0] == pytest.approx(drops[1], rel=0.1)
+
+
+def test_gravity_gives_a_free_body_nothing_to_span():
+    """It falls as a whole, which is in the span; what is left of the shifted solve is rounding."""
+    nodes, tets = bodies.box((12, 3, 3), (0.32, 0.05, 0.04))
+    sizes = [ReducedBody.build(tets, nodes, substance(), [], 4, loads=loads).size
+             for loads in ((), [(0.0, 0.0, -9.81)], [(3.0, 1.0, 0.5)])]
+    assert sizes[0] == sizes[1] == sizes[2]

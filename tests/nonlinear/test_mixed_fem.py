@@ -7,10 +7,13 @@ import bodies
 import numpy as np
 import pytest
 from bodies import box, make, positions
+from small_jobs import box_job, change
 from test_stage_solvers import WORLDS, falling, moved_end, ran, solver, swinging
+from worlds import nodes_of
 
 from solver import catalogue, threads
 from solver.errors import StepFailed
+from solver.job.load import load
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.mixed_fem import MixedFEM
 from solver.state import State
@@ -98,6 +101,31 @@ def test_so_it_is_with_other_materials(material, monkeypatch):
     monkeypatch.setattr(bodies, "MATERIAL", catalogue.find("material", material).load())
     known, found = (drops(swinging(key, **params), 8) for key, params in (("newton_d", {}), ("mixed", TIGHT)))
     assert np.abs(found - known).max() <= 1e-6 * np.abs(known).max()
+
+
+@pytest.mark.parametrize("kind", catalogue.family("fiber_material"))
+def test_so_it_is_with_fibers_and_a_muscle_that_contracts(tmp_path, kind):
+    """Activation by frames, a pinned end that swings, all the way from scene.json."""
+    def end(name, choice):
+        job = box_job(tmp_path / name, end=4, cells=(6, 2, 2), method={"kind": "vanilla"}, stage_solver=choice,
+                      integrator={"kind": "sdirk2"})
+        change(job, "bodies.0.fiber_material", {"kind": kind, "params": {"fiber_modulus": 6e4}})
+        change(job, "bodies.0.fiber_field", {"kind": "straight", "params": {"fiber_x": 1.0, "fiber_z": 0.0}})
+        if kind == "afung":
+            np.save(job / "arrays" / "fiber_activation.npy", np.linspace(0.0, 1.0, 7))
+            change(job, "bodies.0.fiber_activation", "arrays/fiber_activation.npy")
+            change(job, "bodies.0.fiber_material.params.activation", 1.0)
+        world = nodes_of(load(job))
+        state = world.initial_state()
+        for _ in range(6):
+            state = world.step(state, 1 / 48)
+        return world.coordinates.positions(state.q, state.time), world.rest
+
+    (known, rest), (found, _) = (end(key, {"kind": key, "params": params}) for key, params in (
+        ("newton_d", {"tolerance": 1e-9}), ("mixed", TIGHT | {"strain_left": 1e-6})))
+    assert np.abs(found - known).max() <= 1e-6 * np.abs(known - rest).max()
+    if kind == "afung":
+        assert np.ptp(known[:, 0]) < 0.9 * 0.2
 
 
 def test_a_hinge_turns_in_one_iteration():

@@ -170,7 +170,7 @@ def test_without_an_energy_the_residual_leads(key, monkeypatch):
     known = ran("swinging", key)[1]
     world = swinging(key)
     tell = world.evaluate
-    monkeypatch.setattr(world, "evaluate", lambda *moment: (tell(*moment)[0], None))
+    monkeypatch.setattr(world, "evaluate", lambda *moment, **asked: (tell(*moment, **asked)[0], None))
     state = world.initial_state()
     for i in range(2):
         state = world.step(State(i / 60, state.q, state.u, state.memory), 1 / 60)

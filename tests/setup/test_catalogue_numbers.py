@@ -9,7 +9,7 @@ import pytest
 from solver import catalogue
 
 FROZEN = {
-    "method": {"conjac": 0, "vanilla": 1},
+    "method": {"conjac": 0, "vanilla": 1, "subspace": 2},
     "integrator": {
         "semi_implicit": 0, "sbdf2": 1, "str_bdf2": 2, "ssdirk2": 3, "backward_euler": 4, "bdf2": 5, "tr_bdf2": 6,
         "sdirk": 7, "sdirk2": 8, "generalized_alpha": 9, "midpoint": 10, "trapezoidal": 11, "siere": 12,
@@ -29,7 +29,7 @@ FROZEN = {
     "membrane": {"corotated_membrane": 0},
     "bending": {"quadratic_bending": 0, "hinge_bending": 1},
     "friction": {"coulomb": 1, "filter": 2},
-    "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2},
+    "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2, "cells": 3},
     "force": {"weld": 0},
     "cut": {"plane": 0, "sheet": 1, "faces": 2},
     "linear_solver": {"cholmod": 1, "cvxopt": 2, "mixed": 3, "superlu": 4, "multigrid": 5},
@@ -40,6 +40,7 @@ FROZEN = {
     "shape": {"capsule": 0, "box": 1, "sphere": 2, "hull": 3, "mesh": 4},
     "loop": {"ball": 0, "hinge": 1, "point_on_line": 2},
     "motor": {"servo": 1, "speed": 2, "drive": 3},
+    "live_engine": {"world": 0, "modes": 1},
     "joint_friction": {"none": 0, "bisp": 1, "staggered": 2},
 }
 

@@ -13,12 +13,12 @@ BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idp
 ORDER = (
     "one_thread errors catalogue state kernel_cache threads job meshing coordinates materials forces constraints "
     "contact sheet bearings assembly linear fields embedding parts nonlinear integrators world build reshape frames "
-    "simulate farm cli __main__"
+    "simulate live farm cli __main__"
 ).split()
 FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
                  "solver.frames.files",
                  "solver.frames.layout", "solver.frames.lock", "solver.frames.pc2", "solver.frames.read",
-                 "solver.job.arrays", "solver.job.files"}
+                 "solver.job.arrays", "solver.job.files", "solver.live.board"}
 
 
 def files(folder: str) -> list[Path]:

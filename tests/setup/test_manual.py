@@ -35,6 +35,15 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "gallery" / "README.md"], ids=lambda page: page.name)
+def test_code_named_in_the_manual_is_there(page):
+    """By its whole path, or a test by its name alone behind another one of its folder."""
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:tests|benchmarks|solver|scripts|conjac_addon)/[\w/]+\.py)`", text)
+    assert not [path for path in named if not (ROOT / path).exists()]
+    assert not [name for name in re.findall(r"`(test_\w+\.py)`", text) if not [*(ROOT / "tests").rglob(name)]]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_named_in_the_manual_exist(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...state import Index, Vec
 from ..elastic import corner_products
-from ..stencils import WIDEST
+from ..stencils import WIDEST, StretchedElements
 from .sheet import SheetLaw
 
 
@@ -65,3 +66,7 @@ class ClothElements:
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
         """Write zeros, (p,): no node of a cloth sleeps."""
         out[:] = 0.0
+
+    def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
+        """None: what has no volume has no such unknowns."""
+        return None

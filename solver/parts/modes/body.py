@@ -10,18 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import BadInput
-from ...meshing.volume import boundary_faces
+from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
+from .fitting import fitted_volumes
+from .load_modes import OFF, with_load_modes
 from .loads import Floor, Grab, Held, SkinPoints
 from .operators import Substance
-from .points import CubaturePoints
+from .points import PAIRS, CubaturePoints
 from .skinning import Subspace, build_subspace
 from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
 
 MODES = 16
 POINTS = 30  #: a weight
-RIGID = 1.0e8  #: of the softest element's stiffness: what is stiffer moves rigidly as it is, and has digits left then
+GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
+RIGID = 1.0e8  #: of the softest element's stiffness, at most
 TOUCHING = 200  #: points of the skin that the floor asks at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
@@ -51,6 +54,21 @@ class Stepping:
     iterating: Iterating = field(default_factory=Iterating)
 
 
+@dataclass(frozen=True)
+class Truth:
+    """How true a reduced body is to its mesh near rest."""
+
+    frequencies: Vec  #: of the whole mesh, the slowest few [Hz]
+    spanned: Vec  #: of the subspace [Hz]
+    sampled: Vec  #: of the subspace with cubature points alone, as it is stepped [Hz]
+    factor: float  #: by which volumes of clusters had to grow for that
+
+    @property
+    def off(self) -> float:
+        """By which share the worst frequency is off."""
+        return float(abs(self.sampled / self.frequencies - 1.0).max(initial=0.0))
+
+
 class ReducedBody:
     """A body on a skinning subspace with cubature points; `build` makes it, `step` costs the same on any mesh."""
 
@@ -73,31 +91,74 @@ class ReducedBody:
         chosen = _spread_out(nodes[self.skin], TOUCHING)
         some = self.skin[chosen]
         self._touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
+        self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
         self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
 
     @classmethod
     def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
               points: int | None = None, *, seen: Any = None, stepping: Stepping | None = None,
-              exponent: float = 0.0, report: Callable[[str], None] | None = None) -> ReducedBody:
+              exponent: float = 0.0, loads: Sequence[Vec] | None = None, fitted: bool = True,
+              report: Callable[[str], None] | None = None) -> ReducedBody:
         """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points,
-        30 a weight where None. report: is called with a clause for each stage of the work. Raises BadInput.
+        pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points;
+        None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
+        exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
+        spanned, gravity where None. fitted: whether volumes of points are fitted to slow vibrations one by one, or all
+        scaled by one factor. report: is called with a clause for each stage of the work. Raises BadInput.
         """
         say = report or (lambda clause: None)
         nodes = np.ascontiguousarray(nodes, dtype=np.float64)
         tets = np.ascontiguousarray(tets, dtype=np.int32)
         _refuse_bad_mesh(nodes, tets)
-        substance = material.repeated(len(tets)).bounded(RIGID)
+        substance = cls.substance_of(material, len(tets))
         say("skinning weights")
         subspace = build_subspace(nodes, tets, substance, pins, m)
+        say("slow vibrations of the whole mesh")
+        stepping = stepping or Stepping()
+        pulled = [stepping.gravity] if loads is None else loads
+        forces = tuple(subspace.mass[:, None] * np.asarray(one, float) for one in pulled if np.any(one))
+        subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, forces)
         say("cubature points")
         count = points if points is not None else POINTS * subspace.weights.shape[1]
         if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
             count = max(count, len(tets))  # nothing is reduced
-        cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent)
-        return cls(nodes, tets, substance, subspace, CubaturePoints(nodes, tets, substance, subspace, cubature), seen,
-                   stepping)
+        for _ in range(GROWTHS):
+            cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent)
+            own = CubaturePoints(nodes, tets, substance, subspace, cubature)
+            body = cls(nodes, tets, substance, subspace, own, seen, stepping)
+            first = vibrations.frequencies[:1]
+            if len(first) and own.count < len(tets):
+                if fitted:
+                    own.scale(fitted_volumes(own, vibrations.modes))
+                # stiffness is proportional to volumes: one factor sets the slowest frequency right
+                own.scale(np.full(own.count, float(first[0] / body.frequencies(1)[0]) ** 2))
+            factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
+            body.truth = Truth(vibrations.frequencies, vibrations.spanned,
+                               body.frequencies(len(vibrations.frequencies)), factor)
+            if body.truth.off <= OFF or points is not None or own.count >= len(tets):
+                break
+            say(f"more cubature points, as frequencies are off by {100 * body.truth.off:.0f} %")
+            count = int(GROWTH * count)
+        return body
+
+    @staticmethod
+    def substance_of(material: Substance, tets: int) -> Substance:
+        """What so many elements are stepped with: what is a hundred million times as stiff as the softest moves rigidly
+        as it is, and has digits left then."""
+        return material.repeated(tets).bounded(RIGID)
+
+    def frequencies(self, count: int) -> Vec:
+        """The slowest frequencies of the reduced body at rest, its points counted and rigid motions not [Hz]."""
+        self.points.linearise(np.zeros((len(self.points.volumes), 9)), False)
+        stiffness, p = self.points.stiffness(), self.subspace.functions.shape[1]
+        lower = np.zeros((3 * p, 3 * p))
+        for pair, (i, k) in enumerate(PAIRS):
+            lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = stiffness[:, pair]
+        values = np.linalg.eigvalsh(lower)
+        some = values[values > 1e-9 * values[-1]] if count else values
+        found: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
+        return found
 
     @property
     def size(self) -> int:

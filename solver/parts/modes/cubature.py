@@ -17,6 +17,7 @@ FEW = 4  #: points of a class at least, where it has as many elements
 SAMPLE = 60_000  #: elements of a class that clusters are found on; all others join the nearest then
 ROUNDS = 12
 SLICE = 1 << 14
+PLACES = 8.0  #: how much the place of an element counts, as a share of the body's size, against its weights
 SHARE = 0.6  #: exponent of a class' spread in its number of points: what spreads evenly in three dimensions errs evenly
 
 
@@ -56,7 +57,10 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
         if constant.any() else np.zeros(len(tets), np.int64)
     _, group = np.unique(np.stack([parts, classes], axis=1), axis=0, return_inverse=True)
     group = group.reshape(-1)
-    features = np.ascontiguousarray(features[:, moving])
+    # weights of slender bodies are even across them, where bending is not: elements far apart share no cluster either
+    places = subspace.affine(nodes[tets].mean(axis=1))[:, 1:]
+    level = scale[moving].max(initial=1.0)
+    features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level, PLACES * places], axis=1)
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[one], volumes[one]) for one in members])
     share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)

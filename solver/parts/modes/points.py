@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...forces.elastic_kernels import Address
+from ...forces.in_stretches_kernels import ROOM, nothing
 from ...materials.lanes import LANES
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
@@ -19,7 +20,6 @@ from .point_kernels import (
     linearise_mixed,
     measure,
     measure_mixed,
-    nothing,
     spread,
 )
 from .skinning import Subspace
@@ -45,7 +45,7 @@ class CubaturePoints:
         source[:count] = np.arange(count)
         some = substance.some(cubature.tets)
         gradients, _ = shape_gradients(nodes, own)
-        self.count = count
+        self.count, self.elements = count, cubature.tets
         self.volumes = np.zeros(blocks * LANES)  #: w [m³]
         self.volumes[:count] = cubature.volumes
         self.functions = _rows(gradients, subspace.functions, own)[source]  #: ∂Φ/∂X, (c, 3, p)
@@ -61,6 +61,7 @@ class CubaturePoints:
         self._laws = tuple(Address(one) for one in (material.stress, material.tangent, *laws[:2]))
         self._energy = (Address(material.energy), Address(laws[2]))
         self._works = np.zeros((min(CHUNKS, blocks), POINT_SLOTS * LANES))
+        self._rooms = np.zeros((len(self._works), ROOM * LANES))
         self._energies = np.zeros(blocks * LANES)
         self.stresses, self.tangents = np.zeros((blocks * LANES, 9)), np.zeros((blocks * LANES, 54))
         self._z, self._z_bar, self._slope, self._change, self._multipliers = (
@@ -74,6 +75,10 @@ class CubaturePoints:
     def contract(self, fiber_constants: Vec) -> None:
         """Fibers have these constants from now on, (3 + c, points): muscles that are activated."""
         self._fibers = _in_lanes(fiber_constants.T[self._source])
+
+    def scale(self, factors: Vec) -> None:
+        """Weigh each point by so much more, (count,)."""
+        self.volumes[: self.count] *= factors
 
     def gradients(self, y: Vec, carrier_motion: Vec) -> Vec:
         """∂u/∂X at coordinates y (p, 3) and those of groups of pins (4 g, 3), (c, 9)."""
@@ -91,8 +96,8 @@ class CubaturePoints:
         [MFEM 6]"""
         body = (gradients, self.volumes, self._constants, self._fibers, *self._laws, self._works)
         if mixed:
-            parallel_for(linearise_mixed, len(self._works), *body, self._z, self._z_bar, self._slope, self._hessian,
-                         self._along, self.stresses, self.tangents)
+            parallel_for(linearise_mixed, len(self._works), *body, self._rooms, self._z, self._z_bar, self._slope,
+                         self._hessian, self._along, self.stresses, self.tangents)
         else:
             parallel_for(linearise, len(self._works), *body, self.stresses, self.tangents)
 

@@ -152,8 +152,11 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
     return functions
 
 
-def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None) -> Vec:
-    """What spans the same, orthonormal in mass and across `before`, without what depends on others, (n, p)."""
+def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
+    """What spans the same, orthonormal in mass and across `before`, without what depends on others, (n, p).
+
+    least: of a function, that is left across all others where it does not depend on them.
+    """
     root = np.sqrt(mass)[:, None]
     scaled = root * functions
     done = np.zeros((len(mass), 0)) if before is None else root * before
@@ -168,7 +171,7 @@ def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None) -> Vec:
         for _ in range(2):  # twice is enough
             one = one - basis[:, :filled] @ (basis[:, :filled].T @ one)
         left = np.linalg.norm(one)
-        if left > DEPENDENT and filled < len(mass):
+        if left > least and filled < len(mass):
             one /= left
             one -= basis[:, :filled] @ (basis[:, :filled].T @ one)
             basis[:, filled] = one / np.linalg.norm(one)

@@ -1,0 +1,61 @@
+"""What Blender tells of files and of undo, so that nothing of a live shape is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from .. import later
+from . import session, shape
+
+
+@persistent
+def _before_load(*_: Any) -> None:
+    if later.has_run(session):
+        session.stop_all()
+
+
+@persistent
+def _after_load(*_: Any) -> None:
+    """A file that Blender saved by itself, as it does every few minutes, may have a live shape."""
+    if any(modifier.type == "MESH_CACHE" for obj in bpy.data.objects for modifier in obj.modifiers):
+        shape.remove_all()
+
+
+@persistent
+def _before_save(*_: Any) -> None:
+    if later.has_run(session) and session.playing:
+        shape.remove_all()
+
+
+@persistent
+def _after_save(*_: Any) -> None:
+    if later.has_run(session) and session.playing:
+        session.show_again()
+
+
+@persistent
+def _after_undo(*_: Any) -> None:
+    """What was undone to may be from while something else was played, or from before what is played now."""
+    if later.has_run(session):
+        shape.remove_all(set(session.playing))
+        session.show_again()
+
+
+_HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre", _before_save),
+             ("save_post", _after_save), ("save_post_fail", _after_save), ("undo_post", _after_undo),
+             ("redo_post", _after_undo))
+
+
+def register() -> None:
+    for name, handler in _HANDLERS:
+        if handler not in getattr(bpy.app.handlers, name, (handler,)):
+            getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister() -> None:
+    for name, handler in _HANDLERS:
+        if handler in getattr(bpy.app.handlers, name, ()):
+            getattr(bpy.app.handlers, name).remove(handler)

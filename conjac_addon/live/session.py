@@ -1,0 +1,297 @@
+"""One object that is played live: the worker that moves it, what it is told, and what is seen of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+import traceback
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver import catalogue
+from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
+from ...solver.live import board
+from .. import prefs, settings
+from ..bake import kernels, place
+from ..bake.worker import Worker
+from ..events import is_rendering
+from ..operators import still
+from . import job as jobs
+from . import shape
+
+ENGINE = next(iter(catalogue.menu("live_engine")))
+LOOK = 0.1  #: seconds between looks at the settings
+
+#: what is played in this Blender, by session_uid of the object
+playing: dict[int, Played] = {}
+
+
+class Played:
+    """An object that is played live. `tick` carries it on until `ended` says why it has ended."""
+
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+        """Raises ConJacError where it cannot begin."""
+        jobs.check(obj)
+        self.uid, self.name, self._scene = obj.session_uid, obj.name, scene.session_uid
+        self.ended: str | None = None  #: a sentence, "" where the artist ended it
+        self.failed = False  #: whether it was no wish of the artist
+        self.text = "Reading the scene"  #: where it stands
+        self.notes: list[str] = []
+        self.frame: Any = None  #: the last record of board.FRAME
+        self.records = False  #: whether what is performed is recorded
+        self.performed: tuple[Path, int] | None = None  #: a file of it, and how many frames it has
+        self.grabs: dict[int, NDArray[Any]] = {}  #: records of board.GRAB by id
+        self._taken = 0
+        self._folder = Path(tempfile.mkdtemp(prefix="conjac_live_", dir=bpy.app.tempdir or None))
+        self._worker: Worker | None = None
+        self._board: board.Board | None = None
+        self._shape: shape.Shape | None = None
+        self._job: jobs.LiveJob | None = None
+        self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
+        self._told, self._settings, self._looked = b"", 0, 0.0
+        self._faces = len(obj.data.vertices), len(obj.data.polygons)
+        self._steps = self._begin()
+        playing[self.uid] = self
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the body has been seen to move."""
+        return self.frame is not None
+
+    def tick(self) -> bool:
+        """Do what there is to do now. Returns whether it goes on."""
+        if self.ended is None and not is_rendering():
+            try:
+                if self._board is None or self._steps is not None:
+                    self._advance()
+                else:
+                    self._play()
+            except ConJacError as error:
+                error.object = error.object or self.name
+                self.stop(str(error), failed=True)
+            except Exception as error:
+                traceback.print_exc()  # the window must live on
+                self.stop(f"Play Live failed ({type(error).__name__}: {error}). Please report this with what the "
+                          "console says", failed=True)
+        return self.ended is None
+
+    def stop(self, why: str = "", failed: bool = False) -> None:
+        """End it, and show the object as it is."""
+        if self.ended is not None:
+            return
+        self.ended, self.failed = why, failed
+        playing.pop(self.uid, None)
+        if self._steps is not None:
+            self._steps.close()
+        if self._worker is not None:
+            self._worker.cancel()
+        shape.remove_all(set(playing))
+        if self._shape is not None:
+            self._shape.close()
+        if self._board is not None:
+            self._board.close()
+        if self._worker is not None:
+            self._worker.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def object(self) -> bpy.types.Object:
+        """The object as it is now: undo moves data-blocks in memory. Raises NoSuchThing where it was deleted."""
+        return _found(bpy.data.objects, self.uid, self.name)
+
+    def scene(self) -> bpy.types.Scene:
+        return _found(bpy.data.scenes, self._scene, self.name)
+
+    def take(self, place: NDArray[np.float64], strength: float = 1.0) -> int:
+        """Take hold of the body at a place [m], (3,). Returns the number of what was taken, 0 where no hand is left."""
+        if len(self.grabs) == board.GRABS:
+            return 0
+        self._taken += 1
+        one = np.zeros(1, board.GRAB)
+        one["id"], one["start"], one["target"], one["strength"] = self._taken, place, place, strength
+        self.grabs[self._taken] = one
+        self._tell()
+        return self._taken
+
+    def pull(self, grab: int, target: NDArray[np.float64] | None = None, harder: float = 1.0) -> None:
+        """Pull what was taken to another place [m], (3,), or so many times as hard."""
+        if target is not None:
+            self.grabs[grab]["target"] = target
+        self.grabs[grab]["strength"] *= harder
+        self._tell()
+
+    def let_go(self, grab: int) -> None:
+        self.grabs.pop(grab, None)
+        self._tell()
+
+    def record(self, on: bool) -> None:
+        """Record what is performed from now on, or no longer: then `performed` comes soon."""
+        self.records = on
+        self._tell()
+
+    def _keep(self, path: Path, frames: int) -> None:
+        """Take what was recorded out of the folder that goes when this ends."""
+        handle, kept = tempfile.mkstemp(prefix="conjac_performed_", suffix=".npz", dir=bpy.app.tempdir or None)
+        os.close(handle)
+        shutil.move(path, kept)
+        self.performed = Path(kept), frames
+
+    def show_again(self) -> None:
+        """Put the shape on the object that undo or a save took it off."""
+        if self._shape is not None and self.ended is None:
+            self._shape.attach(self.object())
+
+    # -- how it begins -----------------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        assert self._steps is not None
+        try:
+            self.text = next(self._steps)
+        except StopIteration:
+            self._steps = None
+
+    def _begin(self) -> Generator[str, None, None]:
+        """Read the object and start the worker, giving what is being done."""
+        obj = self.object()
+        self._job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
+        self._job.follow(obj, self.scene())
+        still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
+        path = self._folder / "board"
+        places = self._job.places
+        self._board = board.made(path, len(places), places.mean(axis=0))
+        threads = prefs.threads()
+        argv = ["live", str(self._folder), "--board", str(path), "--engine", ENGINE, "--json",
+                *(["--threads", str(threads)] if threads else [])]
+        self._worker = Worker("solver", argv, env=kernels.environment())
+        yield "Starting the solver"
+        self._shape = shape.Shape(self._folder / "live.pc2", len(places))
+        self._tell()
+
+    # -- while it plays ----------------------------------------------------------------------------------------
+
+    def _play(self) -> None:
+        assert self._worker is not None and self._board is not None
+        obj = self.object()
+        self._check(obj)
+        for message in self._worker.messages():
+            self._listen(message)
+        if self._worker.ended():
+            raise Environment(f"the process that moves it ended by itself (exit code {self._worker.exit_code})",
+                              "Press Play Live again", self.name)
+        now = time.monotonic()
+        if now - self._looked > LOOK:
+            self._looked = now
+            assert self._job is not None
+            if self._job.follow(obj, self.scene()):
+                self._settings += 1
+        self._tell()
+        shown = self._board.shown()
+        if shown is not None:
+            self._show(obj, *shown)
+
+    def _check(self, obj: bpy.types.Object) -> None:
+        """Raises BadInput where the mesh is being edited, or is another one."""
+        jobs.check(obj)
+        if (len(obj.data.vertices), len(obj.data.polygons)) != self._faces:
+            raise BadInput("its mesh has changed", "Press Play Live again", obj.name)
+
+    def _listen(self, message: dict[str, Any]) -> None:
+        if message["event"] == "error":
+            raise _Told(message["text"])
+        if message["event"] == "stage":
+            self.text = message["text"]
+        elif message["event"] == "live":
+            self._efforts = message["efforts"]
+        elif message["event"] == "recorded":
+            self._keep(Path(message["path"]), message["frames"])
+        elif message["event"] == "log":
+            self.notes.append(message["text"])
+
+    def _tell(self) -> None:
+        """Let the worker know how things are, where they have changed."""
+        if self._board is None or self._job is None:
+            return
+        scene, obj = self.scene(), self.object()
+        control = np.zeros(1, board.CONTROL)
+        unit = settings.unit_scale(scene)
+        if scene.use_gravity:
+            control["gravity"] = np.array(scene.gravity) * unit
+        control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
+        control["carrier"] = self._to_world(obj, unit) @ self._job.to_object
+        for one, grab in zip(control["grabs"][0], self.grabs.values()):
+            for field in board.GRAB.names or ():
+                one[field] = grab[field][0]
+        raw = control.tobytes()
+        if raw != self._told:
+            self._told = raw
+            self._board.tell(control)
+
+    def _show(self, obj: bpy.types.Object, frame: NDArray[Any], places: NDArray[np.float32]) -> None:
+        assert self._shape is not None and self._board is not None
+        matrix = np.linalg.inv(self._to_world(obj, settings.unit_scale(self.scene())))
+        matrix[:3, 3] += matrix[:3, :3] @ self._board.origin
+        self._shape.put(places, matrix)
+        if shape.find(obj) is None:
+            self._shape.attach(obj)
+        self.frame = frame[0]
+        self.text = ""
+        obj.update_tag(refresh={"DATA"})
+
+    def _to_world(self, obj: bpy.types.Object, unit: float) -> NDArray[np.float64]:
+        """Object space to world space [m], (4, 4)."""
+        matrix = np.array(obj.matrix_world, dtype=np.float64)
+        matrix[:3] *= unit
+        return matrix
+
+    def sentence(self) -> str:
+        """Where it stands, for a line of text."""
+        if self.frame is None:
+            return f"{self.name}: {self.text}"
+        said = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
+        effort = int(self.frame["effort"])
+        if effort < len(self._efforts) and self._efforts[effort]:
+            said.append(self._efforts[effort])
+        if self.frame["pace"] < 1.0:
+            said.append(f"×{self.frame['pace']:.1f}")
+        return ", ".join(said)
+
+
+class _Told(ConJacError):
+    """What the solver refused, in its own words."""
+
+    def __str__(self) -> str:
+        return self.what
+
+
+def stop(obj: bpy.types.Object) -> None:
+    """End what is played of an object, if anything is."""
+    if obj.session_uid in playing:
+        playing[obj.session_uid].stop()
+
+
+def stop_all(why: str = "") -> None:
+    """End all that is played in this Blender."""
+    for one in list(playing.values()):
+        one.stop(why)
+
+
+def show_again() -> None:
+    """Put live shapes back on the objects, after what took them off."""
+    for one in list(playing.values()):
+        try:
+            one.show_again()
+        except ConJacError as error:
+            one.stop(str(error), failed=True)
+
+
+def _found(collection: Any, uid: int, name: str) -> Any:
+    for block in collection:
+        if block.session_uid == uid:
+            return block
+    raise NoSuchThing("it was deleted while it was played live", "Undo that and press Play Live again", name)

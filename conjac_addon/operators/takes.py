@@ -1,0 +1,68 @@
+"""Play a take, or delete it."""
+
+import bpy
+
+from ...solver.errors import ConJacError
+from .. import members
+from ..bake import freeing, place
+from ..bake import takes as kept
+from ..bake.operators import is_baking
+from ..redraw import redraw_panels
+from .light import Behaviour
+from .poll import baked, to_read, unless
+
+
+class _OnTake(Behaviour):
+    """A button that needs a take of the active object's bake."""
+
+    number = 0
+
+    @classmethod
+    def has_some(cls, obj: bpy.types.Object | None) -> bool:
+        obj = unless(cls, obj, is_baking, "Wait for the running bake or cancel it")
+        obj = unless(cls, obj, lambda one: not place.of(one).own, "It plays another object's bake")
+        return unless(cls, obj, lambda one: not kept.listed(place.job_folder(one)),
+                      "No take is kept: baking again with other settings keeps one") is not None
+
+
+class CONJAC_OT_use_take(_OnTake):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.has_some(to_read(cls, context))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = members.owner(context.object)
+        try:
+            said = kept.use(obj, context.scene, self.number)
+        except ConJacError as error:
+            error.object = error.object or obj.name
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, ". ".join(said))
+        redraw_panels()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_remove_take(_OnTake):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.has_some(baked(cls, context))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        take = kept.find(place.job_folder(context.object), self.number)
+        self.number = take.number
+        return set(context.window_manager.invoke_confirm(
+            self, event, title=f"Delete take {take.number}?", confirm_text="Delete", icon="WARNING",
+            message=f"Its frames {take.first} to {take.last}, {freeing.size_in_words(take.size)}, will be deleted from "
+            "the disk. This cannot be undone."))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            take = kept.find(place.job_folder(context.object), self.number)
+        except ConJacError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        kept.remove(take)
+        self.report({"INFO"}, f"Take {take.number} is deleted, {freeing.size_in_words(take.size)} are free")
+        redraw_panels()
+        return {"FINISHED"}

@@ -1,0 +1,32 @@
+"""The section of takes: what was baked before with other settings, to be played again or deleted."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bake import freeing, place
+from ..bake import takes as kept
+from ..text import hint, one_line
+
+#: units of the two buttons beside the words of a take
+BESIDE = 3.5
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """A line for each, the newest first."""
+    at = place.of(context.object)
+    found = kept.listed(at.folder) if at.own else []
+    if not found:
+        hint(layout, "Baking again with other settings keeps the frames of before here")
+    column = layout.column(align=True)
+    for take in found:
+        row = column.row(align=True)
+        row.label(text=one_line(words(take), bpy.context.region, BESIDE))
+        row.operator("conjac.use_take", text="", icon="PLAY").number = take.number
+        row.operator("conjac.remove_take", text="", icon="TRASH").number = take.number
+
+
+def words(take: kept.Take) -> str:
+    """One line of it: number, frames, size, and what changed after it."""
+    before = f", before {take.why}" if take.why else ""
+    return f"{take.number}: {take.first} to {take.last}, {freeing.size_in_words(take.size)}{before}"

@@ -1,0 +1,168 @@
+"""From a job's body to its draft: a subspace that is kept in the job folder, groups of pins, damping, ground."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from .. import catalogue
+from ..assembly.pattern import node_graph
+from ..coordinates.prescribed import Motion, OverTime
+from ..job import stages
+from ..job.folder import Job, blame, parameters
+from ..job.schema import step_size
+from ..parts.modes.body import DIAGONAL, ReducedBody, Stepping
+from ..parts.modes.operators import Substance
+from ..parts.modes.stepping import Iterating
+from ..parts.modes.stored import arrays_of, body_of, fingerprint
+from ..state import Index, Vec
+from ..world.bodies import BodyInWorld
+from ..world.drafts import Draft
+from .fields import Prepared
+from .ground import ground_of
+from .held_vertices import held_vertices
+from .inputs import over_time, places_over_time
+from .tetrahedra import fibers_of
+from .volumes import Stage
+
+MOST_GROUPS = 16  #: of pins, each of which moves affinely
+RIGID_ENOUGH = 2.0e-3  #: of the body's size: by so much a group of pins may deform
+TIMES = 24  #: that are looked at for that
+
+
+def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
+    """The body on its subspace, found anew or read from the job folder. Raises a ConJacError that names it."""
+    scene, body = job.scene, one.body
+    params = parameters("method", scene.method_of(body))
+    nodes, tets = one.volume.nodes, one.volume.tets
+    fields = one.fields
+    material = catalogue.find("material", body.material.kind).load()
+    fibers = fibers_of(job, body, fields)
+    substance = Substance(material, material.constants(**fields.element_parameters), fields.density,
+                          None if fibers is None else fibers.material, None if fibers is None else fibers.constants)
+    motion = places_over_time(job, fields.motion, nodes[fields.pinned])
+    groups = _groups(nodes, tets, fields.pinned, motion)
+    weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
+    # what is linear in positions has no stretches
+    iterating = Iterating(body.material.kind != "linear", int(params["subspace_iterations"]))
+    stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
+                                                float(scene.gravity[2])), iterating=iterating)
+    pins = [fields.pinned[group] for group in groups]
+
+    def make() -> dict[str, Vec]:
+        return arrays_of(ReducedBody.build(
+            tets, nodes, substance, pins, weights, points, stepping=stepping,
+            report=lambda said: report("fields", body.name, None, f"Finding its subspace: {said}")))
+
+    with blame(scene, body, "method"):
+        kept = stages.keep(job, "subspace", body.name,
+                           fingerprint(tets, nodes, substance, pins, weights, points), make)
+        reduced = body_of(kept, tets, nodes, substance, stepping=stepping)
+    alpha, beta, said = _damping(job, one, reduced)
+    ground = ground_of(job)
+    floor = None
+    if ground.is_there:
+        floor = reduced.floor(ground.normal, float(ground.point(0.0) @ ground.normal), ground.friction)
+    reduced.stepping = replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor)
+    surface = body.surface
+    to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+    size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one),
+                        float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None)
+    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said, _truth(reduced, one))]
+    motions = [_OfGroup(motion, group) for group in groups]
+    moving = fibers if fibers is not None and body.fiber_activation is not None else None
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, notes)
+
+
+class _OfGroup:
+    """Some rows of places over time."""
+
+    def __init__(self, motion: OverTime, rows: Index) -> None:
+        self._motion, self._rows, self.moves = motion, rows, motion.moves
+
+    def at(self, time: float) -> Vec:
+        """[m], (k, 3)."""
+        found: Vec = self._motion.at(time)[self._rows]
+        return found
+
+    def velocity(self, time: float) -> Vec:
+        """[m/s], (k, 3)."""
+        found: Vec = self._motion.velocity(time)[self._rows]
+        return found
+
+
+def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime) -> list[Index]:
+    """Rows of pinned nodes that move affinely together: what hangs together, cut in two as long as it deforms."""
+    if not len(pinned):
+        return []
+    if not isinstance(motion, Motion):
+        return [np.arange(len(pinned), dtype=np.int32)]
+    _, part = connected_components(node_graph(tets, len(nodes))[pinned][:, pinned], directed=False)
+    ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
+    size, rest = float(np.ptp(nodes, axis=0).max()), nodes[pinned]
+    last = motion.interval * (len(motion.samples) - 1)
+    moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
+    done: list[Index] = []
+    while ahead:
+        rows = ahead.pop(0)
+        affine = np.concatenate([np.ones((len(rows), 1)), rest[rows] - rest[rows].mean(axis=0)], axis=1)
+        off = max(float(abs(affine @ np.linalg.lstsq(affine, x[rows], rcond=1e-9)[0] - x[rows]).max()) for x in moved)
+        if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(ahead) + 2 > MOST_GROUPS:
+            done.append(rows)
+            continue
+        apart = rest[rows] - rest[rows].mean(axis=0)
+        along = apart @ np.linalg.svd(apart, full_matrices=False)[2][0]
+        low = along <= np.median(along)
+        ahead += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
+        if low.all() or not low.any():
+            done.append(rows)
+    return done
+
+
+def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, float, list[str]]:
+    """Shares of stiffness [s] and mass [1/s] of Rayleigh damping, with what the slowest wobble lacks for its half-life,
+    and what is told of it."""
+    law = parameters("damping", one.body.damping)
+    alpha, beta = float(law["stiffness_damping"]), float(law["mass_damping"])
+    asked = one.body.wobble_half_life
+    if isinstance(asked, str):
+        samples = over_time(job, job.array(asked)[:, None]).samples
+        asked = float(samples[samples > 0.0].min(initial=math.inf))
+        asked = 0.0 if math.isinf(asked) else asked
+    if not asked or not len(reduced.truth.frequencies):
+        return alpha, beta, []
+    omega = 2.0 * math.pi * float(reduced.truth.frequencies[0])
+    _, h = step_size(job.scene.time.fps, job.scene.time.step)
+    steps = lost_in_steps(job.scene.integrator.kind, omega, h)
+    lacks = max(2.0 * math.log(2.0) / asked - steps - alpha * omega**2 - beta, 0.0)
+    alpha += lacks / omega**2
+    half = 2.0 * math.log(2.0) / (steps + alpha * omega**2 + beta)
+    return alpha, beta, [f"Wobble Half-Life: its slowest wobble, of {omega / (2.0 * math.pi):.3g} Hz, loses its half "
+                         f"in {half:.2g} s"]
+
+
+def lost_in_steps(integrator: str, omega: float, h: float) -> float:
+    """Rate d of q̈ + d q̇ + ω² q = 0 by which steps of h seconds let a swing of ω fade [1/s]."""
+    z = 1j * omega * h
+    if integrator == "backward_euler":
+        root = abs(1.0 / (1.0 - z))
+    elif integrator == "bdf2":
+        root = max(abs(np.roots([1.0 - 2.0 * z / 3.0, -4.0 / 3.0, 1.0 / 3.0])))
+    else:
+        root = abs((1.0 + (1.0 - 2.0 * DIAGONAL) * z) / (1.0 - DIAGONAL * z) ** 2)
+    return -2.0 * math.log(root) / h
+
+
+def _truth(reduced: ReducedBody, one: Prepared) -> str:
+    """What of the whole mesh is left."""
+    truth = reduced.truth
+    said = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "
+            f"{len(one.volume.tets)} tetrahedra")
+    if len(truth.frequencies):
+        said += (f"; its first {len(truth.frequencies)} wobbles are within {100.0 * truth.off:.0f} % of the whole "
+                 f"mesh's, whose slowest has {truth.frequencies[0]:.3g} Hz")
+    return said

@@ -1,0 +1,34 @@
+"""What a draft on a subspace cannot have, said before anything is computed."""
+
+from __future__ import annotations
+
+from .. import catalogue
+from . import schema
+from .folder import refuse
+
+INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
+OTHER = "Take that away, or use the method Vanilla FEM for this body"
+
+
+def check_drafts(scene: schema.Scene) -> None:
+    """Refuse bodies whose method drafts and that have what only nodes have. Raises BadScene."""
+    for i, body in enumerate(scene.bodies):
+        method = catalogue.find("method", scene.method_of(body).kind)
+        if not method.drafts:
+            continue
+        where, label = f"$.bodies[{i}]", method.label
+        if scene.integrator.kind not in INTEGRATORS:
+            labels = [catalogue.find("integrator", key).label for key in INTEGRATORS]
+            own = catalogue.find("integrator", scene.integrator.kind).label
+            raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
+                         f"Use {', '.join(labels[:-1])} or {labels[-1]}")
+        for there, what, field in (
+                (body.cloth is not None, "cloth has no weights to be moved by", "cloth"),
+                (scene.contact is not None, "its surface touches nothing but the ground", "method"),
+                (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
+                (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
+                (bool(body.pulls), "it knows no pulls", "pulls"),
+                (body.pins_yield, "its pins do not give way", "pins_yield"),
+                (any(body.name in force.bodies for force in scene.forces), "no force joins it to anything", "method")):
+            if there:
+                raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)

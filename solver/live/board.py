@@ -1,0 +1,171 @@
+"""The memory that Blender and the live worker share: one file, mapped by both. Needs only numpy.
+
+Each direction is a `Slot` that holds the newest message alone: who reads slowly misses some and is never kept waiting,
+nor keeps the writer waiting. A message is two copies of which one is written while the other may be read, a number that
+rises, and a checksum; one that was overwritten while it was read is read again.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput
+from ..job.files import create
+
+MAGIC = b"CONJAC-LIVE-1\0\0\0"
+GRABS = 8  #: how many places may be pulled at at once
+
+#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken anew
+GRAB = np.dtype([("id", "<u4"), ("pad", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
+                 ("strength", "<f8")])
+
+#: from Blender to the worker. settings: how often scene.json was written. carrier: how the object has moved since the
+#: job was read, world to world [m]. run: 0 while it is halted, 2
+#: while it is recorded
+HALTED, PLAYED, RECORDED = 0, 1, 2
+CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carrier", "<f8", (4, 4)),
+                    ("grabs", GRAB, GRABS)])
+
+#: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
+#: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it began anew
+FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
+                  ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
+
+_HEAD = np.dtype([("magic", "S16"), ("vertices", "<u8"), ("origin", "<f8", 3)])
+_COPY = np.dtype([("number", "<u8"), ("check", "<u4"), ("pad", "<u4")])
+_TRIES = 4
+
+
+class Slot:
+    """The newest message of one direction, in mapped memory."""
+
+    def __init__(self, memory: mmap.mmap, offset: int, size: int) -> None:
+        """size: of a message [bytes]."""
+        self._newest = np.frombuffer(memory, "<u8", 1, offset)
+        self._copies: list[tuple[NDArray[Any], NDArray[np.uint8]]] = []
+        for k in range(2):
+            at = offset + 8 + k * (_COPY.itemsize + size)
+            self._copies.append((np.frombuffer(memory, _COPY, 1, at),
+                                 np.frombuffer(memory, np.uint8, size, at + _COPY.itemsize)))
+        self._written, self._seen = int(self._newest[0]), 0
+
+    @staticmethod
+    def room(size: int) -> int:
+        """How much memory it takes [bytes], a multiple of eight."""
+        return -(-(8 + 2 * (_COPY.itemsize + size)) // 8) * 8
+
+    def write(self, *parts: NDArray[Any]) -> None:
+        """Put a message in the place of the older one of two. parts: arrays that follow each other in it."""
+        self._written += 1
+        head, body = self._copies[self._written % 2]
+        head["number"] = 0
+        first = 0
+        for part in parts:
+            raw = np.ascontiguousarray(part).view(np.uint8).reshape(-1)
+            body[first:first + len(raw)] = raw
+            first += len(raw)
+        head["check"] = _check(body, self._written)
+        head["number"] = self._written
+        self._newest[0] = self._written
+
+    def read(self) -> NDArray[np.uint8] | None:
+        """A copy of the newest message; None where it was read before, or there is none yet."""
+        for _ in range(_TRIES):
+            number = int(self._newest[0])
+            if number == self._seen or number == 0:
+                return None
+            head, body = self._copies[number % 2]
+            copied = body.copy()
+            if int(head["number"][0]) == number and int(head["check"][0]) == _check(copied, number):
+                self._seen = number
+                return copied
+        return None
+
+
+def _check(body: NDArray[np.uint8], number: int) -> int:
+    return zlib.adler32(body.data, number & 0x7FFF)
+
+
+class Board:
+    """Both slots. Made by `made` and `opened`; `close` lets go of the memory."""
+
+    def __init__(self, path: Path, vertices: int, origin: NDArray[np.float64], size: int) -> None:
+        self.vertices = vertices  #: of the mesh that is shown
+        self.origin = origin  #: [m], (3,): what places are counted from, so that single precision is enough
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), size)
+        self.control = Slot(self._memory, _HEAD.itemsize, CONTROL.itemsize)
+        self.frame = Slot(self._memory, _HEAD.itemsize + Slot.room(CONTROL.itemsize), _frame_bytes(vertices))
+
+    def tell(self, control: NDArray[Any]) -> None:
+        """control: one record of CONTROL."""
+        self.control.write(control)
+
+    def told(self) -> NDArray[Any] | None:
+        """A record of CONTROL that was not read before, (1,)."""
+        raw = self.control.read()
+        return None if raw is None else raw.view(CONTROL)
+
+    def show(self, frame: NDArray[Any], places: NDArray[np.float64]) -> None:
+        """frame: one record of FRAME. places: world space [m], (n, 3)."""
+        self.frame.write(frame, (places - self.origin).astype("<f4"))
+
+    def shown(self) -> tuple[NDArray[Any], NDArray[np.float32]] | None:
+        """A record of FRAME, (1,), and places counted from `origin`, (n, 3) [m], that were not read before."""
+        raw = self.frame.read()
+        if raw is None:
+            return None
+        return raw[:FRAME.itemsize].view(FRAME), raw[FRAME.itemsize:].view("<f4").reshape(-1, 3)
+
+    def close(self) -> None:
+        """Let go of the memory. Nothing of it may be asked for afterwards."""
+        del self.control, self.frame
+        with suppress(BufferError):  # somebody still looks at it: it goes with that
+            self._memory.close()
+
+
+def made(path: Path, vertices: int, origin: NDArray[np.float64]) -> Board:
+    """A new board in a file of its own. Raises CacheUnwritable where it cannot be written."""
+    size = _size(vertices)
+    head = np.zeros(1, _HEAD)
+    head["magic"], head["vertices"], head["origin"] = MAGIC, vertices, origin
+    with create(path) as file:
+        file.truncate(size)
+        file.write(head.tobytes())
+    return Board(path, vertices, np.asarray(origin, float), size)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Board]:
+    """The board that another process made. Raises BadInput where the file is none."""
+    try:
+        with open(path, "rb") as file:
+            raw, size = file.read(_HEAD.itemsize), os.path.getsize(path)
+    except OSError as error:
+        why = error.strerror or error
+        raise BadInput(f"{path} cannot be read ({why})", "Give the board of a live window") from error
+    head = np.frombuffer(raw, _HEAD) if len(raw) == _HEAD.itemsize else np.zeros(1, _HEAD)
+    if head["magic"][0] != MAGIC.rstrip(b"\0") or size != _size(int(head["vertices"][0])):
+        raise BadInput(f"{path} is no board of a live window", "Give the one that Blender made")
+    board = Board(path, int(head["vertices"][0]), head["origin"][0].copy(), size)
+    try:
+        yield board
+    finally:
+        board.close()
+
+
+def _frame_bytes(vertices: int) -> int:
+    return FRAME.itemsize + 12 * vertices
+
+
+def _size(vertices: int) -> int:
+    return _HEAD.itemsize + Slot.room(CONTROL.itemsize) + Slot.room(_frame_bytes(vertices))

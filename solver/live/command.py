@@ -1,0 +1,66 @@
+"""The verbs `live` and `record` of the command line. The solver itself is imported where it runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import catalogue
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+Listen = Callable[[bool], Callable[[], bool]]
+
+
+def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argparse.ArgumentParser]:
+    """Add the verbs; returns their parsers. count: type of an argument that counts."""
+    engines = tuple(catalogue.family("live_engine"))
+    live = verbs.add_parser("live", help="play a body at the clock's pace into a board that another program made")
+    live.add_argument("job", type=Path, help="folder with scene.json")
+    live.add_argument("--board", type=Path, required=True, metavar="FILE", help="the memory that both share")
+    live.add_argument("--engine", choices=engines, default=engines[0], help="what moves it (default: %(default)s)")
+    live.add_argument("--threads", type=count, metavar="N", default=1,
+                      help="threads of the kernels (default: %(default)s, as bodies are small)")
+
+    def run(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
+        return _live(arguments, lines, listen(read_stdin))
+
+    live.set_defaults(command=run)
+
+    record = verbs.add_parser("record", help="put what was performed live into the cache of a job, as if it were baked")
+    record.add_argument("job", type=Path, help="folder with scene.json")
+    record.add_argument("performed", type=Path, help="file that the verb live has told of")
+
+    record.add_argument("--replace", action="store_true", help="a bake that is there")
+
+    def run_record(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
+        from .recording import keep
+
+        keep(arguments.job, arguments.performed, lines, listen(read_stdin), arguments.replace)
+        return "All frames are kept"
+
+    record.set_defaults(command=run_record)
+    return [live, record]
+
+
+def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
+    from .. import threads
+
+    threads.configure(arguments.threads)
+    from .board import opened
+    from .clock import WallClock
+    from .run import Live, engine_of
+
+    with opened(arguments.board) as board:
+        lines.stage("world", None, None, "Loading the solver")
+        engine = engine_of(arguments.engine, arguments.job, lines.stage)
+        lines.say("Playing", event="live", efforts=[one.label for one in engine.efforts])
+
+        def kept(path: Path, frames: int) -> None:
+            lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)
+
+        Live(arguments.job, engine, board, WallClock(), lines.log, kept).run(stop)
+    return "It was stopped"

@@ -1,0 +1,67 @@
+"""What pulls at a place of a body while one looks: one spring from the mean of the nodes around it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..forces.pulls import Pull
+from ..state import Index, Vec
+
+REACH = 0.08  #: radius of what is taken hold of, as a share of the body's size
+LIFTS = 0.05  #: of its size: how far a grab of strength 1 is drawn out by the body's weight
+GRAVITY = 9.81  #: [m/s²]: of that weight, wherever the body is
+
+
+class Grabbed(Pull):
+    """f_i = −w_i k (p − g) on each node, p = Σ w_i x_i: it pulls at the mean alone, and what it holds may turn.
+
+    K_ij = −w_i w_j k 1 is taken as −w_i k 1 on the diagonal, which is no weaker: the step is as stable, and only what
+    nodes do against each other is slowed down.
+    """
+
+    def __init__(self, nodes: Index, weights: Vec, x: Vec, start: Vec) -> None:
+        """nodes: (k,). weights: of each, which sum to 1. x: of all nodes, (n, 3) [m]. start: where the hand is, which
+        need not be at their mean [m], (3,)."""
+        self.nodes, self._weights = nodes, weights
+        self.stiffness, self.target = 0.0, self.mean(x)
+        self._from_hand = self.target - start
+
+    def follow(self, hand: Vec, stiffness: float) -> None:
+        """The hand is at another place [m], (3,), and pulls that hard [N/m]."""
+        self.target, self.stiffness = hand + self._from_hand, stiffness
+
+    def at_work(self, time: float) -> bool:
+        """Whether it pulls at all."""
+        return self.stiffness > 0.0
+
+    def mean(self, x: Vec) -> Vec:
+        """Where it has hold of the body whose nodes are at x, (n, 3): [m], (3,)."""
+        place: Vec = self._weights @ x[self.nodes]
+        return place
+
+    def add_force(self, x: Vec, time: float, force: Vec) -> float:
+        """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
+        away = self.mean(x) - self.target
+        force[self.nodes] -= self.stiffness * self._weights[:, None] * away
+        return 0.5 * self.stiffness * float(away @ away)
+
+    def add_stiffness(self, time: float, blocks: Vec) -> None:
+        """Add to the nodes' own blocks of K, (n, 3, 3) [N/m]."""
+        blocks[self.nodes] -= self.stiffness * self._weights[:, None, None] * np.eye(3)
+
+
+def around(x: Vec, place: Vec, radius: float) -> tuple[Index, Vec]:
+    """Nodes near a place, and how much each counts, (k,) both: fewer the farther they are, the nearest where there are
+    none within `radius`. x: (n, 3) [m]. place: (3,) [m]."""
+    distance = np.linalg.norm(x - place, axis=1)
+    nodes = np.flatnonzero(distance < radius)
+    if not len(nodes):
+        nodes = np.array([int(np.argmin(distance))])
+        return nodes.astype(np.int32), np.ones(1)
+    weights = (1.0 - (distance[nodes] / radius) ** 2) ** 2
+    return nodes.astype(np.int32), weights / weights.sum()
+
+
+def strength_of(mass: float, size: float) -> float:
+    """Stiffness of a grab of strength 1 [N/m], of a body of so much mass [kg] and size [m]."""
+    return mass * GRAVITY / (LIFTS * size)

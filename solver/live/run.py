@@ -1,0 +1,128 @@
+"""The live loop: what Blender says is taken, steps that are due are taken, and where the body is is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import catalogue
+from ..errors import ConJacError
+from ..job.load import load
+from .board import CONTROL, FRAME, HALTED, PLAYED, RECORDED, Board
+from .clock import Clock
+from .engines.interface import Engine, Hold, Inputs, Report
+from .pace import Timekeeper
+from .recording import Recording
+
+LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
+Stop = Callable[[], bool]
+Say = Callable[[str], None]
+Kept = Callable[[Path, int], None]
+
+
+def engine_of(key: str, path: Path, report: Report) -> Engine:
+    """The engine of this name on a job folder. Raises a ConJacError that says what is wrong with either."""
+    made: Engine = catalogue.find("live_engine", key).load()(load(path), report)
+    return made
+
+
+class Live:
+    """A body that is played. `turn` takes what is due; `run` goes on until it is stopped."""
+
+    def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
+                 kept: Kept = lambda path, frames: None) -> None:
+        """path: of the job folder, which is read anew where Blender says so. say: is told sentences for the artist.
+        kept: is told of a file with what was recorded, see `recording`, and how many frames it has."""
+        self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
+        self._pace, self._fps = Timekeeper(engine.efforts), load(path).scene.time.fps
+        self._inputs: Inputs | None = None  #: nothing moves before Blender has said where it is
+        self._kept, self._recorded = kept, 0
+        self._recording: Recording | None = None
+        self._settings, self._running, self._said = 0, True, 0
+        self._time, self._last = 0.0, clock.now()
+
+    def run(self, stop: Stop) -> None:
+        """Play until `stop` says so."""
+        while not stop():
+            self.turn()
+            self._clock.wait(min(self._pace.until_due, LONGEST_WAIT))
+
+    def turn(self) -> None:
+        """Listen, take the steps that are due, and show the last one."""
+        told = self._board.told()
+        if told is not None:
+            self._listen(told[0])
+        now = self._clock.now()
+        passed, self._last = now - self._last, now
+        if self._inputs is None or not self._running:
+            return
+        self._pace.pass_time(passed)
+        moved = False
+        while self._pace.is_due:
+            began = self._clock.now()
+            h = self._pace.step
+            self._engine.step(self._pace.effort, self._inputs)
+            self._time += h
+            self._pace.took(self._clock.now() - began)
+            if self._recording is not None:
+                self._recording.add(self._time, self._engine.places)
+            moved = True
+        if moved:
+            self._show()
+
+    def _listen(self, told: NDArray[Any]) -> None:
+        grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
+                           float(one["strength"])) for one in told["grabs"] if one["id"])
+        first = self._inputs is None
+        self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs)
+        self._running = bool(told["run"] != HALTED)
+        self._record(bool(told["run"] == RECORDED))
+        if first:
+            self._settings, self._last = int(told["settings"]), self._clock.now()
+        elif int(told["settings"]) != self._settings:
+            self._settings = int(told["settings"])
+            try:
+                self._engine.change(load(self._path))
+            except ConJacError as error:
+                self._say(str(error))
+            else:
+                self._pace = Timekeeper(self._engine.efforts)
+            self._last = self._clock.now()  # what that took is not owed
+
+    def _record(self, on: bool) -> None:
+        """Record from now on, or keep what was recorded."""
+        if on and self._recording is None:
+            self._recording = Recording(self._fps)
+            self._recording.add(self._time, self._engine.places)
+        elif not on and self._recording is not None:
+            self._recorded += 1
+            path = self._path / f"performed_{self._recorded}.npz"
+            self._recording.save(path)
+            self._kept(path, self._recording.frames)
+            self._recording = None
+
+    def _show(self) -> None:
+        frame = np.zeros(1, FRAME)
+        pace = self._pace
+        frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.told, pace.cost, pace.step
+        frame["effort"], frame["settings"], frame["restarts"] = pace.effort, self._settings, self._engine.restarts
+        self._board.show(frame, self._engine.places)
+        for note in self._engine.notes[self._said:]:
+            self._say(note)
+        self._said = len(self._engine.notes)
+
+
+def control(gravity: NDArray[np.float64], carrier: NDArray[np.float64] | None = None, settings: int = 0,
+            grabs: tuple[Hold, ...] = (), run: int = PLAYED) -> NDArray[Any]:
+    """A record of CONTROL that says so, for what plays without Blender."""
+    told = np.zeros(1, CONTROL)
+    told["settings"], told["run"], told["gravity"] = settings, run, gravity
+    told["carrier"] = np.eye(4) if carrier is None else carrier
+    for place, grab in zip(told["grabs"][0], grabs):
+        place["id"], place["start"], place["target"] = grab.id, grab.start, grab.target
+        place["radius"], place["strength"] = grab.radius, grab.strength
+    return told

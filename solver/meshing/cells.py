@@ -1,0 +1,72 @@
+"""Equal cells that cover a body: there at once for any surface, coarse, and thicker than the body by part of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import ndimage
+
+from ..errors import BadMesh
+from ..state import Index, Vec
+from .grid import box_tets
+from .surface import Surface
+from .volume import used_nodes
+
+MOST_CELLS = 2_000_000
+FLAT = 0.2  #: of its longest side, that a box has at least: a sheet would get cells without number
+SAMPLES = 2.0  #: points in the length of a cell on each triangle
+
+
+class Cells:
+    """Cells that the surface passes through, and those inside of it; six tetrahedra each.
+
+    What air cannot reach from outside without passing a cell of the surface is inside: a hole smaller than a cell
+    counts as closed.
+    """
+
+    in_child = False
+
+    def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
+        """Edge length [m]."""
+        return {"edge_length": params["edge_length"] or surface.diagonal / 20.0}
+
+    def mesh(self, vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
+        """Nodes (k, 3) [m] and tets (e, 4). Raises BadMesh where there would be too many."""
+        edge = settings["edge_length"]
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        counts = np.maximum(np.ceil((high - low) / edge), 1).astype(int)
+        if np.prod(counts.astype(float)) > MOST_CELLS:
+            raise BadMesh(f"an edge length of {edge:.3g} m gives more than two million cells",
+                          "Make the edge length larger", where="mesher.params.edge_length")
+        # the grid stands around the body's middle
+        origin = 0.5 * (low + high) - 0.5 * edge * counts
+        points = _spread(vertices, triangles, edge / SAMPLES)
+        place = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)
+        crossed = np.zeros(counts, dtype=bool)
+        crossed[tuple(place.T)] = True
+        filled = ndimage.binary_fill_holes(crossed)
+        nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
+        return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
+
+
+def cell_edge(box: Vec, count: int) -> float:
+    """How long cells are of which about so many fill a box of these sides [m], (3,)."""
+    return float(np.cbrt(np.prod(np.maximum(box, FLAT * box.max())) / count))
+
+
+def _spread(vertices: Vec, triangles: Index, spacing: float) -> Vec:
+    """Points all over the triangles, none farther from the next than about `spacing` [m], (p, 3)."""
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
+    parts = np.maximum(np.ceil(longest / spacing).astype(int), 1)
+    found = []
+    for n in np.unique(parts):
+        i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+        inside = i + j <= n
+        u, v = i[inside] / n, j[inside] / n
+        rows = parts == n
+        corners = np.stack([a[rows], b[rows], c[rows]], axis=1)
+        weights = np.stack([1.0 - u - v, u, v], axis=1)
+        found.append(np.einsum("wc,tck->twk", weights, corners).reshape(-1, 3))
+    return np.concatenate(found)

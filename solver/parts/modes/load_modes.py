@@ -1,0 +1,160 @@
+"""What a subspace lacks of the slowest vibrations and of what hangs under its weight, found on the whole mesh.
+
+A displacement d that is added gives three scalar functions, its components, to all three axes, so that any turn of d is
+in the span as well.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg, lobpcg
+
+from ...linear.block_krylov import largest
+from ...state import Index, Vec
+from .operators import Substance, factored_with_shift, stiffness_operator, weight_operator
+from .skinning import MOST_RATIO, Subspace, orthonormal
+
+FREQUENCIES = 5  #: that have to be right
+OFF = 0.1  #: by which share at most
+GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
+FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
+SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
+EXACT = 1.0e-6
+ROUNDS = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
+NEWS = 1.0e-4  #: of a displacement, that is not in the span yet: less of it is rounding
+RIGID = 1.0e-6  #: of the fastest frequency asked for, squared: what is slower does not swing
+
+
+@dataclass(frozen=True)
+class Vibrations:
+    """The slowest vibrations of the whole mesh, and of a subspace of it."""
+
+    frequencies: Vec  #: of the whole mesh [Hz], (5,) or as many as there are
+    spanned: Vec  #: of the subspace, all elements counted [Hz]
+    modes: Vec  #: of the subspace, (q, p, 3), with a stiffness of one each [N^−½ m^−½ kg^½]
+
+    @property
+    def off(self) -> float:
+        """By which share the worst of them is too fast."""
+        return float((self.spanned / self.frequencies - 1.0).max(initial=0.0))
+
+
+def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Subspace,
+                    loads: tuple[Vec, ...]) -> tuple[Subspace, Vibrations]:
+    """The subspace with the static responses to loads, and with as many vibrations as it takes until its first five
+    frequencies are right within a tenth.
+
+    loads: forces on all nodes, (n, 3) [N] each. [MFEM 10, changed: displacements of loads and slow vibrations besides]
+    """
+    free = np.setdiff1d(np.arange(len(nodes)), subspace.pinned)
+    p = subspace.functions.shape[1]
+    if p >= len(free):
+        return subspace, Vibrations(np.zeros(0), np.zeros(0), np.zeros((0, p, 3)))
+    whole = _Whole(nodes, tets, substance, subspace, free)
+    for load in loads:
+        subspace = _with(subspace, whole.response(load))
+    spanned, fields, _ = whole.of_subspace(subspace)
+    true, vibrations = whole.slowest(fields)
+    # rigid motions are in the span, and the first of both lists
+    swings = true > RIGID * true.max(initial=0.0)
+    asked = np.flatnonzero(swings)[:FREQUENCIES]
+    for k in asked[np.sqrt(spanned[asked] / true[asked]) > 1.0 + OFF]:
+        subspace = _with(subspace, vibrations[:, k].reshape(-1, 3))
+    spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
+    swinging = spanned > RIGID * spanned[asked[-1]] if len(asked) else np.zeros(len(spanned), bool)
+    modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
+    true[asked] = np.minimum(true[asked], spanned[asked])  # a span is never too soft: the iteration was not at its end
+    return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
+
+
+def _with(subspace: Subspace, displacement: Vec) -> Subspace:
+    lengths = np.linalg.norm(displacement, axis=0)
+    displacement = displacement[:, lengths > NEWS * lengths.max(initial=0.0)]
+    more = orthonormal(displacement, subspace.mass, subspace.functions, NEWS)
+    return replace(subspace, functions=np.concatenate([subspace.functions, more], axis=1))
+
+
+class _Whole:
+    """−K and M of the free nodes of a mesh at rest."""
+
+    def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, free: Index) -> None:
+        self._count, self._free = len(nodes), free
+        rows = (3 * free[:, None] + np.arange(3)).ravel()
+        self._stiffness = stiffness_operator(nodes, tets, substance)[rows][:, rows].tocsr()
+        self._mass = np.repeat(subspace.mass[free], 3)
+        moving = subspace.stiffnesses[subspace.stiffnesses > 0.0]
+        shift = SHIFT * float(moving.min(initial=1.0 if not len(moving) else np.inf))
+        self._shifted = self._stiffness + shift * sp.diags(self._mass)
+        self._shift = shift
+        self._solve: Callable[[Vec], Vec] | None = None
+        if len(free) <= FACTORED:
+            self._solve, self._shift = factored_with_shift(self._stiffness.tocsc(), self._mass, shift)
+        else:
+            weights = weight_operator(nodes, tets, substance.bounded(MOST_RATIO))[free][:, free]
+            # a node's three axes each take about a third of the trace
+            scalar, _ = factored_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
+            self._precondition = lambda right: scalar(
+                right.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(right.shape)
+
+    def response(self, load: Vec) -> Vec:
+        """Where a load (n, 3) [N] would bring the mesh if it were linear, (n, 3) [m]."""
+        right = load[self._free].ravel()
+        if self._solve is not None:
+            found = self._solve(right[:, None])[:, 0]
+        else:
+            size = (len(right),) * 2
+            found, _ = cg(self._shifted, right, rtol=1e-3, maxiter=ROUNDS * 8,
+                          M=LinearOperator(size, self._precondition))
+        return self._all(found[:, None])[:, 0].reshape(-1, 3)
+
+    def of_subspace(self, subspace: Subspace, most: int = FREQUENCIES + GUARDS) -> tuple[Vec, Vec, Vec]:
+        """Squared frequencies [1/s²] of a subspace, the slowest few and those of rigid motions, their displacements
+        (3 f, k) and coordinates (k, p, 3)."""
+        functions = subspace.functions[self._free]
+        p = functions.shape[1]
+        matrix = np.empty((3 * p, 3 * p))
+        columns = np.zeros((len(self._mass), p))
+        for axis in range(3):
+            columns[:] = 0.0
+            columns[axis::3] = functions
+            image = self._stiffness @ columns
+            for other in range(3):
+                matrix[other * p : (other + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[other::3]
+        count = min(3 * p, most + 6 * int((subspace.stiffnesses == 0.0).sum()))
+        values, vectors = scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=(0, count - 1))
+        fields = np.empty((len(self._mass), count))
+        for axis in range(3):
+            fields[axis::3] = functions @ vectors[axis * p : (axis + 1) * p]
+        return np.maximum(values, 0.0), fields, vectors.T.reshape(count, 3, p).transpose(0, 2, 1)
+
+    def slowest(self, fields: Vec) -> tuple[Vec, Vec]:
+        """The slowest squared frequencies [1/s²] and displacements of the whole mesh, (3 n, k), from first guesses."""
+        root = np.sqrt(self._mass)[:, None]
+        count = min(fields.shape[1], len(self._mass))
+        if self._solve is not None:
+            solve = self._solve
+            found = largest(lambda y: root * solve(root * y), root * fields, max(count - GUARDS, 1), EXACT) / root
+            inside = found.T @ (self._stiffness @ found)
+            values, turn = scipy.linalg.eigh(0.5 * (inside + inside.T))
+            return np.maximum(values, 0.0), self._all(found @ turn)
+        size = (len(self._mass),) * 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, which is not asked of it
+            values, found = lobpcg(
+                LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
+                B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),
+                maxiter=ROUNDS, tol=1e-12, largest=False)
+        order = np.argsort(values)
+        return np.maximum(values[order] - self._shift, 0.0), self._all(found[:, order])
+
+    def _all(self, fields: Vec) -> Vec:
+        """Of all nodes, (3 n, k)."""
+        out = np.zeros((self._count, 3, fields.shape[1]))
+        out[self._free] = fields.reshape(len(self._free), 3, -1)
+        return out.reshape(3 * self._count, -1)

@@ -1,0 +1,101 @@
+"""A reduced body on disk: what takes long to find is read again where the mesh and what it is made of still match."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import StaleCache
+from ...state import Index, Vec
+from .body import ReducedBody, Stepping, Truth
+from .cubature import Cubature
+from .operators import Substance
+from .points import CubaturePoints
+from .skinning import Subspace
+
+FORM = 1  #: of the file; another one is not read
+
+
+def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
+                points: int | None) -> str:
+    """Of all that a reduced body is built of."""
+    digest = hashlib.blake2b(digest_size=16)
+    said = f"{FORM} {m} {points} {material.material.__name__} {getattr(material.fiber_material, '__name__', '')}"
+    digest.update(said.encode())
+    fibers = material.fiber_constants
+    for array in (np.asarray(nodes, float), np.asarray(tets, np.int32), material.constants, material.density,
+                  np.zeros(0) if fibers is None else fibers, *[np.asarray(one, np.int32) for one in pins]):
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
+    """What `body_of` makes it of again."""
+    own, truth = body.subspace, body.truth
+    arrays: dict[str, NDArray[Any]] = {
+        "functions": own.functions, "prescribed": own.prescribed, "weights": own.weights,
+        "stiffnesses": own.stiffnesses, "mass": own.mass, "pinned": own.pinned, "centre": own.centre,
+        "size": np.array(own.size), "elements": body.points.elements,
+        "volumes": body.points.volumes[: body.points.count], "frequencies": truth.frequencies,
+        "spanned": truth.spanned, "sampled": truth.sampled, "factor": np.array(truth.factor)}
+    return arrays | {f"group{k}": group for k, group in enumerate(own.groups)}
+
+
+def body_of(kept: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, material: Substance, seen: Any = None,
+            stepping: Stepping | None = None) -> ReducedBody:
+    """The body of which these are the arrays, on its mesh. Raises KeyError where one is missing."""
+    nodes, tets = np.ascontiguousarray(nodes, dtype=np.float64), np.ascontiguousarray(tets, dtype=np.int32)
+    substance = ReducedBody.substance_of(material, len(tets))
+    groups = tuple(kept[f"group{k}"] for k in range(sum(name.startswith("group") for name in kept)))
+    subspace = Subspace(kept["functions"], kept["prescribed"], kept["weights"], kept["stiffnesses"], kept["mass"],
+                        groups, kept["pinned"], kept["centre"], float(kept["size"]))
+    own = CubaturePoints(nodes, tets, substance, subspace, Cubature(kept["elements"], kept["volumes"]))
+    body = ReducedBody(nodes, tets, substance, subspace, own, seen, stepping)
+    body.truth = Truth(kept["frequencies"], kept["spanned"], kept["sampled"], float(kept["factor"]))
+    return body
+
+
+def store(path: Path, body: ReducedBody, print_: str) -> None:
+    """Write it with its fingerprint, whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    with open(beside, "wb") as file:
+        np.savez(file, print=np.array(print_), **arrays_of(body))
+    os.replace(beside, path)
+
+
+def load(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
+         points: int | None, seen: Any = None, stepping: Stepping | None = None) -> ReducedBody:
+    """The body that was stored, of the same mesh.
+
+    Raises StaleCache where it is another mesh's, of other settings, or no such file.
+    """
+    try:
+        with np.load(path) as file:
+            kept = {name: file[name] for name in file.files}
+        same = str(kept["print"]) == fingerprint(tets, nodes, material, pins, m, points)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise StaleCache(f"the subspace in {path.name} cannot be read", "It is found anew where the file is deleted"
+                         ) from error
+    if not same:
+        raise StaleCache(f"the subspace in {path.name} belongs to another mesh or to other settings",
+                         "It is found anew where the file is deleted")
+    return body_of(kept, tets, nodes, material, seen, stepping)
+
+
+def built_or_loaded(path: Path, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (),
+                    m: int = 16, points: int | None = None, **more: Any) -> ReducedBody:
+    """The body that stands in a file, or a new one that stands there then. more: as of `ReducedBody.build`."""
+    try:
+        return load(path, tets, nodes, material, pins, m, points, more.get("seen"), more.get("stepping"))
+    except StaleCache:
+        body = ReducedBody.build(tets, nodes, material, pins, m, points, **more)
+        store(path, body, fingerprint(tets, nodes, material, pins, m, points))
+        return body

@@ -1,0 +1,110 @@
+"""A soft body on a subspace of skinning eigenmodes, as a part of the world: a draft of what a whole bake would say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..contact.find.ground import Ground
+from ..coordinates.prescribed import OverTime
+from ..errors import StepFailed
+from ..forces.fibers import Fibers
+from ..parts.modes.body import ReducedBody, ReducedState
+from ..state import State, Vec
+from .bodies import BodyInWorld
+from .interface import Part
+
+BLOW_UP = 1.0e3  #: a body this many times its size has blown up
+PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
+
+
+@dataclass
+class Draft(Part):
+    """Coordinates of the subspace are the state's, those of its pins stand in its memory. [MFEM Alg. 1]"""
+
+    body: ReducedBody
+    shown: BodyInWorld
+    motions: Sequence[OverTime]  #: of each group of pins [m], (k, 3) at a time
+    ground: Ground
+    start_frame: int
+    fibers: Fibers | None = None  #: where they contract over time
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def unknowns(self) -> int:
+        return self.body.size
+
+    @property
+    def backend(self) -> str:
+        return "dense Cholesky"
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        return [(self.shown.name, 0, self.shown.vertices)]
+
+    @property
+    def fundamental_hertz(self) -> dict[str, float]:
+        found = self.body.truth.frequencies
+        return {self.shown.name: float(found[0])} if len(found) else {}
+
+    def owns(self, name: str) -> bool:
+        return name == self.shown.name
+
+    def initial_state(self) -> State:
+        """At rest where it was made, its pins where they begin."""
+        began = self.body.rest()
+        return self._state(replace(began, carrier_motion=self._carrier_motion(0.0)))
+
+    def check(self, state: State) -> None:
+        """Raises ValueError or KeyError where memory is not that of these pins."""
+        like = self._state(self.body.rest()).memory
+        names = [*like, *(PAST if PAST[0] in state.memory else ())]
+        shapes = {"past_y": (self.unknowns,), "past_u": (self.unknowns,), "past_h": (1,)}
+        for name in names:
+            expected = shapes.get(name, like["led"].shape)
+            if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
+                raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
+
+    def attempt(self, state: State, h: float) -> State:
+        """A step of the reduced body. Raises StepFailed."""
+        ends = state.time + h
+        body = self.body
+        if body.stepping.floor is not None:
+            height = float(self.ground.point(ends) @ self.ground.normal)
+            body.stepping = replace(body.stepping, floor=replace(body.stepping.floor, offset=height))
+        if self.fibers is not None and self.fibers.activate(ends):
+            body.points.contract(self.fibers.constants[:, body.points.elements])
+        after = body.step(self._reduced(state), h, carrier_motion=self._carrier_motion(ends))
+        extent = float(abs(after.y).max(initial=0.0))
+        if not np.isfinite(extent):
+            raise StepFailed("a coordinate is not a number", self.shown.name)
+        if np.ptp(body.surface(after), axis=0).max() > BLOW_UP * self.shown.size:
+            raise StepFailed(f"it grew to more than {BLOW_UP:.0f} times its size", self.shown.name)
+        return self._state(after)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """The artist's vertices in object space, (N, 3) [m]."""
+        return self.shown.output(self.body.positions(self._reduced(state)), frame - self.start_frame)
+
+    def _carrier_motion(self, time: float) -> Vec:
+        """Coordinates of all groups of pins at a time [s]."""
+        return self.body.lead([one.at(time) for one in self.motions])
+
+    def _reduced(self, state: State) -> ReducedState:
+        memory, shape = state.memory, (-1, 3)
+        past = None
+        if PAST[0] in memory:
+            y, u, carrier_motion, rate, h = (memory[name] for name in PAST)
+            past = y.reshape(shape), u.reshape(shape), carrier_motion, rate, float(h[0])
+        return ReducedState(state.q.reshape(shape), state.u.reshape(shape), memory["led"], memory["led_rate"],
+                            state.time, past)
+
+    @staticmethod
+    def _state(reduced: ReducedState) -> State:
+        memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
+        if reduced.past is not None:
+            y, u, carrier_motion, rate, h = reduced.past
+            memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))
+        return State(reduced.time, reduced.y.ravel(), reduced.u.ravel(), memory)

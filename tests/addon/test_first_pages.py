@@ -1,0 +1,60 @@
+"""The manual's first pages call every button, field and menu as Blender shows it, and their sentences are short."""
+
+import re
+from pathlib import Path
+
+import bpy
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("jelly.md", "what_can_go_wrong.md")
+
+#: Blender's own, and what buttons are called that have words of their own
+BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
+            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider"}
+
+
+def called():
+    """What the panels and menus show of ours."""
+    from conjac.conjac_addon.ui import overlays, panels
+
+    names = {section.label for section in panels.SECTIONS} | {overlay._label for overlay in overlays.OVERLAYS[1:]}
+    for name in dir(bpy.ops.conjac):
+        rna = getattr(bpy.ops.conjac, name).get_rna_type()
+        names |= {rna.name, *(prop.name for prop in rna.properties)}
+    for group in bpy.types.PropertyGroup.__subclasses__():
+        if group.__name__.startswith("CONJAC_"):
+            names |= {prop.name for prop in group.bl_rna.properties}
+    maps = {item.name for item in bpy.ops.conjac.add_group.get_rna_type().properties["map"].enum_items}
+    return names | BLENDERS | maps | {f"Paint {name}" for name in maps} | {"ConJac Ragdoll"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_word_in_italics_is_what_blender_shows(addon, page):
+    text = (DOCS / page).read_text(encoding="utf-8").replace("**", "")
+    shown = {part.strip() for words in re.findall(r"\*([^*\n]+)\*", text) for part in words.split("→")}
+    assert len(shown) > 12 and shown <= called(), sorted(shown - called())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sentences_are_short(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for sentence in re.split(r"(?<=[.:?!])\s|[|\n]", text):
+        words = len(re.sub(r"\]\([^)]*\)", "]", sentence).split())
+        assert words <= 26 or "·" in sentence, (words, sentence)
+
+
+def test_the_question_mark_opens_the_first_page(addon):
+    from drawn_panels import FakeLayout
+
+    from conjac.conjac_addon.ui import manual
+
+    opened = []
+
+    class Layout(FakeLayout):
+        def operator(self, idname, **words):
+            return type("Properties", (), {"__setattr__": lambda self, name, value: opened.append((name, value))})()
+
+    manual.draw_button(Layout([]))
+    ((name, url),) = opened
+    assert name == "url" and url.endswith("docs/jelly.md")

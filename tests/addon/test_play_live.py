@@ -1,0 +1,289 @@
+"""Play Live in real Blender: a body moves on its own object, and nothing of that is kept anywhere."""
+
+import importlib.util
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+
+from conjac.conjac_addon import live  # noqa: E402
+from conjac.conjac_addon.live import session, shape  # noqa: E402
+from conjac.solver.errors import BadInput  # noqa: E402
+
+
+@pytest.fixture()
+def jelly(scene):  # noqa: F811
+    yield add_jelly()
+    session.stop_all()
+
+
+def seen(obj):
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    co = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", co)
+    return co.reshape(-1, 3)
+
+
+def play_until(played, condition, seconds=240.0):
+    """Tick as the window's timer does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert played.tick(), played.ended
+        assert time.monotonic() < until, played.sentence()
+        time.sleep(0.01)
+
+
+def play(obj, seconds=0.25):
+    """Play it for so long in its own time."""
+    played = session.Played(obj, bpy.context.scene)
+    play_until(played, lambda: played.frame is not None and played.frame["time"] > seconds)
+    return played
+
+
+def test_it_moves_on_the_object_and_leaves_nothing(jelly):
+    rest, modifiers = rest_of(jelly), [one.name for one in jelly.modifiers]
+    blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups", "cache_files")}
+    played = play(jelly)
+    assert live.is_played(jelly) and live.played(jelly) is played
+    moved = seen(jelly)
+    assert moved[:, 2].min() < rest[:, 2].min() - 0.001  # it sags
+    held = rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[held], rest[held], atol=1e-5)
+    np.testing.assert_array_equal(rest_of(jelly), rest)  # the mesh itself is as it was
+    folder = played._folder
+    played.stop()
+    assert played.ended == "" and not live.is_played(jelly)
+    np.testing.assert_array_equal(seen(jelly), rest)
+    assert [one.name for one in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
+    assert blocks == {name: len(getattr(bpy.data, name)) for name in blocks}
+    assert not folder.exists() and played._worker.exit_code is not None
+
+
+def test_modifiers_below_are_applied_to_what_moves(jelly):
+    jelly.modifiers.new("Smooth", "SUBSURF").levels = 1
+    whole = len(seen(jelly))
+    play(jelly)
+    moved = seen(jelly)
+    assert len(moved) == whole > len(jelly.data.vertices)
+    assert [one.name for one in jelly.modifiers] == ["ConJac Live", "Smooth"]
+
+
+def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):
+    bpy.context.scene.frame_end = 3
+    assert jelly.conjac.bake() == 0
+    bpy.context.scene.frame_set(3)
+    baked = seen(jelly)
+    played = play(jelly, 0.5)
+    assert [one.name for one in jelly.modifiers] == ["ConJac", "ConJac Live"]
+    assert np.abs(seen(jelly) - baked).max() > 1e-4
+    played.stop()
+    np.testing.assert_array_equal(seen(jelly), baked)
+
+
+def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):
+    played = play(jelly)
+    path = tmp_path / "saved.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    assert shape.find(jelly) is not None  # and it plays on
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before)
+    assert b"ConJac Live" not in path.read_bytes()
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert played.ended is not None and played._worker.exit_code is not None
+    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+
+
+def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_path):
+    played = play(jelly)
+    handlers = list(bpy.app.handlers.save_pre)
+    bpy.app.handlers.save_pre.clear()  # as where Blender saves every few minutes
+    try:
+        path = tmp_path / "auto.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False)
+    finally:
+        bpy.app.handlers.save_pre.extend(handlers)
+    assert b"ConJac Live" in path.read_bytes()
+    played.stop()
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+
+
+def test_undo_while_it_plays_and_after_it_has_ended(jelly):
+    bpy.ops.ed.undo_push(message="before")
+    played = play(jelly)
+    jelly.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    back = bpy.data.objects["Jelly"]
+    assert back.location.x == 0.0 and shape.find(back) is not None
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before)
+    played.stop()
+    bpy.ops.ed.redo()
+    assert shape.find(bpy.data.objects["Jelly"]) is None  # that step was made while it played
+
+
+def test_a_worker_that_is_killed_ends_it_with_a_sentence(jelly):
+    rest = rest_of(jelly)
+    played = play(jelly)
+    os.kill(played._worker.pid, signal.SIGKILL)
+    until = time.monotonic() + 20.0
+    while played.tick() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert played.failed and "ended by itself" in played.ended and "Jelly" in played.ended
+    np.testing.assert_array_equal(seen(jelly), rest)
+
+
+def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):
+    played = play(jelly)
+    jelly.data.vertices.add(1)
+    assert not played.tick()
+    assert played.ended == '"Jelly": its mesh has changed. Press Play Live again.'
+    assert shape.find(jelly) is None
+
+
+def test_edit_mode_ends_it_with_a_sentence(jelly):
+    played = play(jelly)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert not played.tick() and "it is in Edit Mode" in played.ended
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [one.name for one in jelly.modifiers] == []
+
+
+def test_an_object_that_is_deleted_ends_it_with_a_sentence(jelly):
+    played = play(jelly)
+    bpy.data.objects.remove(jelly)
+    assert not played.tick() and "was deleted" in played.ended
+    assert played._worker.exit_code is not None
+
+
+def test_a_hand_pulls_it(jelly):
+    played = play(jelly)
+    low = seen(jelly)
+    corner = int(np.argmin(low.sum(axis=1)))
+    place = np.array(jelly.matrix_world) @ [*low[corner], 1.0]
+    grab = played.take(place[:3])
+    played.pull(grab, place[:3] + [-0.1, 0.0, 0.0], harder=4.0)
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.5)
+    assert seen(jelly)[corner, 0] < low[corner, 0] - 0.03
+    played.let_go(grab)
+    assert played.grabs == {}
+
+
+def test_sliders_act_at_once(jelly):
+    played = play(jelly, 0.5)
+    soft = seen(jelly)[:, 2].min()
+    jelly.conjac.youngs_modulus = 1.0e6
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["settings"] == 1 and played.frame["time"] > before + 0.5)
+    assert seen(jelly)[:, 2].min() > soft + 0.001
+    bpy.context.scene.gravity[2] = 0.0
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.2)
+    assert played.frame["settings"] == 1  # gravity needs no new settings
+
+
+def test_what_is_pinned_follows_the_object_that_is_moved(jelly):
+    played = play(jelly)
+    rest = rest_of(jelly)
+    held = rest[:, 2] > 0.09
+    jelly.location = (0.3, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.3)
+    np.testing.assert_allclose(seen(jelly)[held], rest[held], atol=1e-4)
+
+
+def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    jelly.scale, jelly.rotation_euler = (2.0, 2.0, 2.0), (0.0, 0.0, 1.0)
+    bpy.context.view_layer.update()
+    rest = rest_of(jelly)
+    play(jelly, 0.1)
+    moved, held = seen(jelly), rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[held], rest[held], atol=1e-4)
+    assert 0.0005 < rest[:, 2].min() - moved[:, 2].min() < 0.1
+
+
+@pytest.mark.parametrize("kind, said", [("none", "not a ConJac soft body"), ("cloth", "cloth cannot be played live")])
+def test_what_cannot_be_played_is_refused(jelly, kind, said):
+    jelly.conjac.kind = kind if kind == "cloth" else jelly.conjac.kind
+    if kind == "none":
+        jelly.conjac.enabled = False
+    with pytest.raises(BadInput, match=said):
+        session.Played(jelly, bpy.context.scene)
+    assert session.playing == {}
+
+
+def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.live.performance import Performance
+
+    played = play(jelly)
+    played.record(True)
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.5)
+    played.record(False)
+    play_until(played, lambda: played.performed is not None)
+    path, frames = played.performed
+    played.stop()
+    assert frames >= 12 and path.exists()
+    kept = Performance(jelly, bpy.context.scene, path, frames)
+    assert kept.wait() == 0, kept.progress
+    assert not path.exists() and not jelly.conjac.use_scene_range and jelly.conjac.frame_end == frames
+    status = bake.status(jelly)
+    assert (status.state, status.done) == ("complete", frames), status
+    assert_plays(jelly, (1, frames // 2, frames))
+    assert np.ptp([seen_at(jelly, frame)[:, 2].min() for frame in range(1, frames + 1)]) > 1e-4
+    # a bake by the solver takes its place, which may be had again
+    jelly.conjac.frame_end = 3
+    assert jelly.conjac.bake() == 0
+
+
+def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):
+    from conjac.conjac_addon.live.performance import Performance
+    from conjac.solver.errors import NoSuchThing
+
+    with pytest.raises(NoSuchThing, match="performed is gone"):
+        Performance(jelly, bpy.context.scene, tmp_path / "gone.npz", 3)
+    assert jelly.conjac.use_scene_range
+
+
+def test_a_bake_ends_it_and_is_the_same_as_without(jelly):
+    bpy.context.scene.frame_end = 2
+    played = play(jelly)
+    assert jelly.conjac.bake() == 0 and played.ended == ""
+    assert [one.name for one in jelly.modifiers] == ["ConJac"]
+    baked = frames_of(jelly)
+    bpy.ops.conjac.free_bake()
+    assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
+
+
+def test_switching_the_extension_off_ends_it(jelly):
+    import conjac
+
+    played = play(jelly)
+    conjac.unregister()
+    assert played.ended == "" and [one.name for one in jelly.modifiers] == []
+    conjac.register()
+
+
+def test_the_key_is_free_in_blenders_own_keymap(jelly):
+    folder = Path(bpy.utils.system_resource("SCRIPTS"), "presets", "keyconfig", "keymap_data")
+    spec = importlib.util.spec_from_file_location("keymaps", folder / "blender_default.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    maps = {name: items["items"] for name, _, items in made.generate_keymaps(made.Params())}
+    taken = [(name, item[0]) for name, items in maps.items() for item in items if item[1] == live.KEY]
+    assert taken and not {name for name, _ in taken} & {"3D View", "Object Mode", "Weight Paint", "Pose", "Screen",
+                                                        "Window", "Frames", "User Interface"}, taken
+    own = bpy.context.window_manager.keyconfigs.addon
+    assert [item.idname for item in own.keymaps["3D View"].keymap_items] == [live.OPERATOR]

@@ -1,0 +1,106 @@
+"""What Blender and the live worker share: whole messages, the newest alone, whoever writes and reads when."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import BadInput
+from solver.live import board
+from solver.live.run import control
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WRITER = """
+import sys, time
+import numpy as np
+from pathlib import Path
+from solver.live import board
+with board.opened(Path(sys.argv[1])) as mine:
+    until = time.monotonic() + 3.0
+    frame, k = np.zeros(1, board.FRAME), 0
+    while time.monotonic() < until:
+        k += 1
+        frame["time"] = k
+        mine.show(frame, np.full((mine.vertices, 3), float(k)))
+"""
+
+
+def frame_at(time):
+    frame = np.zeros(1, board.FRAME)
+    frame["time"] = time
+    return frame
+
+
+def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
+    origin = np.array([100.0, -50.0, 3.0])
+    mine = board.made(tmp_path / "board", 5, origin)
+    with board.opened(tmp_path / "board") as theirs:
+        assert theirs.told() is None and mine.shown() is None
+        mine.tell(control(np.array([0.0, 0.0, -9.81]), settings=3))
+        told = theirs.told()
+        assert told["settings"][0] == 3 and told["run"][0] == 1 and told["gravity"][0, 2] == -9.81
+        assert theirs.told() is None  # it was read before
+        places = origin + np.arange(15.0).reshape(5, 3) / 7.0
+        theirs.show(frame_at(2.5), places)
+        frame, seen = mine.shown()
+        assert frame["time"][0] == 2.5 and seen.dtype == np.float32
+        np.testing.assert_allclose(seen + origin, places, atol=1e-6)
+        assert mine.shown() is None
+    mine.close()
+
+
+def test_who_reads_late_sees_the_newest_alone(tmp_path):
+    mine = board.made(tmp_path / "board", 2, np.zeros(3))
+    for k in range(7):
+        mine.show(frame_at(k), np.full((2, 3), float(k)))
+    frame, seen = mine.shown()
+    assert frame["time"][0] == 6.0 and (seen == 6.0).all() and mine.shown() is None
+    mine.close()
+
+
+def test_a_message_that_is_torn_is_not_taken(tmp_path):
+    mine = board.made(tmp_path / "board", 50, np.zeros(3))
+    mine.show(frame_at(1.0), np.ones((50, 3)))
+    _, body = mine.frame._copies[1]
+    body[100] ^= 1  # as of a writer that is in the middle of it
+    assert mine.shown() is None
+    body[100] ^= 1
+    assert (mine.shown()[1] == 1.0).all()
+    mine.close()
+
+
+def test_no_frame_is_ever_a_mixture_of_two_while_another_process_writes(tmp_path):
+    mine = board.made(tmp_path / "board", 20_000, np.zeros(3))
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "board")], cwd=ROOT)
+    seen, last = 0, 0.0
+    while writer.poll() is None:
+        found = mine.shown()
+        if found is None:
+            time.sleep(0.0005)
+            continue
+        frame, places = found
+        assert (places == frame["time"][0]).all() and frame["time"][0] > last
+        last, seen = frame["time"][0], seen + 1
+    assert writer.returncode == 0 and seen > 20
+    mine.close()
+
+
+@pytest.mark.parametrize("raw", [b"", b"x" * 500, None])
+def test_what_is_no_board_is_refused(tmp_path, raw):
+    path = tmp_path / "board"
+    if raw is not None:
+        path.write_bytes(raw)
+    with pytest.raises(BadInput, match="board"), board.opened(path):
+        pass
+
+
+def test_a_board_that_was_cut_short_is_refused(tmp_path):
+    board.made(tmp_path / "board", 10, np.zeros(3)).close()
+    whole = (tmp_path / "board").read_bytes()
+    (tmp_path / "board").write_bytes(whole[:-8])
+    with pytest.raises(BadInput, match="no board"), board.opened(tmp_path / "board"):
+        pass

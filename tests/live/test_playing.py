@@ -1,0 +1,202 @@
+"""A body that is played: it moves as the artist says, and in the same way wherever the clock is the same."""
+
+import json
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change
+
+from solver import catalogue
+from solver.errors import BadInput, ConJacError, StepFailed
+from solver.job.load import load
+from solver.live import board as boards
+from solver.live.clock import FixedClock
+from solver.live.engines.interface import Hold, Inputs
+from solver.live.run import Live, control, engine_of
+
+DOWN = np.array([0.0, 0.0, -9.81])
+SOLVED = {"integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"},
+          "method": {"kind": "vanilla", "params": {"beta": 1.0}}}
+
+
+def quiet(*_):
+    pass
+
+
+@pytest.fixture()
+def job(tmp_path):
+    """A soft box that hangs from its left end."""
+    return box_job(tmp_path / "job", end=1, step=1 / 48, motion=False, **SOLVED)
+
+
+class Window:
+    """Stands for Blender: a board, a body that is played on it and a clock that it moves."""
+
+    def __init__(self, key, job, path):
+        self.said, self.clock = [], FixedClock()
+        self.engine = engine_of(key, job, quiet)
+        self.start = self.engine.places
+        self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
+        self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
+
+    def play(self, seconds, told=None):
+        """Where all is afterwards, (n, 3) [m]."""
+        if told is not None:
+            self.board.tell(told)
+        for _ in range(round(48 * seconds)):
+            self.live.turn()
+            self.clock.wait(1 / 48)
+        self.live.turn()
+        self.frame, places = self.board.shown()
+        return places + self.board.origin
+
+
+@pytest.fixture(params=list(catalogue.family("live_engine")))
+def key(request):
+    """Of an engine."""
+    return request.param
+
+
+@pytest.fixture()
+def window(key, job, tmp_path):
+    return Window(key, job, tmp_path / "board")
+
+
+def test_nothing_moves_before_blender_has_said_where_it_is(window):
+    window.live.turn()
+    window.clock.wait(1.0)
+    window.live.turn()
+    assert window.board.shown() is None
+
+
+def test_it_sags_by_its_weight_and_floats_without(window):
+    low = window.play(0.2, control(DOWN))[:, 2].min()
+    assert low < window.start[:, 2].min() - 0.005
+    assert window.frame["time"][0] == pytest.approx(0.2, abs=0.03)
+
+
+def test_without_gravity_it_stays_as_it_is(window):
+    np.testing.assert_allclose(window.play(0.2, control(np.zeros(3))), window.start, atol=1e-6)
+
+
+def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
+    found = []
+    for name in ("one", "two"):
+        window = Window(key, job, tmp_path / name)
+        grab = Hold(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
+        window.play(0.2, control(DOWN, grabs=(grab,)))
+        found.append(window.play(0.3, control(DOWN)).tobytes())
+    assert found[0] == found[1]
+
+
+def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):
+    place = window.start[np.argmax(window.start[:, 0])]
+    hand = place + [0.0, 0.05, 0.05]
+    near = np.linalg.norm(window.start - place, axis=1) < 0.03
+    lacks = []
+    for strength in (0.2, 5.0):
+        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, place, hand, 0.0, strength),)))
+        lacks.append(np.linalg.norm((pulled - window.start)[near].mean(axis=0) - [0.0, 0.05, 0.05]))
+    assert lacks[0] < 0.05 and lacks[1] < 0.5 * lacks[0], lacks  # the wheel makes it stronger
+    window.play(0.5, control(np.zeros(3)))
+    middle = np.mean([window.play(1 / 48) for _ in range(96)], axis=0)
+    assert np.abs(middle - window.start).max() < 0.01  # it is let go, and swings about where it was
+
+
+def test_what_is_pinned_follows_the_object(window):
+    carrier = np.eye(4)
+    carrier[:3, 3] = 0.0, 0.3, 0.1
+    window.play(0.1, control(np.zeros(3)))
+    places = window.play(0.1, control(np.zeros(3), carrier))
+    held = window.start[:, 0] == 0.0
+    np.testing.assert_allclose(places[held], window.start[held] + carrier[:3, 3], atol=1e-6)
+
+
+def test_it_begins_where_the_object_is_now(window):
+    carrier = np.eye(4)
+    carrier[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    places = window.play(0.1, control(np.zeros(3), carrier))
+    np.testing.assert_allclose(places, window.start @ carrier[:3, :3].T, atol=1e-6)
+
+
+def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
+    before = window.play(0.5, control(DOWN))
+    change(job, "bodies.0.material.params.youngs_modulus", 2e7)
+    after = window.play(1 / 48, control(DOWN, settings=1))
+    assert window.frame["settings"][0] == 1
+    assert np.abs(after - before).max() < 0.02  # it did not jump
+    stiff = window.play(3.0)
+    assert np.abs(stiff - window.start).max() < 0.3 * np.abs(before - window.start).max()
+
+
+def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
+    engine = engine_of("modes", job, quiet)
+    ways = engine._body
+    change(job, "bodies.0.material.params.youngs_modulus", 5e4)
+    engine.change(load(job))
+    assert engine._body is ways  # nothing is found anew
+    anew = engine_of("modes", job, quiet)
+    for _ in range(24):
+        engine.step(0, Inputs(DOWN))
+        anew.step(0, Inputs(DOWN))
+    assert anew.places[:, 2].min() < -0.02
+    np.testing.assert_allclose(engine.places, anew.places, atol=2e-4)
+    change(job, "bodies.0.material.params.poisson_ratio", 0.2)
+    engine.change(load(job))
+    assert engine._body is not ways
+
+
+def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
+    window.play(0.1, control(DOWN))
+    change(job, "bodies.0.material.params.youngs_modulus", -1.0)
+    before = window.play(0.1, control(DOWN, settings=1))
+    assert len(window.said) == 1 and "youngs_modulus" in window.said[0], window.said
+    assert not np.array_equal(window.play(0.1), before)
+
+
+def test_every_effort_moves_it_about_as_far(key, job):
+    low = []
+    for effort in range(3):
+        engine = engine_of(key, job, quiet)
+        seconds = 0.0
+        while seconds < 0.2 - 1e-9:
+            engine.step(effort, Inputs(DOWN))
+            seconds += engine.efforts[effort].step
+        assert engine.restarts == 0
+        low.append(engine.places[:, 2].min())
+    assert low[1] == pytest.approx(low[0], rel=0.02)
+    assert 1.02 * low[0] < low[2] < 0.6 * low[0], low  # the longest steps are calmer
+
+
+def test_efforts_say_what_they_save_on(window):
+    assert [one.label for one in window.engine.efforts] == ["", "fewer iterations", "longer steps"]
+    assert window.engine.efforts[2].step == 2 * window.engine.efforts[0].step
+
+
+def test_what_cannot_go_on_begins_anew(window, monkeypatch):
+    window.play(0.2, control(DOWN))
+
+    def fails(*_):
+        raise StepFailed("the system matrix is not positive definite")
+
+    with monkeypatch.context() as broken:
+        moved = vars(window.engine).get("_world") or window.engine._body
+        for name in ("step", "rescue"):
+            broken.setattr(moved, name, fails, raising=False)
+        places = window.play(1 / 48)
+    np.testing.assert_allclose(places, window.start, atol=1e-6)
+    assert window.frame["restarts"][0] == 1 and "began anew" in window.said[0]
+    assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
+
+
+def test_two_bodies_are_refused(key, job):
+    scene = json.loads((job / "scene.json").read_text())
+    scene["bodies"].append(scene["bodies"][0] | {"name": "Other"})
+    (job / "scene.json").write_text(json.dumps(scene))
+    with pytest.raises(BadInput, match="one soft body"):
+        engine_of(key, job, quiet)
+
+
+def test_a_job_that_is_none_is_refused(key, tmp_path):
+    with pytest.raises(ConJacError):
+        engine_of(key, tmp_path / "nowhere", quiet)

@@ -1,0 +1,92 @@
+"""What is performed live is kept: frames at the scene's pace, in the cache of a job as if they were baked."""
+
+import numpy as np
+import pytest
+from small_jobs import write_job
+from test_playing import DOWN, Window, job  # noqa: F401
+
+from solver import cli
+from solver.frames.read import Cache
+from solver.job.arrays import read_npz
+from solver.live.board import PLAYED, RECORDED
+from solver.live.recording import Recording
+from solver.live.run import control
+
+
+def test_frames_stand_between_steps(tmp_path):
+    recording = Recording(24.0)
+    for k in range(11):
+        recording.add(3.0 + k / 60, np.full((2, 3), k / 60))
+    assert recording.frames == 5  # a sixth of a second
+    recording.save(tmp_path / "performed.npz")
+    places = read_npz(tmp_path / "performed.npz")["places"]
+    assert places.shape == (5, 2, 3) and places.dtype == np.float32
+    np.testing.assert_allclose(places[:, 0, 0], np.arange(5) / 24, atol=1e-6)
+
+
+def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
+    window, told = Window("world", job, tmp_path / "board"), []
+    window.live._kept = lambda path, frames: told.append((path, frames))
+    window.play(0.1, control(DOWN))
+    window.play(0.5, control(DOWN, run=RECORDED))
+    assert told == []
+    window.play(0.1, control(DOWN, run=PLAYED))
+    [(path, frames)] = told
+    places = read_npz(path)["places"]
+    assert frames == len(places) == 13  # half a second at 24 a second, and the first one
+    assert places[0, :, 2].min() > places[5, :, 2].min()  # it goes on sagging
+    window.play(0.2, control(DOWN, run=RECORDED))
+    window.play(0.1, control(DOWN))
+    assert len(told) == 2 and told[1][0] != path
+
+
+@pytest.fixture()
+def baked(tmp_path):
+    """A job whose object moves along x by 1 m a frame, and five frames of a performance in the world."""
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    triangles = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.int32)
+    to_object = np.tile(np.eye(4), (8, 1, 1))
+    to_object[:, 0, 3] = -np.arange(8)
+    surface = {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy",
+               "to_object": "arrays/to_object.npy"}
+    scene = {"version": 1, "name": "small", "time": {"start": 3, "end": 10, "fps": 24, "step": 1 / 48},
+             "bodies": [{"name": "Ear", "surface": surface}]}
+    folder = write_job(tmp_path / "job", scene, {"vertices": vertices, "triangles": triangles, "to_object": to_object})
+    recording = Recording(24.0)
+    for k in range(5):
+        recording.add(k / 24, vertices + [0.0, 0.0, k])
+    recording.save(tmp_path / "performed.npz")
+    return folder, tmp_path / "performed.npz", vertices
+
+
+def test_a_performance_is_a_bake_in_the_space_of_the_object(baked, capsys):
+    folder, performed, vertices = baked
+    assert cli.main(["record", str(folder), str(performed), "--json"], read_stdin=False) == 0
+    said = capsys.readouterr().out
+    assert '"frame": 7' in said
+    cache = Cache(folder / "cache")
+    assert cache.frames_done() == [3, 4, 5, 6, 7] and cache.manifest["runs"][0]["backend"] == "Play Live"
+    for k in range(5):
+        np.testing.assert_allclose(cache.frame(3 + k)["Ear"], vertices + [-k, 0.0, k], atol=1e-6)
+
+
+def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
+    folder, performed, _ = baked
+    assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 0
+    assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 2
+    assert "it was baked" in capsys.readouterr().err
+    assert cli.main(["record", str(folder), str(performed), "--replace"], read_stdin=False) == 0
+    assert len(Cache(folder / "cache").manifest["runs"]) == 1
+
+
+def test_what_is_no_performance_of_it_is_refused(baked, tmp_path, capsys):
+    folder, performed, vertices = baked
+    other = Recording(24.0)
+    other.add(0.0, np.zeros((7, 3)))
+    other.save(tmp_path / "other.npz")
+    (tmp_path / "text.npz").write_text("no")
+    for path, said in ((tmp_path / "other.npz", "has others"), (tmp_path / "text.npz", "nothing that was performed"),
+                       (tmp_path / "gone.npz", "nothing that was performed")):
+        assert cli.main(["record", str(folder), str(path)], read_stdin=False) == 2
+        assert said in capsys.readouterr().err
+    assert not (folder / "cache" / "frames").exists()

@@ -1,0 +1,129 @@
+"""Jobs whose method is Subspace: baked through the ordinary loop, beside a whole bake, and what is refused."""
+
+import numpy as np
+import pytest
+from small_jobs import box_job, change
+
+from solver import simulate
+from solver.errors import BadScene, Stopped
+from solver.frames.read import Cache
+from solver.job.load import load
+from solver.parts.modes.body import ReducedBody
+
+
+class Listening:
+    def __init__(self):
+        self.said = []
+
+    def log(self, text):
+        self.said.append(text)
+
+    def stage(self, *arguments):
+        self.said.append(arguments[-1])
+
+    def start(self, *arguments):
+        pass
+
+    frame = start
+
+
+def draft_job(folder, young=1e5, **scene):
+    scene = {"method": {"kind": "subspace", "params": {"subspace_weights": 8}},
+             "integrator": {"kind": "sdirk2"}, "cells": (8, 4, 4), "step": 1 / 48, **scene}
+    job = box_job(folder, **scene)
+    change(job, "bodies.0.material.params.youngs_modulus", young)
+    return job
+
+
+def baked(folder, **how):
+    """Vertices at each frame, (f, v, 3), and what was said."""
+    told = Listening()
+    simulate.bake(folder, told, **how)
+    cache = Cache(folder / "cache")
+    return np.stack([cache.vertices(k).astype(float) for k in load(folder).frames]), told.said
+
+
+def test_a_draft_swings_as_the_whole_bake_does(tmp_path):
+    draft, said = baked(draft_job(tmp_path / "draft"))
+    whole, _ = baked(draft_job(tmp_path / "whole", method={"kind": "vanilla"}, stage_solver={"kind": "newton_d"}))
+    moved = abs(whole - whole[0]).max()
+    assert moved > 0.03
+    assert abs(draft - whole).max() < 0.15 * moved
+    # pins are where they are led
+    pinned = whole[0][:, 0] == whole[0][:, 0].min()
+    assert abs(draft - whole)[:, pinned].max() < 1e-6
+    assert any("stand for 225 nodes and 768 tetrahedra; its first 5 wobbles are within" in text for text in said)
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "backward_euler"])
+def test_a_resumed_draft_is_the_same_to_the_last_bit(tmp_path, integrator, monkeypatch):
+    whole, _ = baked(draft_job(tmp_path / "whole", integrator={"kind": integrator}))
+    job = draft_job(tmp_path / "stopped", integrator={"kind": integrator})
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) > 35
+
+    with pytest.raises(Stopped):
+        simulate.bake(job, Listening(), stop=stop)
+    # its subspace is read from the job folder, not found again
+    monkeypatch.setattr(ReducedBody, "build", None)
+    again, _ = baked(job, resume=True)
+    assert (again == whole).all()
+
+
+def test_another_modulus_finds_its_subspace_anew(tmp_path):
+    job = draft_job(tmp_path / "job", end=3)
+    _, said = baked(job)
+    assert any("Finding its subspace" in text for text in said)
+    change(job, "bodies.0.material.params.youngs_modulus", 2e5)
+    _, said = baked(job)
+    assert any("Finding its subspace" in text for text in said)
+
+
+def test_a_draft_lies_on_a_ground_that_rises(tmp_path):
+    job = draft_job(tmp_path / "job", end=49, motion=False,
+                    ground={"point": [0, 0, -0.01], "normal": [0, 0, 1], "motion": "arrays/rising.npy",
+                            "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}})
+    np.save(job / "arrays" / "rising.npy", np.linspace([0, 0, -0.01], [0, 0, 0.05], 97))
+    change(job, "bodies.0.pin", {})
+    x, _ = baked(job)
+    lowest = x[:, :, 2].min(axis=1)
+    assert x[0][:, 2].min() == 0.0
+    assert lowest[-1] > 0.045 and (lowest > -0.02).all()
+
+
+def test_half_life_is_kept(tmp_path):
+    job = draft_job(tmp_path / "job", end=97, motion=False)
+    change(job, "bodies.0.wobble_half_life", 0.3)
+    x, said = baked(job)
+    assert any("loses its half in 0.3 s" in text for text in said)
+    tip = x[:, -1, 2] - x[-1, -1, 2]
+    swing = [abs(tip[k : k + 16]).max() for k in (8, 8 + 29)]  # 29 frames are four half-lives
+    assert swing[1] < 0.15 * swing[0]
+
+
+def test_muscles_of_a_draft_contract(tmp_path):
+    job = draft_job(tmp_path / "job", motion=False, gravity=[0, 0, 0])
+    np.save(job / "arrays" / "active.npy", np.linspace(0, 1, 49))
+    change(job, "bodies.0.fiber_material", {"kind": "afung", "params": {"fiber_modulus": 5e5}})
+    change(job, "bodies.0.fiber_field", {"kind": "straight", "params": {"fiber_x": 1, "fiber_y": 0, "fiber_z": 0}})
+    change(job, "bodies.0.fiber_activation", "arrays/active.npy")
+    x, _ = baked(job)
+    assert x[-1][:, 0].max() < 0.97 * x[0][:, 0].max()
+
+
+@pytest.mark.parametrize("path, value, said", [
+    ("integrator", {"kind": "siere"}, "Subspace is not stepped by SIERE"),
+    ("contact", {}, "touches nothing but the ground"),
+    ("bodies.0.pulls", [{"position": [0, 0, 0], "radius": 0.1}], "it knows no pulls"),
+    ("bodies.0.pins_yield", True, "its pins do not give way"),
+    ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot come apart"),
+    ("bodies.0.cloth", {}, "cloth has no weights"),
+])
+def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, said):
+    job = draft_job(tmp_path / "job", end=3)
+    change(job, path, value)
+    with pytest.raises(BadScene, match=said):
+        load(job)
