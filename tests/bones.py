@@ -7,8 +7,8 @@ import scipy.linalg
 from jointed import flown
 
 from solver.coordinates.attached import Bodies
+from solver.parts.coupled_stage import CoupledStage
 from solver.parts.stage import NodeStage, Stage
-from solver.parts.together import Together
 from solver.state import State
 from solver.world.ground_friction import friction_impulses, remember
 
@@ -181,8 +181,8 @@ def carried_step(world, bones, state, joints, h):
     at = bones.bodies(joints)
     state = replace(state, carrier_motion=world.coordinates.attached.carrier_motion(at))
     asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=world.beta)
-    together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
-                        replace(asked, u_hat=joints.u), kept)
+    together = CoupledStage(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
+                            replace(asked, u_hat=joints.u), kept)
     cut, rates = len(state.u), together.solve()
     found = friction_impulses(world, together, together.stage, rates[:cut], state.memory)
     if found is not None:

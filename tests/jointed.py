@@ -55,7 +55,7 @@ class Dense:
     def effort(self, u):
         return self.push - self.stiff @ u
 
-    besides = None
+    other_rows = None
 
     def in_loops(self):
         return None

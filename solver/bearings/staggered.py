@@ -16,7 +16,7 @@ from .interface import FrictionAnswer, PosedJoints, free_directions
 
 
 @dataclass(frozen=True)
-class Besides:
+class OtherRows:
     """What holds and touches bodies besides joints. The c contacts rub along two rows each."""
 
     loops: Rows
@@ -36,7 +36,7 @@ class PosedBodies(PosedJoints, Protocol):
         """S⁻¹ of impulses on bodies, (n, 6, c)."""
 
     @property
-    def besides(self) -> Besides | None:
+    def other_rows(self) -> OtherRows | None:
         """Loops and contacts; None without."""
 
 
@@ -73,7 +73,7 @@ class Staggered:
         free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        inside, besides = bearings.tangents, posed.besides
+        inside, besides = bearings.tangents, posed.other_rows
         beta = np.zeros(len(friction.rows))
         if guess is not None and len(guess) == inside:
             beta[:inside] = guess
@@ -132,8 +132,8 @@ class Staggered:
             low.append(np.full(held.shape[1], -np.inf))
             soft.append(np.full(held.shape[1], REGULARISATION * np.trace(held.T @ bearings.weight[i] @ held) / 6.0))
         target = np.zeros(sum(len(table) for table in tables))
-        if posed.besides is not None:
-            for rows, least in ((posed.besides.loops, -np.inf), (posed.besides.contacts, 0.0)):
+        if posed.other_rows is not None:
+            for rows, least in ((posed.other_rows.loops, -np.inf), (posed.other_rows.contacts, 0.0)):
                 tables.append(_on_bodies(rows, len(posed.parent)))
                 low.append(np.full(len(rows), least))
                 soft.append(_softened(rows, bearings))
@@ -147,8 +147,8 @@ class Staggered:
             np.trace(group.tangent @ bearings.weight[group.body] @ np.swapaxes(group.tangent, 1, 2), axis1=1, axis2=2)
             / group.tangent.shape[1], group.tangent.shape[1]) for group in bearings.groups]
         target = np.zeros(sum(len(table) for table in tables))
-        if posed.besides is not None:
-            along = posed.besides.along
+        if posed.other_rows is not None:
+            along = posed.other_rows.along
             tables.append(_on_bodies(along, len(posed.parent)))
             soft.append(_softened(along, bearings))
             target = np.concatenate([target, along.target])

@@ -17,10 +17,10 @@ from ..parts.joints.jointed import Constraints
 from ..state import Vec
 from ..world.constraints import MechanismConstraints
 from ..world.joints_with_friction import JointsWithFriction
-from .placed import Placed
+from .positions import WorldPositions
 
 
-def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+def rubbing_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
                outside: MechanismConstraints | None) -> Constraints | None:
     """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none rubs.
 
@@ -43,7 +43,7 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                               bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
-def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+def _bearings(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
               outside: MechanismConstraints | None) -> list[Bearing]:
     made: list[Bearing] = []
     number = 0

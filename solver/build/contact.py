@@ -17,7 +17,7 @@ from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
-from ..parts.eol.swollen import is_closed
+from ..parts.eol.offset_surface import is_closed
 from ..state import CarrierMotion, Index, Vec
 from .fields import Prepared
 from .obstacles import Obstacles

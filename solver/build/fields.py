@@ -15,7 +15,7 @@ from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
 from ..state import Index, Mask, Vec
-from .matter import Matter
+from .material_data import MaterialData
 from .volumes import Stage
 
 #: how many edges of tetrahedra a vertex may be outside of them before it is told: a mesh rides a little beside them
@@ -63,7 +63,7 @@ class Prepared:
         """How far its skin keeps from others [m]; None where that follows from its edges."""
         return None
 
-    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""
         from .tetrahedra import matter_of  # its kernels are compiled where something moves
 

@@ -108,11 +108,11 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
     mechanisms. Raises a ConJacError that names one and the field."""
     if not sharp:
         return []
-    from .among import Around
-    from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
-    from .sharp_cloth import together as sheets_of
+    from .cloth_interfaces import ClothSurroundings
+    from .eol_cloth import sharp_cloth  # its kernels are compiled where something slides
+    from .eol_cloth import together as sheets_of
 
-    around = Around(job, soft, together, rigid)
+    around = ClothSurroundings(job, soft, together, rigid)
     meetings: list[CoupledInterface] = []
     for one in sheets_of(job, sharp):
         part, meeting = sharp_cloth(job, one, len(parts), around)
@@ -137,10 +137,10 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     if rigid is None:
         return SoftPart(assemble(job, prepared, reshaped=reshaped))
     from ..world.flesh_on_bones import FleshOnBones
+    from .attached_nodes import AttachedCoordinates
+    from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
-    from .riders import RiderCoordinates
     from .rigid_skins import skins_of
-    from .yielding_pins import anchors_of, without_pins
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
@@ -149,6 +149,6 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     held = [without_pins(one) for one in prepared] if touches else prepared
-    riding = RiderCoordinates(held, rigid, by_body, obstacles.rides)
+    riding = AttachedCoordinates(held, rigid, by_body, obstacles.rides)
     part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])

@@ -52,9 +52,9 @@ class Solution:
     """Rates under all rows, and the rows' impulses."""
 
     u: Vec  #: (m,)
-    held: Vec  #: (r,)
-    pushed: Vec  #: (p,)
-    rubbed: Vec  #: along the rows of `Rubbed`, (2 k,)
+    bilateral: Vec  #: (r,)
+    unilateral: Vec  #: (p,)
+    friction: Vec  #: along the rows of `Rubbed`, (2 k,)
     passes: int  #: of contact and friction
     #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
     off: Vec | None = None

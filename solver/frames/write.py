@@ -44,7 +44,7 @@ from .layout import (
 from .read import Cache
 
 if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
+    from ..embedding.sheets import SheetRecord
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -191,7 +191,7 @@ class FrameStore:
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
 
-    def sheets(self, frame: int, told: Mapping[int, SheetTold]) -> None:
+    def sheets(self, frame: int, told: Mapping[int, SheetRecord]) -> None:
         """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.
 
         Raises CacheUnwritable.

@@ -12,7 +12,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.conjac.swing import turned
+from ..parts.conjac.modes_of_step import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage
 from ..state import Index, State, Vec

@@ -132,7 +132,7 @@ class PosedNodes(Touched, Protocol):
         """The same. led: what carries nodes does there."""
 
 
-class Firm:
+class NoQuasistatic:
     """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
 
     @property
@@ -160,7 +160,7 @@ class Sleeping(Protocol):
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
         """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
 
-    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+    def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
         """Liveliness of each [1/s], and whether it is awake, 1 or 0, (m,)."""
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,

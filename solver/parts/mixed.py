@@ -19,15 +19,15 @@ from ..assembly.linearised import Linearised
 from ..contact.laws.static_friction import StaticFriction
 from ..linear.interface import LinearSolver
 from ..state import CarrierMotion, Vec
-from .apart import Apart, Member, PosedApart, Share
+from .block_condensation import BlockCondensation, BlockSlice, Member, PosedBlocks
 from .interface import Evaluate, Mesh, PosedNodes, PositionInertia
 from .stage import NodeStage
 
 
-class MixedMethods(Apart):
+class MixedMethods(BlockCondensation):
     """A condensation of all of them."""
 
-    def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:
+    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
         """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
         super().__init__(mesh, shares)
         self.linear = linear
@@ -130,7 +130,7 @@ class _Inertia:
 
 
 @dataclass(frozen=True)
-class PosedMixed(PosedApart):
+class PosedMixed(PosedBlocks):
     """A stage of all of them, each with the others where they stand."""
 
     @property

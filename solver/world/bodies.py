@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding.bind import Embedding
-from ..embedding.pinned import HeldVertices
+from ..embedding.pinned import PinnedVertices
 from ..state import Index, Vec
 
 
@@ -21,7 +21,7 @@ class BodyInWorld:
     size: float  #: rest diagonal [m]
     embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
-    held: HeldVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
+    held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
 
     def output(self, x: Vec, frame: int) -> Vec:

@@ -18,7 +18,7 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import AHEAD, ConstraintAnswer, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.jointed import DRIVE_LEAD, ConstraintSolution, LinearizationPoint, PosedTree, Unsettled
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT, REFLECTING
 
@@ -53,25 +53,25 @@ class ConstraintRows:
 
     def on_bodies(self, solution: Solution, bodies: int) -> Vec:
         """Return impulses of rows on bodies, in their frames, (n, 6)."""
-        out = self.contacts.wrenches(solution.pushed[:len(self.contacts)], bodies)
-        self.along.wrenches(solution.rubbed, bodies, out)
+        out = self.contacts.wrenches(solution.unilateral[:len(self.contacts)], bodies)
+        self.along.wrenches(solution.friction, bodies, out)
         if len(self.limits):
             first = len(self.contacts)
-            self.limits.wrenches(solution.pushed[first:first + len(self.limits)], bodies, out)
-        return self.loops.wrenches(solution.held[:len(self.loops)], bodies, out)
+            self.limits.wrenches(solution.unilateral[first:first + len(self.limits)], bodies, out)
+        return self.loops.wrenches(solution.bilateral[:len(self.loops)], bodies, out)
 
     def on_rates(self, solution: Solution, rates: int) -> Vec:
         """Return generalised impulses of drives and of limits except ball limits, (m,)."""
         out = self.effort(solution, rates)
         if len(self.limits):
             first, of_rates = len(self.contacts), self.limits.rate >= 0
-            impulse = self.limits.rate_factor * solution.pushed[first:first + len(self.limits)]
+            impulse = self.limits.rate_factor * solution.unilateral[first:first + len(self.limits)]
             np.add.at(out, self.limits.rate[of_rates], impulse[of_rates])
         return out
 
     def active(self, solution: Solution) -> Index:
         """Return names of the active contacts and limits, (k, 3)."""
-        active: Index = self.names[solution.pushed[:len(self.names)] > 0.0]
+        active: Index = self.names[solution.unilateral[:len(self.names)] > 0.0]
         return active
 
     def unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
@@ -93,9 +93,9 @@ class ConstraintRows:
     def effort(self, solution: Solution, rates: int) -> Vec:
         """Return generalised impulses of drives, (m,)."""
         out = np.zeros(rates)
-        out[self.drives.rate] = solution.held[len(self.loops):]
+        out[self.drives.rate] = solution.bilateral[len(self.loops):]
         if len(self.limited):
-            out[self.limited.rate] += solution.pushed[len(self.contacts) + len(self.limits):]
+            out[self.limited.rate] += solution.unilateral[len(self.contacts) + len(self.limits):]
         return out
 
 
@@ -178,8 +178,8 @@ class MechanismConstraints:
         if self.drives is not None:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
-            if AHEAD in lin.memory:
-                drives = replace(drives, target=drives.target + lin.memory[AHEAD][-1, drives.rate])
+            if DRIVE_LEAD in lin.memory:
+                drives = replace(drives, target=drives.target + lin.memory[DRIVE_LEAD][-1, drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         bilateral = BilateralRows(self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
                     _stacked(loops.compliance, drives.compliance))
@@ -216,12 +216,12 @@ class MechanismConstraints:
         return ConstraintRows(loops, drives, contacts, along, limits, limited, np.concatenate(names), split_targets,
                               bilateral, unilateral, FrictionRows(T, along.target, friction))
 
-    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates and impulses that satisfy all rows, from the unconstrained rates, (m,). Raises StepFailed."""
         outside = self.rows(posed)
         if self.drives is None and outside.is_empty:
             self.active = NOTHING
-            return ConstraintAnswer(free)
+            return ConstraintSolution(free)
         try:
             external = External(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
         except ValueError as failure:
@@ -230,7 +230,7 @@ class MechanismConstraints:
         return self.recorded(posed, outside, solution, outside.position_correction(external, free, solution))
 
     def recorded(self, posed: PosedTree, outside: ConstraintRows, solution: Solution,
-                 position_correction: Vec | None) -> ConstraintAnswer:
+                 position_correction: Vec | None) -> ConstraintSolution:
         """Return a solution in the form that the posed stage and the state keep. position_correction: of positions
         alone, (m,)."""
         self.active = outside.active(solution)
@@ -238,8 +238,8 @@ class MechanismConstraints:
         if self.drives is not None:
             memory = {EFFORT: outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)}
         worst = outside.unsettled(solution, posed.lin.posture)
-        return ConstraintAnswer(solution.u, outside.on_bodies(solution, self.tree.count), memory,
-                                () if worst is None else (CONTACTS,), worst, position_correction)
+        return ConstraintSolution(solution.u, outside.on_bodies(solution, self.tree.count), memory,
+                                  () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """Return the state with loops closed and drives at their targets. Raises StepFailed."""

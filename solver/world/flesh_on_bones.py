@@ -21,13 +21,13 @@ from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, neare
 from ..nonlinear.intersection_free import BLOCKED_REMEDY
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.conjac.balanced_together import BalancedTogether, BodyPositions
+from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
+from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
-from ..parts.joints.flown import flown_since, stepped
-from ..parts.joints.jointed import AHEAD
+from ..parts.joints.jointed import DRIVE_LEAD
+from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
-from ..parts.together import MovedOn, Together
 from ..state import CarrierMotion, Index, State, Vec
 from .free_bones import FreeBones
 from .ground_friction import finish_linear_stage, remember, with_ground_friction
@@ -44,7 +44,7 @@ JOINTS = "joints/"  #: prefix of the joints' memory within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
 
 
-class FleshOnBones(Attachment, System[Together]):
+class FleshOnBones(Attachment, System[CoupledStage]):
     """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system.
 
     To an integrator it is one system with the coordinates of both, q̇ = u. Its state joins theirs: within a step the
@@ -58,7 +58,7 @@ class FleshOnBones(Attachment, System[Together]):
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
-        self._posed: Together | None = None  #: on the last factor, for stages with the same matrix
+        self._posed: CoupledStage | None = None  #: on the last factor, for stages with the same matrix
         self._changes = Anderson(DEPTH)  #: of iterations on it
         self._whole: Full | None = None  #: all free nodes as unknowns, for quasistatic bodies in contact
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
@@ -140,16 +140,16 @@ class FleshOnBones(Attachment, System[Together]):
         soft = replace(soft, carrier_motion=self.carrier_motion(joints))
         finished = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         if self.soft.largest_step(solved, finished) < 1.0:
-            earlier = before.memory.get(JOINTS + AHEAD, np.zeros((0, self.jointed.unknowns)))
+            earlier = before.memory.get(JOINTS + DRIVE_LEAD, np.zeros((0, self.jointed.unknowns)))
             if drive_errors.any() and len(earlier) + 1 < MAX_TRIES:
                 predicted = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
-                return replace(before, memory={**before.memory, JOINTS + AHEAD: predicted}), False
+                return replace(before, memory={**before.memory, JOINTS + DRIVE_LEAD: predicted}), False
             by = float(np.abs(finished - solved).max())
             raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
                              f"it{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
-        memory = {key: value for key, value in joints.memory.items() if key != AHEAD}
+        memory = {key: value for key, value in joints.memory.items() if key != DRIVE_LEAD}
         return self.merged([soft, replace(joints, memory=memory)]), True
 
     # the integrators' protocol
@@ -164,7 +164,7 @@ class FleshOnBones(Attachment, System[Together]):
         raise BadScene("flesh that hangs on bones has its weight on them, so neither accelerates by itself: only a "
                        "stage of both knows how", "Use an integrator that begins with no accelerations, such as SDIRK2")
 
-    def keep_spin(self, before: State, after: State, h: float, posed: Together) -> State:
+    def keep_spin(self, before: State, after: State, h: float, posed: CoupledStage) -> State:
         """Return the end of a step with the angular momentum of free bodies before it, with bones or without."""
         damped = posed.lin.damped
         start, end = self.parted(before), self.parted(after)
@@ -176,7 +176,7 @@ class FleshOnBones(Attachment, System[Together]):
     def _free_bones(self) -> FreeBones:
         return FreeBones(self.soft, self.jointed)
 
-    def pose(self, at: State, stage: Stage, time: float | None = None) -> Together:
+    def pose(self, at: State, stage: Stage, time: float | None = None) -> CoupledStage:
         """Linearise and factor the stage of both at a state. time: of D. Raises StepFailed."""
         soft, joints = self._split(at)
         carried_velocities: Vec | None = None
@@ -188,7 +188,7 @@ class FleshOnBones(Attachment, System[Together]):
         lin = self.soft.linearise(replace(soft, carrier_motion=self._flesh.attached.carrier_motion(bodies)), time)
         of_flesh, of_joints = self._stages(stage)
         try:
-            return Together(self.soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints, carried_velocities)
+            return CoupledStage(self.soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints, carried_velocities)
         except NotPositiveDefinite as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
 
@@ -203,7 +203,7 @@ class FleshOnBones(Attachment, System[Together]):
         return (NodeStage.of(stage.part(slice(cut), slice(cut)), self._flesh),
                 stage.part(slice(cut, None), slice(cut, None)))
 
-    def finish_linear_stage(self, posed: Together, stage: Stage, start: State, is_last: bool = True) -> State:
+    def finish_linear_stage(self, posed: CoupledStage, stage: Stage, start: State, is_last: bool = True) -> State:
         """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the
         step's end.
 
@@ -244,16 +244,16 @@ class FleshOnBones(Attachment, System[Together]):
 
         frictions: list[StencilForce] = []  # of surfaces, with the present normal forces
 
-        def pose_at(q: Vec, u: Vec, project: bool = True) -> Together:
+        def pose_at(q: Vec, u: Vec, project: bool = True) -> CoupledStage:
             where, at, _, x, v = self._at_coordinates(q, u, of_flesh, joints)
             lin = replace(self.soft.linearise_at(x, v, stage.time, project, frictions), damped=damped,
                           memory=soft.memory)
-            self._posed = posed = Together(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints,
-                                           carried_velocities)
+            self._posed = posed = CoupledStage(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints,
+                                               carried_velocities)
             self._factored = self.soft.linear.factored
             return posed
 
-        def on_last_factor(q: Vec, u: Vec) -> MovedOn | None:
+        def on_last_factor(q: Vec, u: Vec) -> RelinearisedStage | None:
             posed = self._posed
             if posed is None or self.soft.linear.factored != self._factored or not posed.stage.shares(of_flesh):
                 return None
@@ -344,15 +344,15 @@ class FleshOnBones(Attachment, System[Together]):
             force = self.soft.evaluate(x, stage.time, frictions)[0]
             return BodyPositions(where, at, at.carrying(where.u), y, force), x
 
-        def pose_at(q: Vec, u: Vec, project: bool) -> BalancedTogether:
+        def pose_at(q: Vec, u: Vec, project: bool) -> CoupledQuasistatic:
             here, x = at_coordinates(q, u)
 
             def lin_at(project: bool) -> Linearised:
                 return replace(self.soft.linearise_at(x, here.positions, stage.time, project, frictions), damped=damped)
 
-            return BalancedTogether(whole, inertia, self._skeleton, here, lin_at, project, of_flesh, of_joints)
+            return CoupledQuasistatic(whole, inertia, self._skeleton, here, lin_at, project, of_flesh, of_joints)
 
-        def slope_at(posed: BalancedTogether, q: Vec, u: Vec) -> float:
+        def slope_at(posed: CoupledQuasistatic, q: Vec, u: Vec) -> float:
             return posed.slope(at_coordinates(q, u)[0])
 
         after = BoundedQuasistatic(pose_at, slope_at, self._surroundings(stage, start, frictions), stage, start,

@@ -28,7 +28,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..state import State, Vec
 
 if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
+    from ..embedding.sheets import SheetRecord
 
 
 class Subsystem(ABC):
@@ -150,7 +150,7 @@ class Part(Subsystem):
         """Return names of its bodies whose topology changes from frame to frame: remeshed cloth."""
         return []
 
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+    def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
         """Return the meshes of those at this frame, by their index among `bodies`."""
         return {}
 

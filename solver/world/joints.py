@@ -12,17 +12,17 @@ import numpy as np
 
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
-from ..integrators.backward_euler import Struck
+from ..integrators.backward_euler import ImpactEuler
 from ..integrators.interface import Integrator, P, System
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import EXTERNAL_FORCE
-from ..parts.joints.flown import FLOWN, stepped
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.last_twist import LAST_TWIST, stepped
 from ..parts.joints.leap_step import CentredStep, LeapStep
 from ..parts.joints.leapfrog import half_step_rates
-from ..parts.joints.leaps import Leaps
+from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.joints.tree_step import TreeStep
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
@@ -88,9 +88,9 @@ class Joints(Part, System[PosedTree]):
         return (CentredStep if self._centred else LeapStep)(self.condensation)
 
     @cached_property
-    def _leapfrog(self) -> Leaps:
+    def _leapfrog(self) -> LeapfrogSteps:
         """Return the operations of leapfrog beyond posing stages."""
-        return Leaps(self.condensation)
+        return LeapfrogSteps(self.condensation)
 
     @cached_property
     def _momentum(self) -> Momentum:
@@ -104,7 +104,7 @@ class Joints(Part, System[PosedTree]):
     def _centred(self) -> bool:
         """Whether forces other than weight act in steps with reflected momentum."""
         jointed = self.condensation
-        return self._momentum is Momentum.REFLECTED and not jointed.rubs and not jointed.only_weight({})
+        return self._momentum is Momentum.REFLECTED and not jointed.has_friction and not jointed.only_weight({})
 
     @cached_property
     def _fits_kernel(self) -> bool:
@@ -150,11 +150,11 @@ class Joints(Part, System[PosedTree]):
     @property
     def mechanisms(self) -> list[dict[str, object]]:
         """Return the entries of the manifest."""
-        told, first = [], 0
+        entries, first = [], 0
         for one in self.mechanisms_in_world:
-            told.append(one.plain(first))
+            entries.append(one.plain(first))
             first += len(one.bodies)
-        return told
+        return entries
 
     @property
     def backend(self) -> str:
@@ -251,7 +251,7 @@ class Joints(Part, System[PosedTree]):
         if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
             return
         try:
-            taken, brought = self._leapfrog.braked(self.linearise(state), h, self._momentum)
+            taken, brought = self._leapfrog.dissipated(self.linearise(state), h, self._momentum)
         except StepFailed:
             return  # the step itself reports the cause
         self._energy_lost, self._energy_seen = self._energy_lost + taken, self._energy_seen + h * brought
@@ -275,10 +275,11 @@ class Joints(Part, System[PosedTree]):
                 memory[ACTIVE_CONTACTS] = constraints.active.astype(float)
             after = replace(after, memory=memory)
             closed = constraints.close(after, posed)
-            memory.pop(FLOWN, None)
-            if posed.stage.base is None and isolated and (closed is not after or posed.held.owed is not None):
+            memory.pop(LAST_TWIST, None)
+            if posed.stage.base is None and isolated and (closed is not after
+                                                          or posed.held.position_correction is not None):
                 # projection and separation of overlaps move bodies without changing their momentum
-                memory[FLOWN] = posed.flown()
+                memory[LAST_TWIST] = posed.flown()
             after = replace(closed, memory=memory)
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
@@ -311,7 +312,7 @@ class Joints(Part, System[PosedTree]):
         if self.impacts == impacts or integrator.order == 1:
             return after
         memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
-        return Struck({}).step(system, replace(state, memory=memory), h)
+        return ImpactEuler({}).step(system, replace(state, memory=memory), h)
 
     def _refuse_blow_up(self, after: State) -> None:
         # sums of squares bound every entry and take a microsecond; only if they fail is each checked

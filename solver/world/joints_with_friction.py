@@ -12,10 +12,10 @@ from ..bearings.bearings import Bearings
 from ..bearings.bisp import efforts
 from ..bearings.interface import JointFriction
 from ..bearings.kernels import add_lines
-from ..bearings.staggered import Besides
+from ..bearings.staggered import OtherRows
 from ..constraints.external import External, Solution
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintAnswer, PosedTree
+from ..parts.joints.jointed import ConstraintSolution, PosedTree
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .joints import BEARINGS
@@ -84,17 +84,17 @@ class StageRows:
         if self._on_a is None:
             self._on_a = np.ascontiguousarray(loops.wrench[:, :1])
         out = np.zeros((int(loops.owner[-1]) + 1, 6))
-        add_lines(loops.owner, self.solution.held[:len(loops), None], self._on_a, 1.0, out)
+        add_lines(loops.owner, self.solution.bilateral[:len(loops), None], self._on_a, 1.0, out)
         return out
 
     _on_a: Vec | None = None  #: the loops' wrenches on their bodies a, (r, 1, 6)
 
     @property
-    def besides(self) -> Besides | None:
+    def other_rows(self) -> OtherRows | None:
         """Return loops and contacts, for laws that separate the bodies."""
         outside = self.outside
-        return None if outside is None else Besides(outside.loops, outside.contacts, outside.along,
-                                                    outside.friction.friction)
+        return None if outside is None else OtherRows(outside.loops, outside.contacts, outside.along,
+                                                      outside.friction.friction)
 
     @property
     def momentum(self) -> Vec:
@@ -145,7 +145,7 @@ class JointsWithFriction(MechanismConstraints):
     iterations: int = field(default=0, init=False)  #: of quadratic programs
     unsettled: int = field(default=0, init=False)  #: stages whose sweeps did not converge
 
-    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates and impulses with friction, from the unconstrained rates, (m,). Raises StepFailed."""
         rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed))
         fraction = posed.stage.a * posed.stage.h
@@ -157,7 +157,7 @@ class JointsWithFriction(MechanismConstraints):
         memory: Mapping[str, Vec] = {FRICTION: result.impulse / fraction}
         unsettled = () if result.converged else (BEARINGS,)
         if rows.outside is None or rows.solution is None:
-            return ConstraintAnswer(result.u, memory=memory, unsettled=unsettled, tolerance=RATES_TOLERANCE)
+            return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=RATES_TOLERANCE)
         held = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
         return replace(held, rates=result.u, memory={**held.memory, **memory},
                        unsettled=(*held.unsettled, *unsettled), tolerance=RATES_TOLERANCE)

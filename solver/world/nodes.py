@@ -404,7 +404,7 @@ class Nodes(SoftBodies, Part):
         sleep = self.condensation.sleep
         if sleep is None:
             return None
-        level, up = sleep.told(state.memory)
+        level, up = sleep.activity(state.memory)
         owner = np.searchsorted([body.nodes.stop for body in self.bodies_in_world], sleep.nodes, side="right")
         values: Vec = np.stack([owner.astype(float), level, up])
         return values

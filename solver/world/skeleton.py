@@ -9,7 +9,7 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..parts.interface import ReducedOnRates
-from ..parts.joints.jointed import OfFlesh, PosedTree
+from ..parts.joints.jointed import AttachedLoads, PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
@@ -59,7 +59,7 @@ class Skeleton:
     def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
         """Linearise the stage at a state, with bodies `at`, and add G and g of the soft bodies. Raises StepFailed.
         [Thesis 3.6]"""
-        flesh = OfFlesh(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
+        flesh = AttachedLoads(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
         return PosedSkeleton(self._world.condensation.pose(self._world.linearise(state), stage, flesh), at, self._unit)
 
 

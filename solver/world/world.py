@@ -17,7 +17,7 @@ from .interface import Attachment, Part, Subsystem
 from .layout import Layout
 
 if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
+    from ..embedding.sheets import SheetRecord
 
 
 class World:
@@ -194,7 +194,7 @@ class World:
         """Return names of the bodies whose topology changes from frame to frame."""
         return [name for part in self.parts for name in part.sheet_names]
 
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
+    def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
         """Return the meshes of those at this frame, by their index among `bodies`."""
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
         return {numbers[k, number]: sheet for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state)))

@@ -9,7 +9,7 @@ from sheets import grid
 
 from solver.build.world import build
 from solver.job.load import load
-from solver.parts.eol.fabric import Assembler
+from solver.parts.eol.eol_elements import Assembler
 from solver.simulate import advance
 
 H, THICK, WIDE, SMALL, DENSITY = 1 / 96, 1e-3, 0.4, 0.15, 0.15

@@ -11,9 +11,9 @@ from matrix import crossed, some
 from solver.coordinates.attached import Attached
 from solver.coordinates.patches import Patch, mean_and_turn
 from solver.coordinates.prescribed import Motion
+from solver.parts.coupled_stage import CoupledStage
 from solver.parts.nodes.full import Full
 from solver.parts.stage import NodeStage, Stage
-from solver.parts.together import Together
 from solver.world.ground_friction import FORCE
 
 Y = np.array([0.0, 1.0, 0.0])
@@ -70,7 +70,7 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     lin = world.linearise(state)
     stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, beta=world.condensation.beta)
     of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, beta=world.beta)
-    together = Together(world, chain, at, lin, stage, joints, of_joints)
+    together = CoupledStage(world, chain, at, lin, stage, joints, of_joints)
     together.solve()
     nodes = world.coordinates.free[[0, 7, 20]]
     impulses = np.random.default_rng(2).normal(size=(3, 3))

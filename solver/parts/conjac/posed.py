@@ -23,8 +23,8 @@ from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, Stage
 from .compliance import compliance, untouched_compliance
-from .following import Following
 from .prescribed_response import PrescribedResponse
+from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
 
 TRIALS = 4  #: lengths of one further correction, each half of the last
@@ -82,7 +82,7 @@ class Condensed(Protocol):
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
 
-    def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
+    def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
         """How quasistatic rows balance at other stiffness and forces, on a new factor."""
 
     def load(self, posed: PosedConJac) -> PosedConJac:
@@ -107,7 +107,7 @@ class PosedConJac:
     stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
-    here: Following  #: on the factor, with all that touches
+    here: QuasistaticMotion  #: on the factor, with all that touches
     velocities: Vec  #: V, how velocities follow the reduced unknowns, (3 (q + k), r)
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]

@@ -64,7 +64,7 @@ class Sleep:
         count = len(self.liveliness.nodes)
         return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
 
-    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+    def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
         """Liveliness [1/s], (m,), and whether awake, 1 or 0, (m,), of each dynamic node."""
         # who dozes may still turn out to be needed
         return self.liveliness.past(memory), (memory[AWAKE] > 0.0).astype(float)

@@ -14,7 +14,7 @@ from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import CarrierMotion, Index, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh
+from ..interface import Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic
 from ..loads import Loads
 from ..stage import NodeStage, Stage
 from .own import OwnInertia
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PosedFull(Firm):
+class PosedFull(NoQuasistatic):
     """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
