@@ -76,7 +76,7 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
     for law in laws:
         for name in TIMED:
             delattr(law, name)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
             "factors": round((part.factored - factors) / steps, 2), "halved": len(halved),
             "pairs": sum(len(law.active_pairs(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
@@ -96,7 +96,7 @@ def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
         for contact in (False, True):
             part = touching.folded_mat(folder / f"{run}{contact}", H, contact)
             state = part.initial_state()
-            upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
+            upper = part.coordinates.positions(state.q, 0.0)[part.coordinates.free, 2] > 0.0
             state.u.reshape(-1, 3)[upper, 2] -= 0.2
             which = "with" if contact else "without"
             rows[which] = quicker(rows.get(which), stepped(part, state, STEPS["self"])[1])

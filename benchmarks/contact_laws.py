@@ -101,7 +101,7 @@ def mat(folder: Path) -> tuple[Nodes, State]:
     """Its upper half on the way down."""
     part = touching.folded_mat(folder, H, True)
     state = part.initial_state()
-    upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
+    upper = part.coordinates.positions(state.q, 0.0)[part.coordinates.free, 2] > 0.0
     state.u.reshape(-1, 3)[upper, 2] -= 0.2
     return part, state
 
@@ -130,7 +130,7 @@ def main() -> None:
                 except ConJacError as failure:
                     rows[label] = {"gave up": str(failure)}
                     continue
-                told = part.touched(state)
+                told = part.contact_forces(state)
                 assert told is not None
                 row["nearest_mm"] = round(1e3 * float(told[:, 6].min(initial=np.inf)), 6)
                 rows[label] = quicker(rows.get(label), row)

@@ -145,7 +145,7 @@ def seen(world: Nodes, timeline: Timeline) -> tuple[list[np.ndarray], State, int
     state, halved, out = world.initial_state(), Halved(), []
     for frame in range(timeline.start + 1, timeline.end + 1):
         state = advance_frame(world, state, timeline, frame, halved=halved)
-        out.append(world.coordinates.place(state.q, state.time))
+        out.append(world.coordinates.positions(state.q, state.time))
     return out, state, len(halved)
 
 
@@ -176,7 +176,7 @@ def sunk(nodes: np.ndarray, tets: np.ndarray) -> float:
     state = world.initial_state()
     for frame in range(SETTLING):
         state = advance_frame(world, state, Timeline(0, SETTLING, FPS, 1.0 / FPS, 10), frame + 1)
-    lowest = float(world.coordinates.place(state.q, state.time)[:, 2].min())
+    lowest = float(world.coordinates.positions(state.q, state.time)[:, 2].min())
     return -lowest / float(np.ptp(nodes[:, 2]))
 
 

@@ -56,7 +56,7 @@ def swing(key: str, params: dict[str, float], rest: float) -> tuple[np.ndarray, 
     energies = np.full(STEPS + 1, np.nan)
     began = time.perf_counter()
     for i in range(STEPS + 1):
-        energies[i] = potential(world, world.coordinates.place(state.q, state.time)) - rest
+        energies[i] = potential(world, world.coordinates.positions(state.q, state.time)) - rest
         try:
             state = replace(world.step(state, H), time=(i + 1) * H)
         except StepFailed as failure:

@@ -34,7 +34,7 @@ GENTLE = 0.35  #: of the dragon's pull
 FROM, TO = 0.6, 1.0  #: seconds after it is let go over which what is left is a mean
 TIGHT: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
 
-Look = Callable[[Nodes, State], Any]
+FeatureContacts = Callable[[Nodes, State], Any]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Watched:
     scene: Scene
     integrator: str  #: of the truth
     step: float  #: of the truth [s]
-    look: Callable[[Scene], Look]
+    look: Callable[[Scene], FeatureContacts]
     measure: Callable[[np.ndarray, float], float]  #: from what is seen, and when it is let go as a share of the time
     seen: str
     wobble: Callable[[np.ndarray], float] | None = None  #: what else is told of what is seen [J]
@@ -57,9 +57,9 @@ class Watched:
         return self.measure(seen, self.scene.let_go / self.seconds)
 
 
-def energy(scene: Scene) -> Look:
+def energy(scene: Scene) -> FeatureContacts:
     world = scene.world("vanilla")
-    x = world.coordinates.place(world.initial_state().q, scene.let_go)
+    x = world.coordinates.positions(world.initial_state().q, scene.let_go)
     rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.let_go)
     visible = plucked.Visible(world, rest)
     return lambda _, state: visible.of(state)

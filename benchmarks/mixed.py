@@ -100,7 +100,7 @@ def drops(stage_solver: Any, steps: int = STEPS) -> np.ndarray:
     tip, state, out = int(np.argmax(world.rest @ [1.0, 0.1, 0.1])), world.initial_state(), []
     for _ in range(steps):
         state = world.step(state, H)
-        out.append(world.coordinates.place(state.q, state.time)[tip, 2] - world.rest[tip, 2])
+        out.append(world.coordinates.positions(state.q, state.time)[tip, 2] - world.rest[tip, 2])
     return np.array(out)
 
 
@@ -172,7 +172,7 @@ def over_energy() -> dict[str, Row]:
 
 
 def energy(world: Nodes, state: State) -> float:
-    x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+    x, v = world.coordinates.positions(state.q, state.time), world.velocity(state)
     return world.evaluate(x, state.time)[1] + 0.5 * float(np.vdot(world.mass[:, None] * v, v))
 
 

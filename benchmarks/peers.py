@@ -118,7 +118,7 @@ class Ruler:
     def __init__(self, part: Nodes, start: Vec) -> None:
         """start: (b, n, 3) [m]."""
         self._surfaces, self._start = part.contacts[0].surfaces, start  # type: ignore[attr-defined]
-        self._crate = part.coordinates.place(part.initial_state().q, 0.0)[start.shape[0] * start.shape[1]:]
+        self._crate = part.coordinates.positions(part.initial_state().q, 0.0)[start.shape[0] * start.shape[1]:]
         faces = self._surfaces.nodes[self._surfaces.triangles]
         self._triangles = faces[(faces < start.shape[1]).all(axis=1)]
 
@@ -144,7 +144,7 @@ def ours(folder: Path, state: State, ruler: Ruler, count: int) -> Row:
         now, places, told = state, [], []
         for _ in range(number):
             now, row = stepped(part, now, 1, H)
-            places.append(part.coordinates.place(now.q, now.time)[:nodes])
+            places.append(part.coordinates.positions(now.q, now.time)[:nodes])
             told.append(row)
         return np.array(places), told
 
@@ -202,7 +202,7 @@ def main() -> None:
         state, _ = stepped(part, part.initial_state(), FALLEN, H)
         nodes, tets = ducks.duck()
         count = COUNT * len(nodes)
-        x, rest = (part.coordinates.place(one.q, 0.0)[:count].reshape(COUNT, -1, 3)
+        x, rest = (part.coordinates.positions(one.q, 0.0)[:count].reshape(COUNT, -1, 3)
                    for one in (state, part.initial_state()))
         ruler = Ruler(part, x)
         scene = {"rest": rest, "x": x, "v": part.velocity(state)[:count].reshape(x.shape),

@@ -104,7 +104,7 @@ def one(width: int, method: str, linear: str, poisson: float, steps: int) -> dic
     return {"tets": 24 * width**3, "nodes": len(world.rest), "built_s": {k: round(v, 2) for k, v in built.items()},
             "first_s": round(rows[0]["step"] / 1e3, 3), "step_s": median.pop("step"), "parts_s": median,
             "iterations": iterations, "peak_gb": round(own_peak() * 2**20 / 1e9, 2),
-            "tip": [float(a) for a in world.coordinates.place(state.q, state.time)[-1]]}
+            "tip": [float(a) for a in world.coordinates.positions(state.q, state.time)[-1]]}
 
 
 def in_own_process(*arguments: Any) -> dict[str, Any]:

@@ -35,10 +35,10 @@ from solver.coordinates.prescribed import Still
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.parts.eol.cloth import Cloth
-from solver.parts.eol.fabric import Fabric
+from solver.parts.eol.eol_elements import EolElements
+from solver.parts.eol.feature_contacts import FeatureContacts
+from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.sliding_cloth import SlidingCloth
-from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.touching import Look
 from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -50,18 +50,18 @@ STRETCH = {"stretch_warp": 1000.0, "stretch_weft": 1000.0, "shear": 300.0, "pois
 SCENES = {"EDGE (EOL)": (28, True), "LO-RES (EOL)": (7, True), "LO-RES (reg.)": (11, False)}
 
 
-def solid(name: str, x: Vec, sides: Index) -> Things:
+def solid(name: str, x: Vec, sides: Index) -> FeatureObstacles:
     """One closed surface that cloth without thickness touches without friction. x: (n, 3) [m], sides: (t, 3)."""
-    return Things([Thing(name, Still(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
+    return FeatureObstacles([Obstacle(name, Still(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
 
 
-def box() -> Things:
+def box() -> FeatureObstacles:
     """What the cloth lies on: its top is z = 0."""
     low, high = np.array([-1.0, -1.0, -1.0]), np.array([EDGE, 1.0, 0.0])
     return solid("Box", low + CORNERS * (high - low), np.array(SIDES, np.int32))
 
 
-def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
+def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
     """A cloth of so many cells a side at rest over what it touches; wide: what of it is left along the edge [m]."""
     vertices, triangles = square(cells)
     triangles = triangles[(np.abs(vertices[triangles, 1]) < 0.5 * wide + 1e-9).all(axis=1)]
@@ -69,8 +69,8 @@ def scene(cells: int, sharp: bool, things: Things, wide: float = 1.0) -> tuple[S
     vertices, triangles = vertices[kept], flat.reshape(-1, 3).astype(np.int32)
     x = vertices + [0.0, 0.0, OUT]
     mesh = SheetMesh.at_rest(x, vertices[:, :2], triangles)
-    cotton = Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
-                    lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
+    cotton = EolElements(lambda sheet: CorotatedMembrane(sheet, STRETCH),
+                         lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells
     steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), things, RemeshLimits.of(mesh, 1e-3),
                          Sizing(0.35 * longest, longest), lambda time: np.zeros((0, 3)), sharp=sharp)
@@ -83,8 +83,8 @@ def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[Non
     kept = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
             (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
     functions = [getattr(file, name) for file, name, _ in kept]
-    looked = Look.rows
-    Look.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
+    looked = FeatureContacts.rows
+    FeatureContacts.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
     for (file, name, key), function in zip(kept, functions):
         setattr(file, name, clocked(spent, key, function))
     solves = steps._solving
@@ -93,7 +93,7 @@ def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[Non
     try:
         yield
     finally:
-        Look.rows = looked  # type: ignore[method-assign]
+        FeatureContacts.rows = looked  # type: ignore[method-assign]
         for (file, name, _), function in zip(kept, functions):
             setattr(file, name, function)
 

@@ -35,7 +35,7 @@ from examples_blend import addon, build
 from solver.build.world import build as build_world
 from solver.job.load import load
 from solver.simulate import Halved, Timeline, advance
-from solver.world.sharp_cloth import SharpCloth
+from solver.world.eol_cloth import EolCloth
 from solver.world.world import World
 
 NAMES = ("edge", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth", "towel", "cloak")
@@ -52,7 +52,7 @@ def world_of(name: str, folder: Path) -> tuple[World, Timeline]:
     return build_world(job, lambda *_: None)[0], Timeline.of(job.scene.time)
 
 
-def measured(part: SharpCloth, world: World, timeline: Timeline) -> dict[str, Any]:
+def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]:
     """A row of the table: of a cloth of that world, by itself where it meets nothing in there."""
     whole = world if part.steps.is_felt else part
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
@@ -72,7 +72,8 @@ def measured(part: SharpCloth, world: World, timeline: Timeline) -> dict[str, An
     return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 1),
             "longest_ms": round(1e3 * max(times)), **{f"{key}_%": round(100 * value / took, 1)
                                                       for key, value in spent.items()}, "steps": count,
-            "halved": len(halved), "substeps": part.steps.told.substeps, "factorizations": part.steps.told.factored}
+            "halved": len(halved), "substeps": part.steps.step_log.substeps,
+            "factorizations": part.steps.step_log.factored}
 
 
 def main() -> None:
@@ -85,7 +86,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.names or NAMES:
             world, timeline = world_of(name, Path(folder))
-            cloths = [part for part in world.parts if isinstance(part, SharpCloth)]
+            cloths = [part for part in world.parts if isinstance(part, EolCloth)]
             threads.configure(1)
             for part in cloths:
                 row, theirs = measured(part, world, timeline), PAPER.get(f"{name.upper()} (EOL)", (None, None))

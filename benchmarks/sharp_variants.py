@@ -48,8 +48,8 @@ from solver.contact.find.features import Features
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, OnFeatures, cone
+from solver.parts.eol.obstacles import FeatureObstacles, ObstacleMotion
 from solver.parts.eol.sliding_cloth import SlidingCloth
-from solver.parts.eol.things import Things, ThingsInStep
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh
@@ -63,7 +63,7 @@ BEGUN = {(False, False): "", (True, False): ", begun bent", (False, True): ", he
 NAMES = ("reg.", "irreg.", "non-conf.", "conf.", CONE, "EOL")
 
 
-def blade() -> Things:
+def blade() -> FeatureObstacles:
     """A prism with one sharp edge along Y, at the origin, and sides that go down steeply from it."""
     half, deep = 1.2 * np.tan(BLADE), 1.2
     x = np.array([[a, y, z] for y in (-1.0, 1.0) for a, z in ((-half, -deep), (half, -deep), (0.0, 0.0))])
@@ -75,7 +75,7 @@ def blade() -> Things:
 class Scene:
     """A cloth over one edge along Y at height 0."""
 
-    things: Callable[[], Things]
+    things: Callable[[], FeatureObstacles]
     at: float  #: the edge's place along X [m]
     sides: Vec  #: outward normals of the side that the cloth runs from and of that which it runs to, (2, 3)
     across: int | None  #: cells of the cloth along the edge, None for as many as the other way
@@ -115,7 +115,7 @@ class Lagrangian(SlidingCloth):
     conforms: bool = False
     stays: bool = False  #: vertices on the edge stay its own until they lift off, else they are found anew
 
-    def _remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         if self.conforms:
             cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
             mesh = cloth.mesh

@@ -78,7 +78,7 @@ def main() -> None:
     places = nodes[pattern.order]
     for _ in range(TURNS):
         pairs = every[rng.choice(len(every), PAIRS, replace=False)]
-        times["pattern"].append(spent(lambda pairs=pairs: pattern.meet(pairs)))
+        times["pattern"].append(spent(lambda pairs=pairs: pattern.update_pairs(pairs)))
         times["analysis"].append(spent(lambda: linear.follow(matrix)))
         pattern.gather(blocks, still, -(H**2), mass, pairs)
         linear.factor(matrix, places)  # the first one on a new pattern takes room

@@ -113,7 +113,7 @@ def of_dragon() -> tuple[list[Claim], dict[str, Any]]:
     state = world.initial_state()
     for _ in range(20):
         state = world.step(state, 0.3)
-    whole = float((world.coordinates.place(state.q, state.time) - nodes)[:, 2].mean())
+    whole = float((world.coordinates.positions(state.q, state.time) - nodes)[:, 2].mean())
     snh = catalogue.find("material", "stable_neo_hookean").load()
     material = Substance.of(snh, 1000.0, youngs_modulus=3e4, poisson_ratio=0.4)
     body = ReducedBody.build(tets, nodes, material, [pins],

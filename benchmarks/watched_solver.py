@@ -26,38 +26,38 @@ class Watch:
     """What is told of a bake, frame by frame."""
 
     def __init__(self) -> None:
-        self.told: dict[str, Any] = {"frames": 0, "steps": 0, "halved": 0, "shortest_s": None, "calmed": 0,
-                                     "linearised": 0, "most_pairs": 0, "clearance": None, "crossing": [],
-                                     **dict.fromkeys(CLOCKS, 0.0)}
+        self.step_log: dict[str, Any] = {"frames": 0, "steps": 0, "halved": 0, "shortest_s": None, "calmed": 0,
+                                         "linearised": 0, "most_pairs": 0, "clearance": None, "crossing": [],
+                                         **dict.fromkeys(CLOCKS, 0.0)}
         self._worlds: list[Any] = []  #: a cut makes a new one, which counts anew
 
     def advanced(self, world: Any, timeline: Any, halved: Any, spent: dict[str, float]) -> None:
         """A frame was stepped."""
         count, h = step_size(timeline.fps, timeline.step)
-        self.told["steps"] += count
-        self.told["halved"] += len(halved)
-        self.told["shortest_s"] = min([self.told["shortest_s"] or h, *(tried / 2 for tried, _ in halved)])
+        self.step_log["steps"] += count
+        self.step_log["halved"] += len(halved)
+        self.step_log["shortest_s"] = min([self.step_log["shortest_s"] or h, *(tried / 2 for tried, _ in halved)])
         for key, seconds in spent.items():
-            self.told[key] += seconds
+            self.step_log[key] += seconds
         if not any(world is one for one in self._worlds):
             self._worlds.append(world)
         said = [sentence for one in self._worlds for sentence in one.summary]
         for key, pattern in (("calmed", CALMED), ("linearised", LINEARISED)):
-            self.told[key] = sum(int(found[1]) for sentence in said if (found := pattern.search(sentence)))
+            self.step_log[key] = sum(int(found[1]) for sentence in said if (found := pattern.search(sentence)))
 
     def look(self, world: Any, state: Any, frame: int) -> None:
         """At the skins of the tetrahedra, and of what they meet, in a frame."""
-        self.told["frames"] += 1
+        self.step_log["frames"] += 1
         for part, mine in zip(world.parts, world.parted(state)):
             for law in getattr(part, "contacts", ()):
-                x = part.coordinates.place(mine.q, mine.time, mine.led)
+                x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
                 near = law.contact_forces(x)[:, -1]  # before the exact test: the step's own answer to the same question
-                self.told["most_pairs"] = max(self.told["most_pairs"], len(near))
-                farthest = [] if self.told["clearance"] is None else [self.told["clearance"]]
+                self.step_log["most_pairs"] = max(self.step_log["most_pairs"], len(near))
+                farthest = [] if self.step_log["clearance"] is None else [self.step_log["clearance"]]
                 if len(near) or farthest:
-                    self.told["clearance"] = float(min([*near, *farthest]))
+                    self.step_log["clearance"] = float(min([*near, *farthest]))
                 if crossing(law, x):
-                    self.told["crossing"].append(frame)
+                    self.step_log["crossing"].append(frame)
 
 
 def crossing(law: Any, x: Any) -> bool:

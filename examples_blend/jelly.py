@@ -95,7 +95,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     law, scene = soft.contacts[0], bpy.context.scene
     if isinstance(law, Embedded):
         raise ValueError("what touches is the mesh of some body, and the skin of the tetrahedra of others")
-    start, corners, nodes = soft.coordinates.place(state.q, 0.0, state.led), {}, {}
+    start, corners, nodes = soft.coordinates.positions(state.q, 0.0, state.carrier_motion), {}, {}
     for body in soft.bodies_in_world:
         skin = law.surfaces.nodes
         nodes[body.name] = skin[(skin >= body.nodes.start) & (skin < body.nodes.stop)]
@@ -103,7 +103,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     riders = riding(job, soft.bodies_in_world[-1].nodes.stop)
     nearest = float(np.max(law.activation))
     for frame in frames:
-        x = soft.coordinates.place(state.q, (frame - scene.frame_start) / stage.FPS, state.led)
+        x = soft.coordinates.positions(state.q, (frame - scene.frame_start) / stage.FPS, state.carrier_motion)
         for name, skin in nodes.items():
             vertices, weights = corners[name]
             x[skin] = np.einsum("kc,kci->ki", weights, played(name, frame)[vertices])

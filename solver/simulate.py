@@ -261,7 +261,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     try:
         after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
         if halvings:
-            world.refuse_haste(after, h)
+            world.check_step_size(after, h)
         return after
     except StepFailed as failure:
         if halvings == 0:
@@ -335,7 +335,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         origins = Origins(job)
         store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
                     mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names,
-                    wobbles=world.wobbles)
+                    wobbles=world.fundamental_hertz)
 
         timeline = Timeline.of(job.scene.time, wanted[-1])
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])

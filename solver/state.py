@@ -14,7 +14,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Led:
+class CarrierMotion:
     """What the points do that a part's nodes ride on."""
 
     positions: Vec  #: [m], (a, 3)
@@ -29,4 +29,5 @@ class State:
     q: Vec  #: coordinates, (m_q,): node positions [m], node-major
     u: Vec  #: their rates, (m,): the *full* velocity of the last step [m/s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
-    led: Led | None = None  #: of a part's own state, where something carries nodes of it; no snapshot has it
+    #: of a part's own state, where something carries nodes of it; no snapshot has it
+    carrier_motion: CarrierMotion | None = None

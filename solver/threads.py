@@ -1,7 +1,7 @@
 """The one place that decides who may use how many threads, and where compiled kernels are kept.
 
-Kernels run on Python threads (`share`), BLAS and CHOLMOD on one (`one_thread`). numba's own parallel loops would bring
-OpenMP back and take LLVM twice as long to compile.
+Kernels run on Python threads (`parallel_for`), BLAS and CHOLMOD on one (`one_thread`). numba's own parallel loops would
+bring OpenMP back and take LLVM twice as long to compile.
 
 Import this module before numpy, numba, scipy and scikit-sparse: variables that they read when they load are set.
 """
@@ -137,7 +137,7 @@ def count() -> int:
     return _count or configure(None)
 
 
-def share(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
+def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
     """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread.
 
     Whichever thread is free takes the next few; a kernel writes each piece in a place of its own, so the answer does

@@ -88,7 +88,7 @@ def settled(world, most, h=1 / 120, state=None, moves=1e-12):
 
 
 def positions(world, state):
-    return world.coordinates.place(state.q, state.time)
+    return world.coordinates.positions(state.q, state.time)
 
 
 def nearest(nodes, point):

@@ -7,8 +7,8 @@ import scipy.linalg
 from jointed import flown
 
 from solver.coordinates.attached import Bodies
+from solver.parts.coupled_stage import CoupledStage
 from solver.parts.stage import NodeStage, Stage
-from solver.parts.together import Together
 from solver.state import State
 from solver.world.ground_friction import friction_impulses, remember
 
@@ -179,16 +179,17 @@ def carried_step(world, bones, state, joints, h):
     earlier = bones.earlier(joints, h)
     kept = world.coordinates.attached.velocities(earlier.E, earlier.twist)
     at = bones.bodies(joints)
-    state = replace(state, led=world.coordinates.attached.led(at))
+    state = replace(state, carrier_motion=world.coordinates.attached.carrier_motion(at))
     asked = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=world.beta)
-    together = Together(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
-                        replace(asked, u_hat=joints.u), kept)
+    together = CoupledStage(world, bones, at, world.linearise(state), NodeStage.of(asked, world.coordinates), joints,
+                            replace(asked, u_hat=joints.u), kept)
     cut, rates = len(state.u), together.solve()
     found = friction_impulses(world, together, together.stage, rates[:cut], state.memory)
     if found is not None:
         together = together.under(found.impulses)
         rates = together.solve()
     u, after = rates[:cut], bones.advance(joints, rates[cut:], h)
-    led = world.coordinates.attached.led(bones.bodies(after))
-    q = together.posed.relax(state.q + h * (u + together.posed.correction(u)), u, world.evaluate, led=led)
-    return remember(State(asked.time, q, u, state.memory, led), together.stage, found), after
+    carrier_motion = world.coordinates.attached.carrier_motion(bones.bodies(after))
+    q = together.posed.relax(state.q + h * (u + together.posed.correction(u)), u, world.evaluate,
+                              carrier_motion=carrier_motion)
+    return remember(State(asked.time, q, u, state.memory, carrier_motion), together.stage, found), after

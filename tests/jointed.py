@@ -55,12 +55,12 @@ class Dense:
     def effort(self, u):
         return self.push - self.stiff @ u
 
-    besides = None
+    other_rows = None
 
     def in_loops(self):
         return None
 
-    def free_answer(self, wrench):
+    def free_response(self, wrench):
         """Joint springs are not in it: for trees without them."""
         return np.linalg.solve(self.tree.inertia, wrench)
 

@@ -15,7 +15,7 @@ import numpy as np
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.meshing.winding import winding_numbers
-from solver.parts.eol.swollen import is_closed
+from solver.parts.eol.offset_surface import is_closed
 
 CUT = 4  #: of each edge: places of a triangle that are looked at
 SHARES = np.array([[i, j, CUT - i - j] for i in range(CUT + 1) for j in range(CUT + 1 - i)]) / CUT

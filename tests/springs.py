@@ -53,7 +53,7 @@ class Springs:
     def rescue(self, state, h, failure):
         raise failure
 
-    def refuse_haste(self, after, h):
+    def check_step_size(self, after, h):
         pass
 
     def deformation(self, before, after):
@@ -65,7 +65,7 @@ class Springs:
     def longest(self, state):
         return np.zeros(len(self.bodies))
 
-    def touched(self, state):
+    def contact_forces(self, state):
         return None
 
     def liveliness(self, state):

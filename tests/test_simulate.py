@@ -184,11 +184,11 @@ def test_shortest_steps_that_are_taken_in_vain_become_longer(tmp_path):
 
 def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
     """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
-    class Rough(Springs):
+    class ReducedPrecision(Springs):
         def deformation(self, before, after):
             return (8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time)
 
-    world, said = Rough(), []
+    world, said = ReducedPrecision(), []
     line = replace(timeline(21), largest_deformation=0.5)
     simulate(world, line, store_of(tmp_path, world), log=said.append)
     steps = np.array([h for _, h in world.steps]) * 96

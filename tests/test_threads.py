@@ -275,7 +275,7 @@ def test_each_piece_of_shared_work_is_done_once(count, pieces, monkeypatch):
     try:
         assert threads.configure(None) == count
         done = []
-        threads.share(lambda start, stop, into: into.extend(range(start, stop)), pieces, done)
+        threads.parallel_for(lambda start, stop, into: into.extend(range(start, stop)), pieces, done)
         assert sorted(done) == list(range(pieces))
 
         def fails(start, stop):
@@ -283,7 +283,7 @@ def test_each_piece_of_shared_work_is_done_once(count, pieces, monkeypatch):
 
         if pieces:
             with pytest.raises(ZeroDivisionError):
-                threads.share(fails, pieces)
+                threads.parallel_for(fails, pieces)
     finally:
         monkeypatch.undo()
         threads.configure(None)

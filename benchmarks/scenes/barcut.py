@@ -83,7 +83,7 @@ def row(cells: tuple[int, int, int] = CELLS) -> dict[str, Any]:
                 spent.append(1e3 * (time.perf_counter() - began))
         ms.append(float(np.median(spent)))
     body = cast(Nodes, world.parts[0])
-    x, speed = body.coordinates.place(state.q, state.time), np.linalg.norm(body.velocity(state), axis=1)
+    x, speed = body.coordinates.positions(state.q, state.time), np.linalg.norm(body.velocity(state), axis=1)
     parts, piece_of = face_parts(body.tets)
     pieces = [np.unique(body.tets[piece_of == number]) for number in range(parts)]
     pieces.sort(key=lambda piece: float(x[piece, 0].mean()))

@@ -132,7 +132,7 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
         began = time.perf_counter()
         state = replace(world.step(state, H), time=(i + 1) * H)
         spent.append(time.perf_counter() - began)
-        xs.append(world.coordinates.place(state.q, state.time))
+        xs.append(world.coordinates.positions(state.q, state.time))
         if watched is not None and watched.last is not None:
             rubbing = watched.last
             way = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H

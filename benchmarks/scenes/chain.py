@@ -25,7 +25,7 @@ from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
 from solver.state import State
 from solver.world.joints import Joints
-from solver.world.rubbing import RubbingJoints
+from solver.world.joints_with_friction import JointsWithFriction
 
 LINKS, LENGTH, WIDTH = 10, 0.1, 0.02  #: [m]
 MU, RADIUS, PIN = 0.6, 0.008, 0.03
@@ -132,7 +132,7 @@ def beside_staggered(links: int = LINKS, seconds: tuple[float, ...] = (0.1, 0.5,
 
 def _rubbing(kind: str, agreement: float, links: int, one_sided: bool) -> Joints:
     built = world(links=links, law={"kind": kind, "params": {"agreement": agreement}})
-    assert isinstance(built.constraints, RubbingJoints)
+    assert isinstance(built.constraints, JointsWithFriction)
     law = cast(Any, built.constraints.law)
     law.passes = MOST
     if kind == "staggered":
@@ -161,8 +161,8 @@ def bisp_beside_printed() -> tuple[list[Claim], dict[str, Any]]:
 def count(built: Joints) -> np.ndarray:
     """Stages, passes, iterations and stages that did not settle, so far."""
     law = built.constraints
-    assert isinstance(law, RubbingJoints)
-    return np.array([law.stages, law.passes, law.iterations, law.unsettled], dtype=float)
+    assert isinstance(law, JointsWithFriction)
+    return np.array([law.stages, law.sweeps, law.iterations, law.unsettled], dtype=float)
 
 
 def plot(path: Path) -> None:

@@ -41,7 +41,7 @@ def motion(method: str, count: int, params: dict[str, float], kept: Path) -> tup
         for i in range(round(one.seconds / H) + 1):
             kinetic.append(energies(world, state, rest)[0])
             if any(abs(i * H - moment) < 0.5 * H for moment in MOMENTS):
-                seen.append(world.coordinates.place(state.q, state.time))
+                seen.append(world.coordinates.positions(state.q, state.time))
             state = replace(world.step(state, H), time=(i + 1) * H)
         kept.parent.mkdir(parents=True, exist_ok=True)
         np.savez(kept, seen=np.array(seen), kinetic=np.array(kinetic))

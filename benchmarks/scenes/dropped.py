@@ -34,14 +34,14 @@ def scene() -> Scene:
 
 def height(world: Nodes, state: State) -> float:
     """Of its middle [m]."""
-    x = world.coordinates.place(state.q, state.time)
+    x = world.coordinates.positions(state.q, state.time)
     return float(world.mass @ x[:, 2] / world.mass.sum())
 
 
 def seen(world: Nodes, state: State) -> tuple[float, float]:
     """Of its middle the height [m]; and its wobble, elastic energy and that of velocities which no rigid motion is
     [J]: what is in the air has no other besides its fall and its turn."""
-    x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+    x, v = world.coordinates.positions(state.q, state.time), world.velocity(state)
     middle = world.mass @ x / world.mass.sum()
     unstrained = world.rest + middle - world.mass @ world.rest / world.mass.sum()
     elastic = world.evaluate(x, state.time)[1] - world.evaluate(unstrained, state.time)[1]

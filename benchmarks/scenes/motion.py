@@ -52,14 +52,14 @@ def energies(world: Nodes, state: State, rest: float) -> tuple[float, float]:
     """Kinetic energy, and all of it above that of rest [J]."""
     v = world.velocity(state)
     kinetic = 0.5 * float(world.mass @ np.einsum("na,na->n", v, v))
-    x = world.coordinates.place(state.q, state.time)
+    x = world.coordinates.positions(state.q, state.time)
     return kinetic, kinetic + world.evaluate(x, state.time)[1] - rest
 
 
 def rest_energy(scene: Scene) -> float:
     """Potential energy in balance, after all prescribed motion [J]."""
     world = scene.world("vanilla")
-    x = in_balance(world, world.coordinates.place(world.initial_state().q, scene.let_go), time=scene.let_go)
+    x = in_balance(world, world.coordinates.positions(world.initial_state().q, scene.let_go), time=scene.let_go)
     return world.evaluate(x, scene.let_go)[1]
 
 

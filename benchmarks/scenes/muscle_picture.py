@@ -27,7 +27,7 @@ def frames(arm: muscle.Arm) -> list[tuple[float, np.ndarray, np.ndarray]]:
         if any(abs(k * H - moment) < 1e-9 for moment in MOMENTS):
             soft, flesh = world.parted(state)[0], world.parts[0]
             active = rises[min(round(k * H * muscle.FPS * muscle.SAMPLES), len(rises) - 1)]
-            found.append((float(active), flesh.coordinates.place(soft.q, soft.time), world.poses(state)["pose"]))
+            found.append((float(active), flesh.coordinates.positions(soft.q, soft.time), world.poses(state)["pose"]))
         state = world.step(state, H)
     return found
 

@@ -50,7 +50,7 @@ def flown(law: str, step: float) -> tuple[Nodes, State]:
 
 def edge(part: Nodes, state: State) -> np.ndarray:
     """Where the middle of the box's lower left edge is, beside where it would be if there were no table, (3,) [m]."""
-    x = part.coordinates.place(state.q, state.time)[: (CELLS + 1) ** 3]
+    x = part.coordinates.positions(state.q, state.time)[: (CELLS + 1) ** 3]
     rest = part.rest[: len(x)]
     left_below = (rest[:, 0] < 1e-9) & (rest[:, 2] < HEIGHT + 1e-9)
     there: np.ndarray = (x - rest)[left_below].mean(axis=0) - state.time * np.array([SPEED, 0.0, -SPEED])
@@ -69,7 +69,7 @@ def draw() -> None:
         axis.fill([-0.16, 0.0, 0.0, -0.16], [-0.11, -0.11, 0.0, 0.0], color="0.72")
         for step, colour in ((SECONDS, "tab:red"), (SECONDS / 8, "tab:blue")):
             part, state = flown(law, step)
-            x = part.coordinates.place(state.q, state.time)
+            x = part.coordinates.positions(state.q, state.time)
             outline = _outline(part)
             if colour == "tab:red":
                 axis.plot(*part.rest[outline][:, [0, 2]].T, color="0.4", linestyle=":", label="at the start")

@@ -23,7 +23,7 @@ CLAIMED = "1 correction"  #: the fewest that do; the rows have what more of them
 
 def left(world: Nodes, q: np.ndarray, time: float) -> np.ndarray:
     """Net force on each quasistatic node [N]. The body is held, so none of it is the weight of a free fall."""
-    x = world.coordinates.place(q, time)
+    x = world.coordinates.positions(q, time)
     force, _ = world.evaluate(x, time)
     return np.linalg.norm(force[world.condensation.inner], axis=1)  # type: ignore[attr-defined]
 

@@ -115,7 +115,7 @@ def at_rest(scene: Scene) -> np.ndarray:
     state = scene.start(world)
     for _ in range(SETTLING):
         state = world.step(state, 1.0 / 24.0)
-    return world.coordinates.place(state.q, state.time)
+    return world.coordinates.positions(state.q, state.time)
 
 
 def farthest(nodes: np.ndarray, among: np.ndarray, first: list[int], count: int) -> np.ndarray:

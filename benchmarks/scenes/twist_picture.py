@@ -28,7 +28,7 @@ def swing(scene: Scene, count: int) -> tuple[np.ndarray, np.ndarray]:
     state, seen = scene.start(world), []
     for i in range(round((scene.let_go + SECONDS) / H)):
         state = replace(world.step(state, H), time=(i + 1) * H)
-        after = world.coordinates.place(state.q, state.time)[middle, 1:]
+        after = world.coordinates.positions(state.q, state.time)[middle, 1:]
         around = after - after.mean(axis=0)
         cross = before[:, 0] * around[:, 1] - before[:, 1] * around[:, 0]
         seen.append((after[:, 1].mean(), np.arctan2(cross.sum(), (before * around).sum())))

@@ -50,12 +50,12 @@ def flown(dynamic: np.ndarray | None, h: float = H, undivided: bool = False) -> 
         part = made(Path(folder) / "job", {"Left": (nodes, tets, 4e4), "Right": (other, tets, 4e4)}, {}, h,
                     {"friction_coefficient": 0.0, "distance": 0.004}, dynamic=dynamic, **scene)
     if undivided:
-        part.linearise_alone = lambda x, v, time: part.linearise_at(x, v, time, True)  # type: ignore[method-assign]
+        part.linearise_without_contact = lambda x, v, time: part.linearise_at(x, v, time, True)  # type: ignore[method-assign]
     v = np.repeat([[SPEED, 0.0, 0.0], [-SPEED, 0.0, 0.0]], count, axis=0)
     state, told, mass = State(0.0, part.initial_state().q, v.ravel()), [], part.mass
     for _ in range(round(SECONDS / h)):
         state = part.step(state, h)
-        x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+        x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
         kinetic = 0.5 * float(mass @ (v**2).sum(axis=1))
         paces = [mass[own] @ v[own] / mass[own].sum() for own in (slice(count), slice(count, None))]
         going = sum(0.5 * float(mass[:count].sum() * (pace @ pace)) for pace in paces)

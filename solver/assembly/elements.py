@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from ..forces.elastic import corner_products
-from ..forces.stencils import BodyElements, StencilForce, Stencils, side_by_side
+from ..forces.stencils import BodyElements, StencilForce, Stencils, block_diagonal
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
@@ -103,7 +103,7 @@ class Elements:
             roomy = np.empty((first + 2 * count, 6, 9))
             roomy[:first] = self.of_tets
             self._table = roomy
-        self.others, _ = side_by_side(tables, self._table[first:end])
+        self.others, _ = block_diagonal(tables, self._table[first:end])
         self.blocks = self._table[:end]
 
     def multiply(self, x: Vec, time: float, columns: Vec, force: Vec) -> Vec:
@@ -118,7 +118,7 @@ class Elements:
         for table in tables:
             table.add_forces(force)
         if tables:
-            nodes, blocks = side_by_side(tables)
+            nodes, blocks = block_diagonal(tables)
             for field, into in zip(corner_products(blocks, columns[:, nodes]), out):
                 np.add.at(into, nodes, field)
         return out
@@ -143,7 +143,7 @@ class Elements:
         """D of the elements besides tets at positions and velocities (n, 3), nodes (s, 4) and blocks (s, 6, 9) [N s/m];
         None where nothing damps."""
         tables = [table for law in self._between if (table := law.damp(x, v, time)) is not None and len(table.nodes)]
-        return side_by_side(tables) if tables else None
+        return block_diagonal(tables) if tables else None
 
     def activate(self, time: float) -> None:
         """Muscles contract as they do at `time` [s]."""

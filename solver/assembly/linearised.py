@@ -31,7 +31,7 @@ class Linearised:
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
     contacts: Contacts = NO_CONTACTS  #: with the ground, whose push is in f and K
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
-    untouched: Vec | None = None
+    blocks_without_contact: Vec | None = None
     others: Index | None = None  #: nodes of the elements besides tets, (s, 4), where there are any
     is_tried: bool = False  #: whether another K is at hand where this one is not definite, as six digits tell
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..state import Index, Mask, Vec
-from ..threads import share
+from ..threads import parallel_for
 from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, put_below, weigh_blocks
 from .meeting_kernels import begin_columns, merge, pair_sources, widen
 
@@ -49,13 +49,13 @@ class NodeSum:
 
     def gather(self, corners: Vec, out: Vec) -> None:
         """Add corner values (e, 4, 3) to nodes `out` (n, 3)."""
-        share(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
+        parallel_for(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
     def gather_fields(self, corners: Vec, out: Vec) -> None:
         """The same of several fields, (c, e, 4, 3), to (c, n, 3): two or three are read together."""
         together = {2: gather_pair, 3: gather_fields}.get(len(out))
         if together is not None:
-            share(together, CHUNKS, corners.reshape(len(out), -1, 3), self.start, self.source, out)
+            parallel_for(together, CHUNKS, corners.reshape(len(out), -1, 3), self.start, self.source, out)
             return
         for field, into in zip(corners, out):
             self.gather(field, into)
@@ -168,7 +168,7 @@ class Pattern:
         self.indices: Index = self._indices.take(int(self.indptr[-1]))
         lay_out(block, self.column_start, self.border, self.indptr, self.indices)
 
-    def meet(self, others: Index | None, stays: bool = False) -> None:
+    def update_pairs(self, others: Index | None, stays: bool = False) -> None:
         """From now on there are these elements behind the tets, (s, 4), a node twice where it has fewer; or none.
 
         Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them. stays:
@@ -228,7 +228,7 @@ class Pattern:
 
     def put_border(self, vectors: Vec, pivots: Vec) -> None:
         """Write the border rows: minus these vectors, (border, n, 3) on nodes, and diagonal entries, (border,)."""
-        share(put_below, CHUNKS, np.ascontiguousarray(vectors), self.order, self.indptr, self.data)
+        parallel_for(put_below, CHUNKS, np.ascontiguousarray(vectors), self.order, self.indptr, self.data)
         self.data[self.indptr[self.size - self.border : self.size]] = pivots
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None,
@@ -240,10 +240,11 @@ class Pattern:
         elements behind the tets, (s, 4); None where there are none. wanted: of which nodes, in the order of the
         pattern, columns are written, (p,), as it stands where it may; the others say nothing then. None: of all.
         """
-        self.meet(others, stays=wanted is not None)
+        self.update_pairs(others, stays=wanted is not None)
         wanted = self._all if wanted is None else wanted
-        share(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal, self.order,
-              self.source_start, self.source, self.column_start, self.indptr, wanted, self.data)
+        parallel_for(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal,
+                     self.order,
+                     self.source_start, self.source, self.column_start, self.indptr, wanted, self.data)
         return self.data
 
     def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:
@@ -254,7 +255,7 @@ class Pattern:
         if len(self._weighed) < count:
             self._weighed = np.empty((count + count // 8, 6, 9))
         out = self._weighed[:count]
-        share(weigh_blocks, count, np.ascontiguousarray(blocks), factor, first, behind, weight, out)
+        parallel_for(weigh_blocks, count, np.ascontiguousarray(blocks), factor, first, behind, weight, out)
         return out
 
     def matrix(self) -> sp.csc_matrix:

@@ -16,7 +16,7 @@ from .interface import FrictionAnswer, PosedJoints, free_directions
 
 
 @dataclass(frozen=True)
-class Besides:
+class OtherRows:
     """What holds and touches bodies besides joints. The c contacts rub along two rows each."""
 
     loops: Rows
@@ -32,11 +32,11 @@ class PosedBodies(PosedJoints, Protocol):
     def momentum(self) -> Vec:
         """(M − hD) v⁰ + h f, (n, 6) [N m s, N s]."""
 
-    def free_answer(self, wrench: Vec) -> Vec:
+    def free_response(self, wrench: Vec) -> Vec:
         """S⁻¹ of impulses on bodies, (n, 6, c)."""
 
     @property
-    def besides(self) -> Besides | None:
+    def other_rows(self) -> OtherRows | None:
         """Loops and contacts; None without."""
 
 
@@ -70,10 +70,10 @@ class Staggered:
         """The step's rates with friction. Raises StepFailed; ValueError for loops and universal joints."""
         if any(group.is_loop or group.on_other for group in bearings.groups):
             raise ValueError("Staggered Projections know no friction in loops and universal joints")
-        free = posed.free_answer(posed.momentum[:, :, None])[:, :, 0].ravel()
+        free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        inside, besides = bearings.tangents, posed.besides
+        inside, besides = bearings.tangents, posed.other_rows
         beta = np.zeros(len(friction.rows))
         if guess is not None and len(guess) == inside:
             beta[:inside] = guess
@@ -132,8 +132,8 @@ class Staggered:
             low.append(np.full(held.shape[1], -np.inf))
             soft.append(np.full(held.shape[1], REGULARISATION * np.trace(held.T @ bearings.weight[i] @ held) / 6.0))
         target = np.zeros(sum(len(table) for table in tables))
-        if posed.besides is not None:
-            for rows, least in ((posed.besides.loops, -np.inf), (posed.besides.contacts, 0.0)):
+        if posed.other_rows is not None:
+            for rows, least in ((posed.other_rows.loops, -np.inf), (posed.other_rows.contacts, 0.0)):
                 tables.append(_on_bodies(rows, len(posed.parent)))
                 low.append(np.full(len(rows), least))
                 soft.append(_softened(rows, bearings))
@@ -147,8 +147,8 @@ class Staggered:
             np.trace(group.tangent @ bearings.weight[group.body] @ np.swapaxes(group.tangent, 1, 2), axis1=1, axis2=2)
             / group.tangent.shape[1], group.tangent.shape[1]) for group in bearings.groups]
         target = np.zeros(sum(len(table) for table in tables))
-        if posed.besides is not None:
-            along = posed.besides.along
+        if posed.other_rows is not None:
+            along = posed.other_rows.along
             tables.append(_on_bodies(along, len(posed.parent)))
             soft.append(_softened(along, bearings))
             target = np.concatenate([target, along.target])
@@ -172,7 +172,7 @@ class Staggered:
     def _table(posed: PosedBodies, tables: list[Vec], soft: Vec, target: Vec) -> DenseRows:
         rows = np.concatenate(tables)
         n = len(posed.parent)
-        answer = posed.free_answer(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
+        answer = posed.free_response(np.ascontiguousarray(rows.T).reshape(n, 6, -1)).reshape(6 * n, -1)
         program = rows @ answer
         program = 0.5 * (program + program.T)
         program[np.diag_indices_from(program)] += soft + TINY

@@ -16,11 +16,11 @@ from ..job.folder import Job, parameters
 from ..parts.joints.jointed import Constraints
 from ..state import Vec
 from ..world.constraints import MechanismConstraints
-from ..world.rubbing import RubbingJoints
-from .placed import Placed
+from ..world.joints_with_friction import JointsWithFriction
+from .positions import WorldPositions
 
 
-def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+def rubbing_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
                outside: MechanismConstraints | None) -> Constraints | None:
     """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none rubs.
 
@@ -39,11 +39,11 @@ def rubbing_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[st
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
     held = MechanismConstraints(tree) if outside is None else outside
-    return RubbingJoints(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
-                         bearings=Bearings(bearings, tree.inertia, tree.in_child))
+    return JointsWithFriction(tree, held.loops, held.drives, held.limits, held.ball_limits, held.colliders, law=law,
+                              bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
-def _bearings(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int],
+def _bearings(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
               outside: MechanismConstraints | None) -> list[Bearing]:
     made: list[Bearing] = []
     number = 0

@@ -19,7 +19,7 @@ from ..job.folder import Job, blame, parameters
 from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
 from .fields import Prepared
-from .matter import Matter
+from .material_data import MaterialData
 from .volumes import Stage
 
 ALONG_NORMAL = 1.0e-2  #: of a warp: a face that it runs into more steeply takes another direction for its own
@@ -65,7 +65,7 @@ class PreparedCloth(Prepared):
         params = parameters("membrane", self._cloth.membrane)
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
-    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
         from ..forces.cloth.sheet import Sheet
 
@@ -74,14 +74,14 @@ class PreparedCloth(Prepared):
                 for family, choice in (("membrane", self._cloth.membrane), ("bending", self._cloth.bending))]
         third = np.repeat(self._cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
-        return Matter(ClothElements([law for law in laws if len(law.nodes)]),
-                      np.full(len(self.triangles), self._stretch), mass,
-                      [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch)
+        return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
+                            np.full(len(self.triangles), self._stretch), mass,
+                            [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch)
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes
 
-    def led(self, job: Job, nodes: Index) -> Vec | None:
+    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:

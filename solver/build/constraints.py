@@ -24,13 +24,13 @@ from ..state import Index, Vec
 from ..world.constraints import MechanismConstraints
 from .ground import ground_of
 from .inputs import over_time
-from .placed import Placed, frame, inverse, target_of, until_of
+from .positions import WorldPositions, frame, inverse, target_of, until_of
 
 if TYPE_CHECKING:
     from ..world.joints import Joints
 
 
-def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int], q: Vec
+def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int], q: Vec
                    ) -> MechanismConstraints | None:
     """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,). Raises BadInput."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
@@ -46,7 +46,7 @@ def constraints_of(job: Job, placed: Sequence[Placed], tree: Tree, place: Mappin
     return None if held.is_bare else held
 
 
-def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
+def _bounds(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
     """Lower and upper limits of all rates, infinite for none, (m,) both."""
     low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
     for one in placed:
@@ -57,7 +57,7 @@ def _bounds(placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> t
     return low, high
 
 
-def _loops(placed: Sequence[Placed], place: Mapping[str, int], E: Vec) -> Loops:
+def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -> Loops:
     kinds, body, frames, names = [], [], [], []
     for one in placed:
         for i, loop in enumerate(one.scene.loops):
@@ -72,7 +72,7 @@ def _loops(placed: Sequence[Placed], place: Mapping[str, int], E: Vec) -> Loops:
                     names)
 
 
-def _moving(one: Placed, name: str, place: Mapping[str, int], what: str) -> int:
+def _moving(one: WorldPositions, name: str, place: Mapping[str, int], what: str) -> int:
     """A body's place in the tree. Raises BadInput for one that moves as told."""
     if name not in one.bodies:
         raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which moves as told',
@@ -80,7 +80,7 @@ def _moving(one: Placed, name: str, place: Mapping[str, int], what: str) -> int:
     return place[one.key(name)]
 
 
-def _drives(job: Job, placed: Sequence[Placed], place: Mapping[str, int]) -> list[DrivenJoint]:
+def _drives(job: Job, placed: Sequence[WorldPositions], place: Mapping[str, int]) -> list[DrivenJoint]:
     drives = []
     for one in placed:
         for joint in one.scene.joints:
@@ -100,7 +100,7 @@ def convex_of(job: Job, body: schema_mechanisms.RigidBody) -> Convex:
     return BY_SIZE[body.shape.kind](**parameters("shape", body.shape))
 
 
-def _colliders(job: Job, placed: Sequence[Placed], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
+def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
     shapes: list[Convex] = []
     body: list[int] = []
     link: list[int] = []
@@ -160,7 +160,7 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     return replace(colliders, apart=np.concatenate([colliders.apart, np.unique(body[deep], axis=0)]))
 
 
-def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[Placed],
+def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],
              rates: Mapping[str, Index]) -> list[str]:
     """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
     if constraints is None:

@@ -17,8 +17,8 @@ from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
-from ..parts.eol.swollen import is_closed
-from ..state import Index, Led, Vec
+from ..parts.eol.offset_surface import is_closed
+from ..state import CarrierMotion, Index, Vec
 from .fields import Prepared
 from .obstacles import Obstacles
 from .touching import Touching, as_they_touch
@@ -49,8 +49,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     group = np.where(coordinates.is_free, -1, HARD)
     group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
     carried = rest[coordinates.attached.nodes]
-    led = Led(carried, np.zeros_like(carried)) if len(carried) else None
-    at_start = coordinates.place(rest[coordinates.free].ravel(), 0.0, led)
+    carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
+    at_start = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
     names = [*(one.body.name for one in prepared), *obstacles.names]
     meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
 

@@ -23,8 +23,8 @@ from ..world.bodies import BodyInWorld
 from ..world.drafts import Draft
 from .fields import Prepared
 from .ground import ground_of
-from .held_vertices import held_vertices
 from .inputs import over_time, places_over_time
+from .pinned_vertices import held_vertices
 from .tetrahedra import fibers_of
 from .volumes import Stage
 

@@ -9,13 +9,13 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
-from ..fields.build import Fields, build_fields, led
+from ..fields.build import Fields, build_fields, prescribed_motion
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces
 from ..state import Index, Mask, Vec
-from .matter import Matter
+from .material_data import MaterialData
 from .volumes import Stage
 
 #: how many edges of tetrahedra a vertex may be outside of them before it is told: a mesh rides a little beside them
@@ -73,7 +73,7 @@ class Prepared:
         """How far out of its skin others are kept, besides their own [m]."""
         return self.body.thickness or 0.0
 
-    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """rest: of all nodes of the part, (n, 3) [m]; its own begin at `start`."""
         from .tetrahedra import matter_of  # its kernels are compiled where something moves
 
@@ -88,14 +88,14 @@ class Prepared:
         nearest: Index = among[cKDTree(places).query(self.volume.nodes[nodes])[1]].astype(np.int32)
         return nearest
 
-    def led(self, job: Job, nodes: Index) -> Vec | None:
+    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Where the animation has nodes, ascending, at each sample, (T, k, 3) [m]; None where it stands still."""
         surface, embedding = self.body.surface, self.embedding
         carried = None
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
             carried = rest, embedding.corners[: len(rest)]
-        return led(self.body, job.array, self.volume, carried, nodes)
+        return prescribed_motion(self.body, job.array, self.volume, carried, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Stiffness against what presses at a node where the skin's edges are so long [m], (k,) [N/m]."""

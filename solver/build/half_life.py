@@ -24,10 +24,10 @@ from ..job.folder import Job, parameters
 from ..job.schema import Body, step_size
 from ..linear.interface import LinearSolver
 from ..state import Index, Vec
-from ..world.wobble_loss import PinMotion, SlowModes, WobbleLoss
+from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
-from .matter import Matter
+from .material_data import MaterialData
 from .wobble import Wobbles, hung, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
@@ -46,9 +46,10 @@ def half_life_at_start(job: Job, body: Body) -> float:
     return float(job.array(asked)[0]) if isinstance(asked, str) else asked
 
 
-def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, coordinates: FreeNodes,
+def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
+              coordinates: FreeNodes,
               nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
-              ) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+              ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """What each part of a body loses for its half-life, its damping law with what short steps have besides, sentences
     for the log, and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
@@ -85,8 +86,8 @@ def losses_of(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec,
     return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
 
 
-def _of_cloth(job: Job, one: Prepared, made: Matter, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
-              integrator: Integrator) -> tuple[list[WobbleLoss], DampingLaw, list[str], float | None]:
+def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
+              integrator: Integrator) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """The same of cloth: it swings as a rod of its length does that hangs from one end, and what lies on it bounces as
     its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as long to lose its half."""
     from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
@@ -126,7 +127,7 @@ def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], flo
     return lambda time: max(float(curve.at(time)[0]), 0.0)
 
 
-def _calmer(rest: Vec, made: Matter, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
+def _calmer(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
     """The law of a material that is calmer in steps shorter than h [s]: what is seen at its fastest loses as much more
     as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
     added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
@@ -134,7 +135,7 @@ def _calmer(rest: Vec, made: Matter, own: DampingLaw, asked: Callable[[float], f
     return ShortStepDamping(own, added, lambda time: share * asked(time), h)
 
 
-def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
+def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
     """Where the body hangs from its pins and bones, if it does; pins that give way hold it too."""
     still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
@@ -148,8 +149,8 @@ def _wobbles(job: Job, one: Prepared, made: Matter, own: DampingLaw, rest: Vec, 
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 
 
-def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
-           wobbles: Wobbles | None) -> list[WobbleLoss]:
+def _parts(made: MaterialData, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
+           wobbles: Wobbles | None) -> list[HalfLifeDamping]:
     """Of each part that hangs together."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
@@ -159,7 +160,7 @@ def _parts(made: Matter, coordinates: FreeNodes, mass: Vec, rate: Callable[[floa
         if len(nodes):
             carried = PinMotion(graph, pins, nodes) if len(pins) else None
             slow = None if wobbles is None else _slow(wobbles, mass, nodes)
-            found.append(WobbleLoss(nodes, pins, mass[nodes], rate, slow, carried))
+            found.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, carried))
     return found
 
 

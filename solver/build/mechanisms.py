@@ -27,7 +27,7 @@ from ..world.mechanisms import JointInWorld, MechanismInWorld, OwnFrames
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
 from .inputs import over_time
-from .placed import Placed, frame, inverse, place_mechanism, target_of, until_of
+from .positions import WorldPositions, frame, inverse, place_mechanism, target_of, until_of
 
 
 def build_mechanisms(job: Job) -> Joints:
@@ -78,7 +78,7 @@ def build_mechanisms(job: Job) -> Joints:
     return world
 
 
-def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
+def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
     """The tree of all mechanisms and its coordinates at the start."""
     bodies, joints, started = [], [], {}
     for one in placed:
@@ -106,7 +106,7 @@ def _tree(placed: list[Placed]) -> tuple[Tree, Vec]:
     return replace(tree, in_child=tree.in_child @ turned), q
 
 
-def _law(job: Job, placed: list[Placed], rates: dict[str, Index], start: Vec, balls: set[int],
+def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start: Vec, balls: set[int],
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
     """What acts on rates directly, (m, 8), and motors: those that are implicit, or the others."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
@@ -133,7 +133,7 @@ def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_
     return [MotorOverTime(rates, target_of(job, motor), mode.stiffness, mode.damping, until_of(job, motor), is_ball)]
 
 
-def _springs(placed: list[Placed], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
+def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
     """The springs that are implicit, or the others."""
     body: list[list[int]] = []
     point: list[list[Vec]] = []
@@ -160,7 +160,7 @@ def _springs(placed: list[Placed], place: dict[str, int], parent: Index, implici
     return Springs(np.array(body, np.int32), np.array(point), np.array(law), parent)
 
 
-def _rate_laws(placed: list[Placed], rates: dict[str, Index], balls: set[int]) -> list[tuple[RateLaw, Index]]:
+def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set[int]) -> list[tuple[RateLaw, Index]]:
     """Laws on joints besides their own springs and motors, and the rates that each is on. Raises BadScene.
 
     balls: first rates of those that a chart of rotations has.
@@ -182,7 +182,7 @@ def _rate_laws(placed: list[Placed], rates: dict[str, Index], balls: set[int]) -
     return laws
 
 
-def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
+def _told(one: WorldPositions, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
     def stands(name: str, kind: str, child: str) -> JointInWorld:
         i = place[one.key(child)]
         return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
@@ -194,7 +194,7 @@ def _told(one: Placed, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
                             [loop.name for loop in one.scene.loops])
 
 
-def _shown(job: Job, placed: list[Placed], place: dict[str, int]) -> OwnFrames:
+def _shown(job: Job, placed: list[WorldPositions], place: dict[str, int]) -> OwnFrames:
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, OverTime] = {}

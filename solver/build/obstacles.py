@@ -10,10 +10,10 @@ import numpy as np
 from ..coordinates.prescribed import OverTime, Still
 from ..job.folder import Job
 from ..state import Index, Vec
+from .compliant_pins import CompliantAnchors
 from .inputs import over_time
 from .rigid_skins import RigidSkin
-from .standing import OnFooting, footing_of
-from .yielding_pins import YieldingAnchors
+from .supported import SupportedBody, footing_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Obstacles:
     #: of surfaces of rigid bodies: place of the body among all that are shown, and their nodes among the obstacles'
     rides: list[tuple[int, slice]]
     #: points of rigid bodies that hold flesh, without faces: they ride too, and stand last
-    anchored: list[tuple[YieldingAnchors, slice]] = field(default_factory=list)
+    anchored: list[tuple[CompliantAnchors, slice]] = field(default_factory=list)
     spans: list[slice] = field(default_factory=list)  #: their nodes among the obstacles', one of each name
 
     @property
@@ -40,7 +40,7 @@ class Obstacles:
         return self.rides[0][1].start if self.rides else len(self.places)
 
 
-def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[YieldingAnchors] = ()) -> Obstacles:
+def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[CompliantAnchors] = ()) -> Obstacles:
     """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact. anchors: of flesh
     that gives way."""
     scene = job.scene
@@ -55,7 +55,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Yi
         seen = np.asarray(job.array(one.vertices), dtype=float)
         places.append(seen if footing is None else footing.deepened(seen, faces))
         moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
-        motions.append(moves if footing is None or one.motion is None else OnFooting(moves, faces, footing))
+        motions.append(moves if footing is None or one.motion is None else SupportedBody(moves, faces, footing))
         triangles.append(faces + np.int32(first))
         spans.append(slice(first, first + len(places[-1])))
         first += len(places[-1])

@@ -12,7 +12,7 @@ from ..coordinates.inertia import hull_surface
 from ..job import schema_mechanisms
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
-from .placed import frame, solid_of
+from .positions import frame, solid_of
 
 FINE = 3  #: times that the triangles of a round shape are parted in four
 

@@ -21,7 +21,7 @@ from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
 from .cloth import motion_of, pinned_vertices
 from .fields import Prepared
-from .matter import Matter
+from .material_data import MaterialData
 from .volumes import Stage
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class PreparedRope(Prepared):
         assert rope is not None
         return rope
 
-    def matter(self, job: Job, rest: Vec, start: int) -> Matter:
+    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
         from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
@@ -86,7 +86,7 @@ class PreparedRope(Prepared):
         if rope.bending_stiffness and len(bends):
             laws.append(RodBends(bends, rest, rope.bending_stiffness))
         stiffness = float(links.stiffness.max())
-        return Matter(ClothElements(laws), np.full(len(edges), stiffness), mass,
+        return MaterialData(ClothElements(laws), np.full(len(edges), stiffness), mass,
                       [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness, (links,))
 
     def _hanging(self, mass: Vec) -> Vec:

@@ -22,27 +22,27 @@ from ..job.folder import Job, blame, parameters
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
-from ..parts.apart import Apart, Share
+from ..parts.block_condensation import BlockCondensation, BlockSlice
 from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, ObstacleInWorld
+from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
 from ..world.nodes import Nodes
-from ..world.wobble_loss import WobbleLoss, WobbleLosses
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
+from .compliant_pins import grips, without_pins, yielding_pins
 from .fields import Prepared, prepare
 from .ground import on_ground, sunk
 from .half_life import losses_of
-from .held_vertices import held_vertices
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
+from .pinned_vertices import held_vertices
 from .pressures import pressures
 from .ropes import prepare_rope
 from .seams import seams_of
 from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
-from .yielding_pins import grips, without_pins, yielding_pins
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
@@ -112,7 +112,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     laws: list[DampingLaw] = []
     damped: list[list[str]] = []
-    losses: list[WobbleLoss] = []
+    losses: list[HalfLifeDamping] = []
     for k, (one, made) in enumerate(zip(prepared, matter)):
         own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
             rest, made.elements, made.modulus, parameters("damping", one.body.damping))
@@ -147,7 +147,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
                  links=[one for made in matter for one in made.links],
-                 joins_apart=joins, losses=WobbleLosses(losses, len(rest)) if losses else None,
+                 couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
 
@@ -168,8 +168,8 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
         solver.remarks = linear.remarks
         nodes = np.concatenate([np.arange(first[k], first[k + 1]) for k in group])
         make, params = _method(job, prepared[group[0]])
-        shares.append(Share(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
-    return MixedMethods(mesh, shares, linear) if touching else Apart(mesh, shares)
+        shares.append(BlockSlice(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
+    return MixedMethods(mesh, shares, linear) if touching else BlockCondensation(mesh, shares)
 
 
 def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:

@@ -41,7 +41,7 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
     squared: OverTime = (over_time(job, job.array(pin.stiffness)[:, None]) if isinstance(pin.stiffness, str)
                          else Still(np.array([pin.stiffness])))
     return SoftPins((nodes + start).astype(np.int32), held, _weights(job, pin, painted[vertices], vertices, changing),
-                    squared, places_over_time(job, one.led(job, nodes), one.volume.nodes[nodes]))
+                    squared, places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
 
 
 def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:

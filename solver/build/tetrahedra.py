@@ -14,11 +14,11 @@ from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Vec
 from ..world.bodies import lumped_mass
 from .inputs import activation_of
-from .matter import Matter
+from .material_data import MaterialData
 
 
 def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modulus: Vec, rest: Vec,
-              start: int) -> Matter:
+              start: int) -> MaterialData:
     """modulus: Young's, (e,) [Pa]. rest: of all nodes of the part, (n, 3) [m]; the body's own begin at `start`."""
     nodes, tets = volume.nodes, volume.tets
     volumes = tet_volumes(nodes, tets)
@@ -26,9 +26,9 @@ def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modul
     elastic = Elastic(rest, tets + np.int32(start), material, material.constants(**fields.element_parameters),
                       fibers_of(job, body, fields))
     count, labels = face_parts(tets)
-    return Matter(elastic, modulus, lumped_mass(nodes, tets, volumes, fields.density),
-                  [np.unique(tets[labels == part]) + start for part in range(count)],
-                  float(modulus.max() * np.cbrt(6.0 * volumes.mean())))
+    return MaterialData(elastic, modulus, lumped_mass(nodes, tets, volumes, fields.density),
+                        [np.unique(tets[labels == part]) + start for part in range(count)],
+                        float(modulus.max() * np.cbrt(6.0 * volumes.mean())))
 
 
 def fibers_of(job: Job, body: schema.Body, fields: Fields) -> Fibers | None:

@@ -9,7 +9,7 @@ from .. import catalogue
 from ..job.folder import Job, parameters
 from ..job.schema import Body
 from ..meshing.volume import Volume
-from ..world.interface import Part, Ride
+from ..world.interface import Attachment, Part
 from ..world.nodes import Nodes
 from ..world.world import World
 from .fields import Prepared
@@ -17,8 +17,8 @@ from .soft_bodies import assemble, joins_apart, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
+    from ..world.cloth_coupling import CoupledInterface
     from ..world.joints import Joints
-    from ..world.meeting import Meeting
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
@@ -29,7 +29,7 @@ class SoftPart:
 
     part: Nodes
     rigid: Joints | None = None  #: the mechanisms that they may hang on or touch
-    rides: list[Ride] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+    rides: list[Attachment] = field(default_factory=list)  #: on those, where joints move any of what they hang on
 
 
 class Built(NamedTuple):
@@ -103,17 +103,17 @@ def slides(body: Body) -> bool:
 
 
 def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[Nodes], together: list[Prepared],
-               rigid: Joints | None) -> list[Meeting]:
+               rigid: Joints | None) -> list[CoupledInterface]:
     """Such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then the
     mechanisms. Raises a ConJacError that names one and the field."""
     if not sharp:
         return []
-    from .among import Around
-    from .sharp_cloth import sharp_cloth  # its kernels are compiled where something slides
-    from .sharp_cloth import together as sheets_of
+    from .cloth_interfaces import ClothSurroundings
+    from .eol_cloth import sharp_cloth  # its kernels are compiled where something slides
+    from .eol_cloth import together as sheets_of
 
-    around = Around(job, soft, together, rigid)
-    meetings: list[Meeting] = []
+    around = ClothSurroundings(job, soft, together, rigid)
+    meetings: list[CoupledInterface] = []
     for one in sheets_of(job, sharp):
         part, meeting = sharp_cloth(job, one, len(parts), around)
         parts.append(part)
@@ -136,11 +136,11 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     """
     if rigid is None:
         return SoftPart(assemble(job, prepared, reshaped=reshaped))
-    from ..world.carried import FleshOnBones
+    from ..world.flesh_on_bones import FleshOnBones
+    from .attached_nodes import AttachedCoordinates
+    from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
-    from .riders import RiderCoordinates
     from .rigid_skins import skins_of
-    from .yielding_pins import anchors_of, without_pins
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
@@ -149,6 +149,6 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     held = [without_pins(one) for one in prepared] if touches else prepared
-    riding = RiderCoordinates(held, rigid, by_body, obstacles.rides)
+    riding = AttachedCoordinates(held, rigid, by_body, obstacles.rides)
     part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])

@@ -48,13 +48,13 @@ class FrictionRows:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Solution:
     """Rates under all rows, and the rows' impulses."""
 
     u: Vec  #: (m,)
-    held: Vec  #: (r,)
-    pushed: Vec  #: (p,)
-    rubbed: Vec  #: along the rows of `Rubbed`, (2 k,)
+    bilateral: Vec  #: (r,)
+    unilateral: Vec  #: (p,)
+    friction: Vec  #: along the rows of `Rubbed`, (2 k,)
     passes: int  #: of contact and friction
     #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
     off: Vec | None = None
@@ -103,7 +103,7 @@ class External:
         self._turned: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first answer
         self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
 
-    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Answer:
+    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Solution:
         """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
         without one, those of the last answer. split_targets: other targets of the rows that push, (p,), of positions
         alone. Raises StepFailed."""
@@ -111,7 +111,7 @@ class External:
         if len(self._held.G):
             u, held = self.bilateral.solve(free, self._held.target)
         if not self._p:
-            return Answer(u, held, np.zeros(0), np.zeros(0), 0)
+            return Solution(u, held, np.zeros(0), np.zeros(0), 0)
         along = self._rows @ u
         p = self._p
         wanted = self._pushed.target if split_targets is None else split_targets
@@ -122,8 +122,8 @@ class External:
         if len(self._held.G):
             # what contacts push is answered by the loops
             held = held - self._led @ impulse
-        return Answer(u + self._Y @ impulse, held, push, rub, min(passes, PASSES),
-                      None if passes <= PASSES else self._off)
+        return Solution(u + self._Y @ impulse, held, push, rub, min(passes, PASSES),
+                        None if passes <= PASSES else self._off)
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
         """(push, rub, passes) at velocities along the rows without either; PASSES + 1 where these ran out."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..state import Index, Led, Vec
+from ..state import CarrierMotion, Index, Vec
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Attached:
         """The same of one twist a body, (n, 6): (a, 3) [m/s]."""
         return self.columns(E, twist[:, :, None])[:, :, 0]
 
-    def led(self, bodies: Bodies) -> Led:
+    def carrier_motion(self, bodies: Bodies) -> CarrierMotion:
         """What the nodes do where the bodies are."""
-        return Led(self.positions(bodies.E), self.velocities(bodies.E, bodies.twist))
+        return CarrierMotion(self.positions(bodies.E), self.velocities(bodies.E, bodies.twist))
 
     def accelerations(self, E: Vec, twist: Vec, drift: Vec) -> Vec:
         """J̇_a u in world, (a, 3) [m/s²]: what accelerates them while the joints' rates stay.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..state import Index, Led, Mask, Vec
+from ..state import CarrierMotion, Index, Mask, Vec
 from .attached import Attached
 from .prescribed import OverTime
 
@@ -30,16 +30,16 @@ class FreeNodes:
         #: free nodes that are others' unknowns: they stand where they stood
         self.elsewhere: Index = np.zeros(0, dtype=np.int32)
 
-    def where_prescribed(self, time: float, led: Led | None = None) -> Vec:
+    def where_prescribed(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
         """Positions of the prescribed nodes at `time` [s], (p, 3) [m]. led: what those do that ride, if any does."""
         own = self._still if self.motion is None else self.motion.at(time)
-        return own if led is None else np.concatenate([own, led.positions])
+        return own if carrier_motion is None else np.concatenate([own, carrier_motion.positions])
 
-    def place(self, q: Vec, time: float, led: Led | None = None) -> Vec:
+    def positions(self, q: Vec, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
         """All node positions, (n, 3) [m]."""
         x = np.empty((self.count, 3))
         x[self.free] = q.reshape(-1, 3)
-        x[self.prescribed] = self.where_prescribed(time, led)
+        x[self.prescribed] = self.where_prescribed(time, carrier_motion)
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
@@ -53,14 +53,14 @@ class FreeNodes:
         """Velocities at `time` that time prescribes, (p, 3) [m/s], zero where nodes ride; None where all is still."""
         return None if self.motion is None else self._and_riders(self.motion.velocity(time))
 
-    def prescribed_rate(self, time: float, led: Led | None = None) -> Vec | None:
+    def prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
         """The same with those of what rides. Raises ValueError where something does and nobody says how."""
-        if led is None:
+        if carrier_motion is None:
             if len(self.attached.nodes):
                 raise ValueError("what carries nodes has to say how they move")
             return self.kinematic_rate(time)
         own = np.zeros_like(self._still) if self.motion is None else self.motion.velocity(time)
-        return np.concatenate([own, led.velocities])
+        return np.concatenate([own, carrier_motion.velocities])
 
     def _and_riders(self, own: Vec) -> Vec:
         riders = len(self.attached.nodes)
@@ -93,9 +93,9 @@ class SomeFreeNodes(FreeNodes):
         self.free = np.intersect1d(whole.free, nodes).astype(np.int32)
         self.elsewhere = np.setdiff1d(whole.free, self.free).astype(np.int32)
 
-    def place(self, q: Vec, time: float, led: Led | None = None) -> Vec:
+    def positions(self, q: Vec, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
         """All node positions, (n, 3) [m]."""
         x = self._rest.copy()
         x[self.free] = q.reshape(-1, 3)
-        x[self.prescribed] = self.where_prescribed(time, led)
+        x[self.prescribed] = self.where_prescribed(time, carrier_motion)
         return x

@@ -27,7 +27,7 @@ class Target(Protocol):
         """[m], (p, 3), where the body's nodes are at x [m], (k, 3), at the frame-th frame, counted from 0."""
 
 
-class HeldVertices:
+class PinnedVertices:
     """Moves vertices to their targets, and those around them by a displacement that is harmonic on the mesh."""
 
     def __init__(self, targets: Sequence[Target], rest: Vec, triangles: NDArray[Any], edge: float) -> None:

@@ -35,7 +35,7 @@ class StepMesh(Protocol):
 
 
 @dataclass(frozen=True)
-class SheetTold:
+class SheetRecord:
     """The mesh of one frame, in object space."""
 
     x: Vec  #: [m], (n, 3)
@@ -69,7 +69,7 @@ class ShownSheet:
         out[self._used] = np.einsum("pk,pki->pi", shares, mesh.x[corners])
         return self._turned(out, frame, 1.0)
 
-    def told(self, mesh: StepMesh, frame: int) -> SheetTold:
+    def record(self, mesh: StepMesh, frame: int) -> SheetRecord:
         """The mesh itself as the frame-th frame has it."""
         corners = mesh.material[mesh.faces]
         middle = corners.mean(axis=1, keepdims=True)
@@ -77,8 +77,8 @@ class ShownSheet:
         source = containing_faces(inside, self.material, self._triangles).reshape(-1, 3)
         sliding = np.flatnonzero(mesh.on >= 0).astype(np.int32)
         speed = -np.einsum("kij,kj->ki", mesh.polar_gradients[sliding], mesh.slide[sliding])
-        return SheetTold(self._turned(mesh.x, frame, 1.0), mesh.material, mesh.faces, source, sliding,
-                         self._turned(speed, frame, 0.0), self.material)
+        return SheetRecord(self._turned(mesh.x, frame, 1.0), mesh.material, mesh.faces, source, sliding,
+                           self._turned(speed, frame, 0.0), self.material)
 
     def _turned(self, vectors: Vec, frame: int, moved: float) -> Vec:
         """Places, or directions where `moved` is 0, in object space."""

@@ -82,7 +82,7 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
                          where="attach[0]")
     dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     carried = None if painted is None else (painted.vertices, painted.corners)
-    motion = led(body, arrays, volume, carried, pinned)
+    motion = prescribed_motion(body, arrays, volume, carried, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
                   attached, by, as_one, None if volume is before else volume.nodes)
 
@@ -217,7 +217,8 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
     return at_nodes, volume
 
 
-def led(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None, pinned: Index
+def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None,
+                      pinned: Index
         ) -> Vec | None:
     """Where the animation has each of some nodes at each sample, (T, pinned, 3) [m]; None where all stand still.
 

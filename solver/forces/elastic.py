@@ -11,7 +11,7 @@ import numpy as np
 from ..materials.lanes import LANES, MAX_CONSTANTS
 from ..meshing.volume import shape_gradients
 from ..state import Index, Vec
-from ..threads import share
+from ..threads import parallel_for
 from .elastic_kernels import ELEMENT_SLOTS, Address, fill
 from .fibers import Fibers
 from .stencils import StretchedElements
@@ -108,12 +108,12 @@ class Elastic:
         works = self._works[: len(body[1])]
         out = (project, works, forces, blocks)
         if self.fibers is None:
-            share(fill, len(works), *body, self._stress, self._tangent, *out)
+            parallel_for(fill, len(works), *body, self._stress, self._tangent, *out)
             return
         from .fiber_kernels import fill as fill_with_fibers  # compiled for bodies with fibers
 
-        share(fill_with_fibers, len(works), *body, self._stress, self._tangent, self._fiber_stress,
-              self._fiber_tangent, *out)
+        parallel_for(fill_with_fibers, len(works), *body, self._stress, self._tangent, self._fiber_stress,
+                     self._fiber_tangent, *out)
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
         """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
@@ -129,8 +129,8 @@ class Elastic:
         if not self._asked:
             change, self._asked = self.material.change(), True
             self._change = None if change is None else Address(change)
-        share(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
-              self._change or self._tangent, self._change is None, self._works, out)
+        parallel_for(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
+                     self._change or self._tangent, self._change is None, self._works, out)
         return out
 
     def _multiply_filled(self, x: Vec, columns: Vec, out: Vec) -> None:
@@ -150,14 +150,15 @@ class Elastic:
         if self.fibers is None:
             from .energy_kernels import measure  # compiled for bakes that ask for an energy
 
-            share(measure, len(self._works), *body, self._energy, self._stress, *out)
+            parallel_for(measure, len(self._works), *body, self._energy, self._stress, *out)
         else:
             from .fiber_energy_kernels import measure as measure_with_fibers
 
             if self._fiber_energy is None:
                 self._fiber_energy = Address(self.fibers.material.energy)
-            share(measure_with_fibers, len(self._works), *body, self._fiber_constants, self._energy, self._stress,
-                  self._fiber_energy, self._fiber_stress, *out)
+            parallel_for(measure_with_fibers, len(self._works), *body, self._fiber_constants, self._energy,
+                         self._stress,
+                         self._fiber_energy, self._fiber_stress, *out)
         return float(self._energies.sum())
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
@@ -165,7 +166,7 @@ class Elastic:
         self._refuse_unpadded(out)
         from .stretching_kernels import stretching  # compiled for bakes whose nodes may sleep
 
-        share(stretching, len(self._works), x, v, self._nodes, self._rest, self._constants, self._works, out)
+        parallel_for(stretching, len(self._works), x, v, self._nodes, self._rest, self._constants, self._works, out)
 
     def _refuse_unpadded(self, *arrays: Vec) -> None:
         """Kernels write whole lane blocks: an array of the elements alone would be written past its end."""

@@ -28,8 +28,8 @@ class ExplicitForces:
 
     def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, asked: float,
              share: float) -> None:
-        """Impulses of `share` seconds at q and u, (m,), where the bodies are at `at`; motors want what they do at
-        `time` [s], those at work at `asked`."""
+        """Impulses of `parallel_for` seconds at q and u, (m,), where the bodies are at `at`; motors want what they do
+        at `time` [s], those at work at `asked`."""
         self.wrench[:] = 0.0
         self.springs.add_forces(at.E, at.twist, share, self.wrench)
         self.joints.at(time, asked)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..materials.lanes import LANES
 from ..state import Index, Vec
-from ..threads import share
+from ..threads import parallel_for
 from .elastic import Elastic
 from .elastic_kernels import Address
 from .in_stretches_kernels import ROOM, lead, linearise, measure, nothing
@@ -67,9 +67,9 @@ class InStretches:
         self._elastic._refuse_unpadded(forces, blocks)
         self._x, self._share = x.copy(), 0.0
         own = self._elastic
-        share(linearise, len(own._works), x, *self._body, own._stress, own._tangent, self._fiber_stress,
-              self._fiber_tangent, own._works, self._rooms, self._z, self._z_bar, self._slope, self._hessian,
-              self._multipliers, forces, blocks)
+        parallel_for(linearise, len(own._works), x, *self._body, own._stress, own._tangent, self._fiber_stress,
+                     self._fiber_tangent, own._works, self._rooms, self._z, self._z_bar, self._slope, self._hessian,
+                     self._multipliers, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
         """Blocks of some elements alone. Not asked: each iteration has its own matrix."""
@@ -79,13 +79,13 @@ class InStretches:
         """Let stretches go where a move of all nodes from there, (n, 3) [m], leads them. V dzᵀ H dz of all, by which ψ
         bends along that [J]. [MFEM 7, 8]"""
         own = self._elastic
-        share(lead, len(own._works), self._x, moved, *self._body[:3], own._works, self._z, self._z_bar,
-              self._slope, self._hessian, self._change, self._multipliers, own._energies)
+        parallel_for(lead, len(own._works), self._x, moved, *self._body[:3], own._works, self._z, self._z_bar,
+                     self._slope, self._hessian, self._change, self._multipliers, own._energies)
         return float(own._energies.sum())
 
-    def go(self, share_taken: float) -> None:
+    def go(self, relaxation: float) -> None:
         """What is measured from now on has gone this share of that way."""
-        self._share = share_taken
+        self._share = relaxation
 
     def keep(self) -> None:
         """Stretches are there from now on."""
@@ -96,8 +96,8 @@ class InStretches:
         """Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions (n, 3) [m]; writes its forces (p, 4, 3) [N]. [MFEM 4]"""
         own = self._elastic
         own._refuse_unpadded(forces)
-        share(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
-              self._change, self._share, self._multipliers, forces, own._energies)
+        parallel_for(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
+                     self._change, self._share, self._multipliers, forces, own._energies)
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:

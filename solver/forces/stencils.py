@@ -43,7 +43,7 @@ def add_corners(nodes, corners, out):  # type: ignore[no-untyped-def]
                 out[nodes[s, a], i] += corners[s, a, i]
 
 
-def side_by_side(tables: Sequence[Stencils], into: Vec | None = None) -> tuple[Index, Vec]:
+def block_diagonal(tables: Sequence[Stencils], into: Vec | None = None) -> tuple[Index, Vec]:
     """Nodes (s, 4) and blocks (s, 6, 9) of all of them. Who has fewer nodes has its last one again, with no stiffness
     to it. into: memory for the blocks."""
     nodes = [np.concatenate([one.nodes, np.repeat(one.nodes[:, -1:], WIDEST - one.nodes.shape[1], axis=1)], axis=1)
@@ -103,7 +103,7 @@ class StretchedElements(BodyElements, Protocol):
     def follow(self, moved: Vec) -> float:
         """Let stretches go where a move of all nodes, (n, 3) [m], leads them; by what their energy bends [J]."""
 
-    def go(self, share_taken: float) -> None:
+    def go(self, relaxation: float) -> None:
         """What is measured from now on has gone this share of that way."""
 
     def keep(self) -> None:

@@ -32,9 +32,9 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     told = world.liveliness(state)
     if told is not None:
         store.liveliness(frame, told)
-    touched = world.touched(state)
+    touched = world.contact_forces(state)
     if touched is not None:
-        store.touched(frame, touched)
+        store.contact_forces(frame, touched)
     longest = world.longest(state)
     if longest.max(initial=0.0) > LONGEST:
         store.needles(frame, longest)

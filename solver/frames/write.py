@@ -44,7 +44,7 @@ from .layout import (
 from .read import Cache
 
 if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
+    from ..embedding.sheets import SheetRecord
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -179,7 +179,7 @@ class FrameStore:
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
-    def touched(self, frame: int, told: Vec) -> None:
+    def contact_forces(self, frame: int, told: Vec) -> None:
         """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, told.astype(np.float32), allow_pickle=False)
@@ -191,7 +191,7 @@ class FrameStore:
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
 
-    def sheets(self, frame: int, told: Mapping[int, SheetTold]) -> None:
+    def sheets(self, frame: int, told: Mapping[int, SheetRecord]) -> None:
         """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.
 
         Raises CacheUnwritable.

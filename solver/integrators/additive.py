@@ -94,8 +94,8 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     v = posed.solve()
     if modes.count:
         yielding = posed.respond(modes.weighted)  # A⁻¹ M X
-        held = _held(base, length, start, course)
-        v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - held)
+        prescribed_directions = _held(base, length, start, course)
+        v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - prescribed_directions)
     return State(stage.time, base + length * v, v, start.memory)
 
 

@@ -13,7 +13,7 @@ class BackwardEuler(RungeKutta):
     table = ((1.0,),)
 
 
-class Struck(BackwardEuler):
+class ImpactEuler(BackwardEuler):
     """The step in which jointed bodies strike: they bring their momentum, which gains no energy however far they turn.
 
     [Ascher 5, changed: M v⁰ of bodies is the momentum that flies straight on]

@@ -36,7 +36,7 @@ class BDF2(Integrator):
         past = state.memory
         goes_on = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
                    and (np.array_equal(past[TOUCHING], touching)
-                        or system.goes_on(state, past[TOUCHING].astype(np.int32), h)))
+                        or system.contact_persists(state, past[TOUCHING].astype(np.int32), h)))
         after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
         memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
         return replace(after, memory={**after.memory, **memory})
@@ -59,8 +59,9 @@ class BDF2(Integrator):
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
             return system.solve_stage(stage, state)
-        struck = system.struck(stage, state)
-        return system.land(system.pose(state, stage, stage.time), stage, state) if struck is None else struck
+        struck = system.impact(stage, state)
+        return system.finish_linear_stage(system.pose(state, stage, stage.time), stage,
+                                          state) if struck is None else struck
 
 
 class SBDF2(BDF2):

@@ -30,7 +30,7 @@ class System(Protocol[P]):
     def touching(self, state: State) -> Index:
         """Names of what touches and of what is at work: where they change, no history of rates is a guide."""
 
-    def goes_on(self, state: State, before: Index, h: float) -> bool:
+    def contact_persists(self, state: State, before: Index, h: float) -> bool:
         """Whether what began or ceased to touch since the names `before` did so gently, so that a history of rates from
         a step of h seconds is a guide still."""
         return False
@@ -41,21 +41,22 @@ class System(Protocol[P]):
         time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
         """
 
-    def land(self, posed: P, stage: Stage, start: State, is_last: bool = True) -> State:
+    def finish_linear_stage(self, posed: P, stage: Stage, start: State, is_last: bool = True) -> State:
         """The state at the end of a linearised stage, friction included; only the last stage of a step is settled."""
 
-    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: PrescribedDirections | None = None) -> State:
         """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.
 
         held: directions in which the rates are given.
         """
 
-    def struck(self, stage: Stage, start: State) -> State | None:
+    def impact(self, stage: Stage, start: State) -> State | None:
         """The state at the end of a linearised stage in which something is hit that a linear solve would be thrown by,
         solved; None where it is linearised, as with joints, which impulses hold. Raises StepFailed."""
         return None
 
-    def swing(self, state: State, h: float) -> State | None:
+    def modal_step(self, state: State, h: float) -> State | None:
         """The state after a step of h seconds in which condensed velocities swing by the modes of their own unknowns,
         spin kept; None where nothing is condensed, or something touches. Raises StepFailed.
 

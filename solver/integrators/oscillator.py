@@ -12,7 +12,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.conjac.swing import turned
+from ..parts.conjac.modes_of_step import turned
 from ..parts.interface import Posed
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
@@ -67,7 +67,7 @@ class Oscillator:
     def touching(self, state: State) -> Index:
         return NOBODY
 
-    def goes_on(self, state: State, before: Index, h: float) -> bool:
+    def contact_persists(self, state: State, before: Index, h: float) -> bool:
         return True
 
     def tangent(self, state: State, time: float) -> Tangent:
@@ -81,13 +81,13 @@ class Oscillator:
     def pose(self, at: State, stage: Stage, time: float | None = None) -> _Posed:
         return _Posed(self, stage, at)
 
-    def land(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+    def finish_linear_stage(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
         return self._end(stage, start, posed.solve())
 
-    def struck(self, stage: Stage, start: State) -> None:
+    def impact(self, stage: Stage, start: State) -> None:
         return None
 
-    def swing(self, state: State, h: float) -> State:
+    def modal_step(self, state: State, h: float) -> State:
         # half of what damps does so before it swings and half of it after, as of the modes of a body
         damp = 1.0 + 0.5 * h * self.drag
         angle = np.full(state.q.shape, h * math.sqrt(self.squared))
@@ -97,10 +97,11 @@ class Oscillator:
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
         return after
 
-    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: PrescribedDirections | None = None) -> State:
         u = _Posed(self, stage, start).solve()
-        if held is not None:
-            u = held.impose(u)
+        if prescribed_directions is not None:
+            u = prescribed_directions.impose(u)
         return self._end(stage, start, u)
 
     @staticmethod

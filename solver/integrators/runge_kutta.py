@@ -41,14 +41,14 @@ class RungeKutta(Integrator):
             foreseen = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
                           state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen, momentum=self.momentum)
-            struck = system.struck(stage, after) if self.linearised else None
+            struck = system.impact(stage, after) if self.linearised else None
             if struck is not None:
                 after, posed = struck, None
             elif self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
                 posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
-                after = system.land(posed, stage, after, is_last=row is self.table[-1])
+                after = system.finish_linear_stage(posed, stage, after, is_last=row is self.table[-1])
             else:
                 after = system.solve_stage(stage, after)
             rates.append(after.u)

@@ -20,11 +20,11 @@ class SemiImplicit(Integrator):
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta, momentum=self.momentum)
-        struck = system.struck(stage, state)
+        struck = system.impact(stage, state)
         if struck is not None:
             return struck
         posed = system.pose(state, stage)
-        after = system.land(posed, stage, state)
+        after = system.finish_linear_stage(posed, stage, state)
         return system.keep_spin(state, after, h, posed) if self._keeps_spin else after
 
     def error(self, before: State, after: State, h: float) -> Vec:

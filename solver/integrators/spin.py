@@ -50,8 +50,8 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
     if not flying:
         return after
     coordinates = system.coordinates
-    x0 = coordinates.place(before.q, before.time, before.led)
-    x1 = coordinates.place(after.q, after.time, after.led)
+    x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
+    x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
     v0, v1 = system.velocity(before), system.velocity(after)
     for part in flying:
         mass = system.mass[part]

@@ -14,5 +14,5 @@ class Swinging(SDIRK2):
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        after = system.swing(state, h)
+        after = system.modal_step(state, h)
         return super().step(system, state, h) if after is None else after

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
-from ..threads import inlined, kernel, share
+from ..threads import inlined, kernel, parallel_for
 
 CHUNKS = 64  #: of block rows; each has a sum of its own
 LANES = 16  #: columns of a strip: a few vector registers
@@ -192,20 +192,21 @@ class Blocks:
     def multiply(self, x: Vec, y: Vec, sign: int = 0) -> None:
         """y = A x, or y += A x and y −= A x for a sign of 1 and −1."""
         strips, _, lanes = x.shape
-        share(_multiply, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
-              _flat(x), sign, _flat(y), _works(strips, x.dtype))
+        parallel_for(_multiply, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
+                     _flat(x), sign, _flat(y), _works(strips, x.dtype))
 
     def smooth(self, x: Vec, b: Vec, inverse: Vec, old: float, new: float, d: Vec, out: Vec) -> None:
         """d = old d + new D⁻¹ (b − A x), out = x + d. inverse: of the diagonal blocks, (rows height, height)."""
         strips, _, lanes = x.shape
-        share(_smooth, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes, _flat(x),
-              _flat(b), inverse, old, new, _flat(d), _flat(out), _works(strips, x.dtype))
+        parallel_for(_smooth, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
+                     _flat(x),
+                     _flat(b), inverse, old, new, _flat(d), _flat(out), _works(strips, x.dtype))
 
 
 def smooth_from_zero(b: Vec, inverse: Vec, new: float, d: Vec, out: Vec) -> None:
     """d = new D⁻¹ b, out = d."""
     strips, _, lanes = b.shape
-    share(_smooth_from_zero, strips * CHUNKS, lanes, _flat(b), inverse, new, _flat(d), _flat(out))
+    parallel_for(_smooth_from_zero, strips * CHUNKS, lanes, _flat(b), inverse, new, _flat(d), _flat(out))
 
 
 def _flat(vectors: Vec) -> Vec:

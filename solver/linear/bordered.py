@@ -37,7 +37,7 @@ class Bordered(ShowsNothing, ABC):
         jacobian = self._condense()
         columns = np.zeros(self._shape(kept))
         self._spread.columns(self._lower, columns)
-        across = side_by_side(columns, kept).T
+        across = block_diagonal(columns, kept).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
         held = self._inner(right_columns[:inner], "inner")
@@ -57,7 +57,7 @@ class Bordered(ShowsNothing, ABC):
             columns = np.zeros(self._shape(self._spread.kept))
             self._spread.columns(self._lower, columns, -1.0)
             self._jacobian = self._solve(columns, "kept", self._spread.kept)
-            self._left = side_by_side(columns, self._spread.kept)
+            self._left = block_diagonal(columns, self._spread.kept)
         return self._jacobian
 
     def _inner(self, right: Vec, name: str) -> Vec:
@@ -75,7 +75,7 @@ class Bordered(ShowsNothing, ABC):
         return -(-count // lanes), self._spread.inner, lanes
 
 
-def side_by_side(strips: Vec, count: int) -> Vec:
+def block_diagonal(strips: Vec, count: int) -> Vec:
     """Strips (s, m, lanes) as columns of their own, (m, count)."""
     pieces, rows, lanes = strips.shape
     whole: Vec = strips.transpose(1, 0, 2).reshape(rows, pieces * lanes)[:, :count].copy()

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
-from ..threads import kernel, share
+from ..threads import kernel, parallel_for
 from .blocks import CHUNKS, Blocks
 
 
@@ -91,9 +91,10 @@ class Spread:
 
     def fill(self, lower: sp.csc_matrix) -> None:
         """Write A_qq into `blocks`."""
-        share(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._place, self._mirrored,
-              self.blocks.values)
+        parallel_for(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._place,
+                     self._mirrored,
+                     self.blocks.values)
 
     def columns(self, lower: sp.csc_matrix, out: Vec, scale: float = 1.0) -> None:
         """Write scale A_qk into strips of columns, (strips, inner, lanes)."""
-        share(_last_rows, CHUNKS, lower.indptr, lower.indices, lower.data, self.inner, scale, out)
+        parallel_for(_last_rows, CHUNKS, lower.indptr, lower.indices, lower.data, self.inner, scale, out)

@@ -17,7 +17,7 @@ from .intersection_free import BLOCKED_REMEDY
 from .iterations import EXTENT_FRACTION, Iterations, PosedStage, T
 from .limits import StopRule, remaining
 
-LAGGED = 12  #: iterations after which friction keeps its normal forces
+LAGGED = 12  #: iterations after which the normal forces of friction are constant
 ARC_MARGIN = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
 #: relative to the extent: a smaller remaining change is accepted where iterations are slow, as in creep
 NEGLIGIBLE = 1.0e-5

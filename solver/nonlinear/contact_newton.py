@@ -19,7 +19,7 @@ ITERATIONS_PER_FACTOR = 4  #: times that: limit of iterations
 CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or use shorter steps"
 #: ratio by which the remaining energy must be smaller where the factor is a reused one
 REUSED_FACTOR_MARGIN = 1.0e3
-LAGGED = 12  #: iterations after which friction keeps its normal forces
+LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
 SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
 REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow

@@ -74,7 +74,7 @@ class FixedPointStage:
         base: coordinates at zero rates, (3 f,). extent: of the body [m].
         """
         v = coordinates.spread(self._predicted_rates(stage, start, coordinates), stage.w)
-        at = Iterate.at(stage, coordinates.place(base, stage.time), coordinates.prescribed, v, self._p)
+        at = Iterate.at(stage, coordinates.positions(base, stage.time), coordinates.prescribed, v, self._p)
         for _ in range(EARLY_FACTORS if limits.strain_left else FACTORS):
             if self._sweeps is None or not self._sweeps.serves(at.x, stage, start, not limits.strain_left):
                 self._drop()
@@ -157,7 +157,7 @@ class Iterate:
         self.z, self._base, self._seconds = z, base, seconds
         self.goal = 0.0  #: tolerance of the last sweep's change [m], from that of the first
         self.sweeps = 0  #: sweeps so far
-        self.strain = 0.0  #: largest relative change of an edge that the last sweep asked for
+        self.strain = 0.0  #: largest relative change of an edge by the full change of the last sweep
         self.may_converge = False  #: whether a factor made at this iterate may converge
 
     @classmethod

@@ -43,7 +43,7 @@ class Stretched(Forces, Protocol):
         """Set the direction of z for a displacement of all nodes, (n, 3) [m], from the last linearisation, and its
         multipliers; return the second derivative of the energies of z along it [J]. [MFEM 7, 8]"""
 
-    def go(self, share: float) -> None:
+    def go(self, fraction: float) -> None:
         """Evaluate from now on with z at this fraction of its direction."""
 
     def keep(self) -> None:

@@ -24,7 +24,7 @@ MAX_ITERATIONS = 60  #: iterations before the stage has not converged
 DETECTION_ROUNDS = 4
 INDETERMINATE = 1.0e-9  #: relative to the mean diagonal of the constraints' Delassus matrix: regularises redundant gaps
 PENALTY_RATIO = 2.0  #: penalty of a violated gap relative to the largest multiplier
-CLOSED = 0.05  #: admissible violation relative to the smallest gap that is kept open
+CLOSED = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
 FREE = 1.0e-6  #: relative to that: violation without a penalty
 CLOSER = 0.5  #: relative to the net force: a smaller one after a full step is accepted without a merit test
 SHORTEST = 1.0e-8  #: smallest step length of the line search
@@ -46,7 +46,7 @@ class GapActiveSet:
     """One stage: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
     def __init__(self, problem: StageProblem, bounds: Sequence[Bounds], solver: StageSolver, open_by: float) -> None:
-        """open_by: the smallest gap that is kept open [m]."""
+        """open_by: the smallest gap that a stage enforces [m]."""
         self._problem, self._bounds, self._limits = problem, bounds, solver.limits
         self._closed = CLOSED * open_by
         self._seconds = problem.stage.b * problem.stage.h
@@ -136,9 +136,9 @@ class GapActiveSet:
         """Return the direction nearest to an unconstrained one that leaves gaps open to first order, and its
         multipliers."""
         N = gaps.normals[:, self._columns]
-        wanted = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
+        target = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
         impulse, direction = np.zeros(len(gaps.gap)), free
-        near = np.flatnonzero(N @ free - wanted < 0.0)
+        near = np.flatnonzero(N @ free - target < 0.0)
         # gaps that the other multipliers would close are added in turn
         while len(near):
             rows = N[near]
@@ -146,10 +146,10 @@ class GapActiveSet:
             W = rows @ solutions
             W = 0.5 * (W + W.T)
             W[np.diag_indices_from(W)] += INDETERMINATE * float(np.trace(W)) / max(len(W), 1) + _TINY
-            slip = rows @ free - wanted[near]
+            slip = rows @ free - target[near]
             impulses = BoundedProgram(W, slip).solve(slip, np.zeros(len(near)), np.full(len(near), np.inf))
             direction = free + solutions @ impulses
-            short = np.flatnonzero(N @ direction - wanted < -1.0e-6 * self._closed / self._seconds)
+            short = np.flatnonzero(N @ direction - target < -1.0e-6 * self._closed / self._seconds)
             news = np.setdiff1d(short, near)
             if not len(news):
                 break

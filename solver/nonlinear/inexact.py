@@ -29,7 +29,7 @@ class InexactNewton:
         """Return the root, starting from `at`, and the total number of conjugate gradient iterations. Raises
         StepFailed.
 
-        precondition: makes P⁻¹ of the matrix that was just filled. factor: the one behind P, refactored where a
+        precondition: makes P⁻¹ of the matrix that was just filled. factor: that of P, refactored where a
         direction takes more iterations than that costs: an old one knows nothing of new contacts.
         """
         whole, inner = False, 0

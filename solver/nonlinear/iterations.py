@@ -104,7 +104,7 @@ class Stiffness:
     root.
 
     true_within: fraction of the largest change below which the true one is tried; 0 never. tolerated: iterations with
-    it, besides its first, that may change more than the one before. retry: factor by which that distance shrinks after
+    it, after its first, that may change more than the one before. retry: factor by which that distance shrinks after
     more; 0: it is not tried again in this stage.
     """
 
@@ -298,14 +298,14 @@ class CoupledOnReusedFactor(Coupled):
     true_within = np.inf
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed],
-                 moved_on: Callable[[Vec, Vec], PosedCondensed | None],
+                 on_last_factor: Callable[[Vec, Vec], PosedCondensed | None],
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
                  extent: float, who: str) -> None:
-        """moved_on: linearises at coordinates and rates on the last factor; None where that is not valid. changes: of
-        earlier stages on it."""
+        """on_last_factor: linearises at coordinates and rates on the last factor; None where that is not valid.
+        changes: of earlier stages on it."""
         limits = replace(limits, tolerance=min(limits.tolerance, FIXED_POINT_TOLERANCE))
         super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
-        self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = moved_on
+        self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True
         changes.start()

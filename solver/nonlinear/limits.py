@@ -54,7 +54,7 @@ class Progress:
         self.restart()
 
     def restart(self) -> None:
-        """Start anew after a factorization."""
+        """Discard the history after a factorization."""
         self._sizes: list[float] = []
 
     @property

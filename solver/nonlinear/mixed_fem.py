@@ -21,18 +21,18 @@ EDGE_LEFT = 3.0e-3  #: of an edge's length: what Newton's method leaves where st
 
 
 class MixedFEM(StageSolver):
-    """Sequential quadratic programming in positions and stretches, the latter condensed inside of each element, by a
-    line search on the Lagrangian. A few iterations are a stage. Where they leave it with more incremental potential
-    than it began with, by which a body gains energy, Newton's method solves it instead.
+    """Sequential quadratic programming in positions and stretches, the latter condensed in each element, with a line
+    search on the Lagrangian. A few iterations are a stage. Where these end with more incremental potential than they
+    started with, by which a body gains energy, Newton's method solves the stage instead.
 
-    Newton's method takes a stiff element that turns along a straight line for one that is pulled, and shortens its way
-    until that is little. Here its stretch moves as linearised, which does not change where an element turns.
-    [MFEM 4-8, changed: guarded]
+    Newton's method takes a stiff element that rotates along a straight line for one that is stretched, and takes short
+    steps. Here the stretch of the element changes as linearised, independently of its rotation. [MFEM 4-8, changed:
+    guarded]
     """
 
     def __init__(self, params: dict[str, float]) -> None:
-        """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, shares of the first Newton
-        decrement and of an edge's length where it ends sooner; iterations, of a stage of balance and of Newton's
+        """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, relative to the first
+        Newton decrement and to an edge's length, for early stopping; iterations, of a static stage and of Newton's
         method."""
         self.limits = StopRule(TOLERANCE, int(params["iterations"]), 0.0, ends_early=True)
         self._most = int(params["mixed_iterations"])
@@ -59,14 +59,14 @@ class MixedFEM(StageSolver):
         return self._newton.solve(problem, begins.unknowns)
 
     def _lowest_start(self, problem: StageProblem, guess: Vec) -> Evaluation:
-        """The guess, or where the stage begins if there is less potential and nothing meets on the way there: a root
-        has no more than either."""
-        flies = problem.evaluate(guess)
+        """Return the guess, or the positions at the stage's start if these have a lower potential and the path to them
+        is free of contact: a root has no more than either."""
+        ballistic = problem.evaluate(guess)
         stays = problem.evaluate(problem.unknowns_at(problem.step_start))
-        if _merit(stays) >= _merit(flies):
-            return flies
-        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (flies, stays))
-        return stays if problem.physics.largest_step(here, there) == 1.0 else flies
+        if _merit(stays) >= _merit(ballistic):
+            return ballistic
+        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (ballistic, stays))
+        return stays if problem.physics.largest_step(here, there) == 1.0 else ballistic
 
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
         """Whether the end has more potential than a stage has to begin with; without an energy, more is left there."""
@@ -75,8 +75,8 @@ class MixedFEM(StageSolver):
         return end.merit > _merit(begins) + problem.noise(begins)
 
     def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
-        """Where iterations end, (3 p,) [m/s]. Raises StepFailed where they lead nowhere, and where they do not settle
-        in a stage without inertia."""
+        """Return the unknowns of the last iteration, (3 p,) [m/s]. Raises StepFailed where the iterations diverge, and
+        where they do not converge in a stage without inertia."""
         mixed, unknowns = problem.of(forces), guess
         forces.start()
         last, self.decrements = 0.0, []
@@ -85,14 +85,14 @@ class MixedFEM(StageSolver):
             direction = mixed.system.linear.solve(-residual)
             self.decrements.append(sqrt(max(-float(residual @ direction), 0.0)))
             strain = problem.strain(direction)
-            unknowns, share = self._searched(mixed, forces, unknowns, direction, strain)
+            unknowns, fraction = self._searched(mixed, forces, unknowns, direction, strain)
             forces.keep()
-            moved = share * strain
+            moved = fraction * strain
             settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
             settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
-            if share == 1.0 and settled:
+            if fraction == 1.0 and settled:
                 return unknowns
-            last = moved if share == 1.0 else 0.0
+            last = moved if fraction == 1.0 else 0.0
         if not problem.stage.inertia:
             raise self.limits.failure(problem, problem.evaluate(unknowns))
         return unknowns
@@ -107,20 +107,20 @@ class MixedFEM(StageSolver):
         forces.go(0.0)
         at = mixed.evaluate(unknowns)
         slope = float(at.residual @ direction) - mixed.stage.a / mixed.stage.b * bends
-        last, share = at, 0.0
+        last, fraction = at, 0.0
 
         def trial(step: float) -> Evaluation:
-            nonlocal last, share
+            nonlocal last, fraction
             forces.go(step)
-            last, share = mixed.evaluate(unknowns + step * direction), step
+            last, fraction = mixed.evaluate(unknowns + step * direction), step
             return last
 
         if at.merit is None:
-            return trial(longest).unknowns, share
+            return trial(longest).unknowns, fraction
         search(at, trial, longest, longest * 0.5**HALVINGS, slope, mixed.noise(at))
         if not isfinite(_merit(last)):
             raise mixed.failed("no step lowers the Lagrangian", at)
-        return last.unknowns, share
+        return last.unknowns, fraction
 
 
 def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:

@@ -58,7 +58,7 @@ class ModalStep:
         half the step. Raises NotPositiveDefinite, and StageNotConverged where the fallback gains energy as well."""
         coordinates = self._coordinates
         time = start.time + MIDPOINT * stage.h
-        midway = coordinates.place(coordinates.advance(start.q, start.u, MIDPOINT * stage.h), time)
+        midway = coordinates.positions(coordinates.advance(start.q, start.u, MIDPOINT * stage.h), time)
         sweeps = self._factored(sweeps_at, midway, stage.v_hat, time)
         x, v = self._modal_motion(sweeps, start, stage.h, MIDPOINT * stage.h, True)
         change = self._follow(sweeps, products_at, stage.h, x, v)
@@ -76,7 +76,7 @@ class ModalStep:
             if not self._gains_energy(stage, start, sweeps.force, x, v, time):
                 return self._state(x, v, time, start)
             if elapsed:
-                step_start, elapsed = self._coordinates.place(start.q, start.time), 0.0
+                step_start, elapsed = self._coordinates.positions(start.q, start.time), 0.0
                 sweeps = sweeps_at(step_start, stage.v_hat, start.time, True)
         raise StageNotConverged("dynamic nodes swung too far")
 
@@ -101,12 +101,12 @@ class ModalStep:
         """Return positions and velocities, (n, 3), after h seconds, by a factor `elapsed` seconds after the start."""
         coordinates, free, time = self._coordinates, self._coordinates.free, start.time + h
         moved, v = sweeps.modal_motion(h, elapsed, modal)
-        return (coordinates.place(start.q + moved[free].ravel(), time),
+        return (coordinates.positions(start.q + moved[free].ravel(), time),
                 coordinates.spread(v[free].ravel(), coordinates.kinematic_rate(time)))
 
     def _follow(self, sweeps: FixedPointSweeps, products_at: ProductsAt, h: float, x: Vec, v: Vec) -> float:
         """Relax the quasistatic nodes in positions and velocities, (n, 3) each, in place; return the relative change of
-        an edge that the last sweep asked for."""
+        an edge by the full change of the last sweep."""
         change = LONGEST
         for _ in range(MAX_SWEEPS):
             corrections = sweeps.quasistatic_correction(products_at(x, v, v[None]))
@@ -121,7 +121,7 @@ class ModalStep:
     def _gains_energy(self, stage: NodeStage, start: State, force: Vec, x: Vec, v: Vec, time: float) -> bool:
         """Whether the energy at an end, (n, 3) each and its time, exceeds that at the start plus the work of prescribed
         nodes against forces (n, 3) [N]."""
-        step_start = self._coordinates.place(start.q, start.time)
+        step_start = self._coordinates.positions(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
         stored = self._stored(x, time) - self._stored(step_start, start.time)
         prescribed = self._coordinates.prescribed

@@ -265,7 +265,7 @@ class StageProblem:
         ones; return whether that succeeded."""
         system = self.system
         lin = self.forces.linearise_reusing_at(x, v, self.stage.time, strained)
-        system.pattern.meet(lin.others, stays=True)
+        system.pattern.update_pairs(lin.others, stays=True)
         changed = system.reused_blocks.update(self.order, lin, strained, self.forces.filled())
         required_columns = system.directions.required_columns(system.linear, system.matrix, lin, changed)
         if required_columns is None:

@@ -18,7 +18,7 @@ from ..assembly.pattern import Pattern
 from ..meshing.volume import EDGES
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
-from ..threads import share
+from ..threads import parallel_for
 from .strain_kernels import strained_elements
 
 STRAINED = 0.3  #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
@@ -53,7 +53,7 @@ class ReferenceShapes:
     def strained(self, x: Vec) -> Index:
         """Return rows of the elements that are strained at x, (n, 3) [m], rising."""
         out = np.empty(len(self.which), dtype=bool)
-        share(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
+        parallel_for(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square, STRAINED**2, out)
         return np.flatnonzero(out)
 
 

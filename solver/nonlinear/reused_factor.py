@@ -22,7 +22,7 @@ class ReusedFactor:
     """L of a stage's matrix, until a new one pays off or the matrix is another one.
 
     It belongs to one inertia and one β a b h². Without inertia another a b h² only scales the matrix; with inertia the
-    new matrix lies between the scaled and the unscaled one, so their geometric mean is used while they are near.
+    new matrix is between the scaled and the unscaled one, so their geometric mean is used while they are near.
     Directions need not be exact, so it is in single precision where the linear solver exposes its pattern. [Thesis
     5.4.1]
     """

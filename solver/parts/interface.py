@@ -16,7 +16,7 @@ from ..coordinates.floating import FloatingParts
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..linear.interface import LinearSolver
-from ..state import Index, Led, State, Vec
+from ..state import CarrierMotion, Index, State, Vec
 from .stage import NodeStage, Stage
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Mesh:
 
 #: memory within a step: what acts on a part that is no part of it, the same through the step: on all nodes, (n, 3) [N];
 #: or on points of rigid bodies, (k, 7): the body, the place in its frame [m] and the force in world [N]
-BORNE = "borne"
+EXTERNAL_FORCE = "borne"
 
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
 Evaluate = Callable[[Vec, float], tuple[Vec, float]]
@@ -69,7 +69,7 @@ class Eliminated(ReducedOnRates):
 
     columns: Vec  #: C, (3 f, c); its transpose brings impulses on the free nodes to g
     #: the same stage where the joints' rates are known, (c,), and where those bring the nodes that ride
-    moving: Callable[[Vec, Led], tuple[PosedNodes, NodeStage]]
+    moving: Callable[[Vec, CarrierMotion], tuple[PosedNodes, NodeStage]]
 
 
 class Posed(Protocol):
@@ -127,11 +127,12 @@ class Touched(Posed, Protocol):
 class PosedNodes(Touched, Protocol):
     """A stage of nodes alone."""
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         """The same. led: what carries nodes does there."""
 
 
-class Firm:
+class NoQuasistatic:
     """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
 
     @property
@@ -159,7 +160,7 @@ class Sleeping(Protocol):
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
         """Whether nothing is dynamic and the last factor's positions are near x, (n, 3) [m]."""
 
-    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+    def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
         """Liveliness of each [1/s], and whether it is awake, 1 or 0, (m,)."""
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,

@@ -33,7 +33,7 @@ class Loads:
         out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force
         if stage.base is not None:
             coordinates = self._mesh.coordinates
-            offset = coordinates.place(stage.base, stage.time, stage.led) - lin.x
+            offset = coordinates.positions(stage.base, stage.time, stage.carrier_motion) - lin.x
             if stage.w is not None:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
             offset[coordinates.elsewhere] = 0.0

@@ -18,16 +18,16 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.laws.static_friction import StaticFriction
 from ..linear.interface import LinearSolver
-from ..state import Led, Vec
-from .apart import Apart, Member, PosedApart, Share
+from ..state import CarrierMotion, Vec
+from .block_condensation import BlockCondensation, BlockSlice, Member, PosedBlocks
 from .interface import Evaluate, Mesh, PosedNodes, PositionInertia
 from .stage import NodeStage
 
 
-class MixedMethods(Apart):
+class MixedMethods(BlockCondensation):
     """A condensation of all of them."""
 
-    def __init__(self, mesh: Mesh, shares: Sequence[Share], linear: LinearSolver) -> None:
+    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
         """mesh, shares: as those of Apart. linear: as one of all nodes would be."""
         super().__init__(mesh, shares)
         self.linear = linear
@@ -130,7 +130,7 @@ class _Inertia:
 
 
 @dataclass(frozen=True)
-class PosedMixed(PosedApart):
+class PosedMixed(PosedBlocks):
     """A stage of all of them, each with the others where they stand."""
 
     @property
@@ -141,15 +141,17 @@ class PosedMixed(PosedApart):
         return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
                                     for posed in self.posed])
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         """Each after the other, with the others where they are by then."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
         for one, posed in zip(self.owner.members, self.posed):
-            x = coordinates.place(settled, self.stage.time, led)
+            x = coordinates.positions(settled, self.stage.time, carrier_motion)
 
             def among(mine: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
                 x[one.nodes] = mine[one.nodes]
                 return evaluate(x, time)
 
-            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections, led)
+            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections,
+                                                   carrier_motion)
         return settled

@@ -12,7 +12,7 @@ from ..assembly.linearised import Linearised
 from ..assembly.pattern import Pattern
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
-from ..state import Index, Led, Mask, Vec
+from ..state import CarrierMotion, Index, Mask, Vec
 
 STANDARD_GRAVITY = 9.81  #: [m/s²]
 
@@ -80,7 +80,7 @@ class NodeStage(StageShape):
 
     v_hat: Vec  #: velocities that inertia would keep [m/s], (n, 3)
     w: Vec | None  #: velocities of the prescribed nodes [m/s], (p, 3); None where all are still
-    led: Led | None = None  #: what nodes that ride do at its end
+    carrier_motion: CarrierMotion | None = None  #: what nodes that ride do at its end
 
     @classmethod
     def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
@@ -140,9 +140,9 @@ class NodeStage(StageShape):
         return (self.inertia, self.a * self.h, self.stiffness_factor) == (other.inertia, other.a * other.h,
                                                                          other.stiffness_factor)
 
-    def moving(self, w: Vec, led: Led) -> NodeStage:
+    def moving(self, w: Vec, carrier_motion: CarrierMotion) -> NodeStage:
         """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
-        return replace(self, w=w if self.w is None else self.w + w, led=led)
+        return replace(self, w=w if self.w is None else self.w + w, carrier_motion=carrier_motion)
 
     def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:
         """Write M − a h D − β a b h² K into the pattern, or its columns of the nodes that are wanted, (p,)."""

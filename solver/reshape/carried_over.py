@@ -25,7 +25,7 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
     was = before.mass[source]  # none where the air and obstacles stand
     share = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
     memory = friction_carried(state.memory, source, x - stood[source], share)
-    return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.led)
+    return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.carrier_motion)
 
 
 def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:

@@ -1,1 +1,1 @@
-"""The world: bodies, forces and prescribed motion bound into one system that steps."""
+"""The simulated world: bodies, forces and prescribed motion as one system that advances in time."""

@@ -1,4 +1,4 @@
-"""Soft bodies as the world has them: where they stand in its arrays, what is shown of them, what they weigh."""
+"""Soft bodies of a world: their slices of its arrays, their output and their lumped mass."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from ..embedding.bind import Embedding
-from ..embedding.pinned import HeldVertices
+from ..embedding.pinned import PinnedVertices
 from ..state import Index, Vec
 
 
 @dataclass(frozen=True)
 class BodyInWorld:
-    """Where one body stands in the world's arrays, and how its output is made."""
+    """One body's slice of the world's arrays, and how its output is made."""
 
     name: str
     nodes: slice
     size: float  #: rest diagonal [m]
     embedding: Embedding | None  #: of the artist's mesh; without one the nodes are the output
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
-    held: HeldVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
-    hertz: float | None = None  #: frequency of its slowest wobble [Hz], as it begins; None where nobody asked
+    held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
+    hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
 
     def output(self, x: Vec, frame: int) -> Vec:
-        """Vertices in object space at the frame-th frame, counted from 0, (v, 3)."""
+        """Return vertices in object space at this frame, counted from 0, (v, 3)."""
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
         if self.held is not None:
             points = self.held.apply(points, x[self.nodes], frame)
@@ -49,7 +49,7 @@ class ObstacleInWorld:
 
 
 def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
-    """A quarter of each element's mass to each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
+    """Return a quarter of each element's mass at each corner, (n,) [kg]. volumes (e,) [m³], density (e,) [kg/m³]."""
     quarter: Any = np.repeat(volumes * density / 4.0, 4)
     mass: Vec = np.bincount(tets.ravel(), quarter, minlength=len(nodes))  # type: ignore[assignment]
     return mass

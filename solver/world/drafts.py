@@ -45,7 +45,7 @@ class Draft(Part):
         return [(self.shown.name, 0, self.shown.vertices)]
 
     @property
-    def wobbles(self) -> dict[str, float]:
+    def fundamental_hertz(self) -> dict[str, float]:
         found = self.body.truth.frequencies
         return {self.shown.name: float(found[0])} if len(found) else {}
 
@@ -55,7 +55,7 @@ class Draft(Part):
     def initial_state(self) -> State:
         """At rest where it was made, its pins where they begin."""
         began = self.body.rest()
-        return self._state(replace(began, led=self._led(0.0)))
+        return self._state(replace(began, carrier_motion=self._carrier_motion(0.0)))
 
     def check(self, state: State) -> None:
         """Raises ValueError or KeyError where memory is not that of these pins."""
@@ -63,8 +63,8 @@ class Draft(Part):
         names = [*like, *(PAST if PAST[0] in state.memory else ())]
         shapes = {"past_y": (self.unknowns,), "past_u": (self.unknowns,), "past_h": (1,)}
         for name in names:
-            wanted = shapes.get(name, like["led"].shape)
-            if state.memory[name].shape != wanted or state.memory[name].dtype.kind != "f":
+            expected = shapes.get(name, like["led"].shape)
+            if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
     def attempt(self, state: State, h: float) -> State:
@@ -76,7 +76,7 @@ class Draft(Part):
             body.stepping = replace(body.stepping, floor=replace(body.stepping.floor, offset=height))
         if self.fibers is not None and self.fibers.activate(ends):
             body.points.contract(self.fibers.constants[:, body.points.elements])
-        after = body.step(self._reduced(state), h, led=self._led(ends))
+        after = body.step(self._reduced(state), h, carrier_motion=self._carrier_motion(ends))
         extent = float(abs(after.y).max(initial=0.0))
         if not np.isfinite(extent):
             raise StepFailed("a coordinate is not a number", self.shown.name)
@@ -88,7 +88,7 @@ class Draft(Part):
         """The artist's vertices in object space, (N, 3) [m]."""
         return self.shown.output(self.body.positions(self._reduced(state)), frame - self.start_frame)
 
-    def _led(self, time: float) -> Vec:
+    def _carrier_motion(self, time: float) -> Vec:
         """Coordinates of all groups of pins at a time [s]."""
         return self.body.lead([one.at(time) for one in self.motions])
 
@@ -96,15 +96,15 @@ class Draft(Part):
         memory, shape = state.memory, (-1, 3)
         past = None
         if PAST[0] in memory:
-            y, u, led, rate, h = (memory[name] for name in PAST)
-            past = y.reshape(shape), u.reshape(shape), led, rate, float(h[0])
+            y, u, carrier_motion, rate, h = (memory[name] for name in PAST)
+            past = y.reshape(shape), u.reshape(shape), carrier_motion, rate, float(h[0])
         return ReducedState(state.q.reshape(shape), state.u.reshape(shape), memory["led"], memory["led_rate"],
                             state.time, past)
 
     @staticmethod
     def _state(reduced: ReducedState) -> State:
-        memory = {"led": reduced.led, "led_rate": reduced.led_rate}
+        memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
         if reduced.past is not None:
-            y, u, led, rate, h = reduced.past
-            memory |= dict(zip(PAST, (y.ravel(), u.ravel(), led, rate, np.array([h])), strict=True))
+            y, u, carrier_motion, rate, h = reduced.past
+            memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))
         return State(reduced.time, reduced.y.ravel(), reduced.u.ravel(), memory)

@@ -1,4 +1,4 @@
-"""A stage of soft bodies whose surfaces touch: solved from where nothing has met, and with friction."""
+"""Stages of soft bodies in contact: from an intersection-free initial guess, with lagged friction."""
 
 from __future__ import annotations
 
@@ -22,141 +22,147 @@ from ..nonlinear.interface import StageSolver
 from ..nonlinear.intersection_free import intersection_free_start
 from ..nonlinear.problem import StageProblem
 from ..state import Index, State, Vec
-from .soft_bodies import ALL, Among, SoftBodies
+from .soft_bodies import ALL, Selection, SoftBodies
 
-#: a stage with friction's loads and normals as they are at positions (n, 3), and with the forces that are asked for
-RubbingAt = Callable[[Vec, Among], StageProblem]
-#: of a stage without friction and with it, where it stands, velocities with which it flies on, as far as nothing meets
-SolvedApart = Callable[[StageProblem, RubbingAt, Vec, Vec, Vec, StageSolver], tuple[StageProblem, Vec]]
-ROUNDS = 2  #: of friction, each with the loads and normals that the one before ended with
-BALANCED = 0.1  #: of what Quick may leave where nodes have inertia: what it may where they balance
+#: a stage with friction's normal forces and normals at positions (n, 3), and a selection of forces
+FrictionProblemAt = Callable[[Vec, Selection], StageProblem]
+#: arguments: the stage without and with friction, positions at its start, ballistic velocities, contact-free unknowns
+SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, StageSolver], tuple[StageProblem, Vec]]
+FRICTION_ROUNDS = 2  #: of lagged friction, each with the normal forces and normals at the end of the one before
+QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
 
 
 class LastForces:
-    """Those of soft bodies where they were asked for last: friction that takes other loads there asks once more."""
+    """Forces at the last positions, cached: friction with other normal forces needs them again."""
 
     def __init__(self) -> None:
-        self._at: tuple[Among, float, Vec] | None = None
+        self._at: tuple[Selection, float, Vec] | None = None
         self._found: tuple[Vec, float]
 
-    def at(self, soft: SoftBodies, x: Vec, time: float, among: Among) -> tuple[Vec, float]:
-        """As `SoftBodies.evaluate`; the forces are the caller's to add to."""
+    def at(self, soft: SoftBodies, x: Vec, time: float, selection: Selection) -> tuple[Vec, float]:
+        """Return `SoftBodies.evaluate`, as a copy that the caller may add to."""
         known = self._at
-        if known is None or known[:2] != (among, time) or not np.array_equal(known[2], x):
-            self._at, self._found = (among, time, x), soft.evaluate(x, time, (), among)
+        if known is None or known[:2] != (selection, time) or not np.array_equal(known[2], x):
+            self._at, self._found = (selection, time, x), soft.evaluate(x, time, (), selection)
         return self._found[0].copy(), self._found[1]
 
 
 @dataclass
 class StageForces:
-    """Forces of soft bodies, with those of one stage besides."""
+    """Forces of soft bodies with additional ones of one stage."""
 
     soft: SoftBodies
-    besides: Sequence[StencilForce]
-    among: Among = ALL  #: whose forces are asked for
-    grip: StaticFriction | None = None  #: friction of the ground, where that is a force
-    last: LastForces = field(default_factory=LastForces)  #: without those besides; others may share it
+    extra_forces: Sequence[StencilForce]
+    selection: Selection = ALL  #: of forces and bodies
+    static_friction: StaticFriction | None = None  #: friction of the ground, where that is a force of positions
+    last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and energy [J] at positions (n, 3)."""
-        force, energy = self.last.at(self.soft, x, time, self.among)
-        for law in self.besides:
+        """Return forces [N], (n, 3), and energy [J] at positions (n, 3)."""
+        force, energy = self.last.at(self.soft, x, time, self.selection)
+        for law in self.extra_forces:
             table = law.measure(x, time)
             table.add_forces(force)
             energy += table.energy
-        return force, energy if self.grip is None else energy + self.grip.add_force(x, force)
+        return force, energy if self.static_friction is None else energy + self.static_friction.add_force(x, force)
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """How often K of each body's tets was asked for, (b,)."""
-        return self.soft.filled(self.among)
+        """Return how often K of each body's tetrahedra was evaluated, (b,)."""
+        return self.soft.filled(self.selection)
 
     def in_stretches(self) -> Stretched | None:
-        """The same with stretches as unknowns; None where no elements can have such, or the ground's friction is a
-        force."""
-        return self.soft.in_stretches(self.besides, self.among) if self.grip is None else None
+        """Return the forces with stretches as unknowns; None where no elements support that, or where the ground has
+        static friction."""
+        return self.soft.in_stretches(self.extra_forces, self.selection) if self.static_friction is None else None
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """f and K there."""
-        return self._gripped(x, self.soft.linearise_at(x, v, time, project, self.besides, self.among))
+        """Return f and K at positions and velocities (n, 3)."""
+        return self._with_static_friction(x, self.soft.linearise_at(x, v, time, project, self.extra_forces,
+                                                                    self.selection))
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
-        """The same but for tets that have not strained, (k,): their K is that which was asked for last."""
-        return self._gripped(x, self.soft.linearise_reusing_at(x, v, time, strained, self.besides, self.among))
+        """Return f and K, reusing the last K of all tetrahedra that are not in `strained`, (k,)."""
+        return self._with_static_friction(x, self.soft.linearise_reusing_at(x, v, time, strained, self.extra_forces,
+                                                                            self.selection))
 
-    def _gripped(self, x: Vec, lin: Linearised) -> Linearised:
-        if self.grip is not None:
-            self.grip.add_force(x, lin.force)
-            self.grip.add_stiffness(x, lin.node_blocks)
+    def _with_static_friction(self, x: Vec, lin: Linearised) -> Linearised:
+        if self.static_friction is not None:
+            self.static_friction.add_force(x, lin.force)
+            self.static_friction.add_stiffness(x, lin.node_blocks)
         return lin
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
-    """Whether surfaces push each other at either end of a straight move, (n, 3) [m] each, or would meet on the way."""
+    """Whether surfaces are in contact at either end of a straight displacement, (n, 3) [m] each, or would be in
+    between."""
     return (any(len(law.measure(x, 0.0).nodes) for law in soft.contacts for x in (start, end))
             or soft.largest_step(start, end) < 1.0)
 
 
-def meets(soft: SoftBodies, start: Vec, end: Vec) -> bool:
-    """Whether surfaces would meet on a straight move, (n, 3) [m] each."""
+def collides(soft: SoftBodies, start: Vec, end: Vec) -> bool:
+    """Whether surfaces would make contact in a straight displacement, (n, 3) [m] each."""
     return len(soft.contacts) > 0 and soft.largest_step(start, end) < 1.0
 
 
-def untouched(soft: SoftBodies, begun: Vec, apart: Callable[[], State],
-              placed: Callable[[State], Vec]) -> State | None:
-    """The end of a stage as if surfaces touched nothing, where nothing does at its ends and on the way; else None.
+def solve_without_contact(soft: SoftBodies, step_start: Vec, solve_islands: Callable[[], State],
+                          positions_of: Callable[[State], Vec]) -> State | None:
+    """Return the end of a stage without contact, if there is none at its ends and in between; else None.
 
-    begun: positions of all nodes where the stage stands, (n, 3) [m]. apart: solves it so. placed: those of a state.
+    step_start: positions of all nodes at the stage's start, (n, 3) [m]. solve_islands: solves it without contact.
+    positions_of: positions of all nodes in a state.
     """
-    if touches(soft, begun, begun):
+    if touches(soft, step_start, step_start):
         return None
     try:
-        after = apart()
+        after = solve_islands()
     except StepFailed:
-        return None  # it may have met something
-    return None if touches(soft, begun, placed(after)) else after
+        return None  # it may have made contact
+    return None if touches(soft, step_start, positions_of(after)) else after
 
 
-def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun: Vec, guess: Vec,
-           solver: StageSolver, keeps_factors: bool = True, apart: SolvedApart | None = None,
-           static_friction: Callable[[Vec], StaticFriction | None] | None = None) -> tuple[StageProblem, Vec]:
-    """The stage as it was solved at last, and its unknowns (3 p,). Raises StepFailed.
+def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], step_start: Vec, guess: Vec,
+                           solver: StageSolver, reuses_factors: bool = True,
+                           solve_islands: SolvedByIslands | None = None,
+                           static_friction: Callable[[Vec],
+                                                     StaticFriction | None] | None = None) -> tuple[StageProblem, Vec]:
+    """Return the stage with its final friction, and its unknowns (3 p,). Raises StepFailed.
 
-    begun: positions of all nodes where the stage stands, (n, 3) [m], in which nothing crosses. guess: (3 p,).
-    keeps_factors: whether the solver may have one of another stage that serves this one. apart: solves bodies
-    that do not touch each other apart; None where all are solved at once. gripping: friction of the ground as a force
-    of positions, its loads those at positions (n, 3) [m]; None where it is none.
+    step_start: positions of all nodes at the stage's start, (n, 3) [m], free of intersections. guess: (3 p,).
+    reuses_factors: whether the solver may reuse a factor of another stage. solve_islands: solves bodies without mutual
+    contact separately; None: all are solved as one. static_friction: of the ground as a force of positions, with normal
+    forces at positions (n, 3) [m]; None without.
     """
     last = LastForces()
     plain = problem_of(StageForces(soft, (), last=last))
-    bounds = [one for law in soft.contacts if (one := law.bounds(begun)) is not None]
+    bounds = [one for law in soft.contacts if (one := law.bounds(step_start)) is not None]
     if bounds:
-        kept = GapActiveSet(plain, bounds, solver, min(law.activation for law in soft.contacts))
-        return plain, kept.solve(begun, guess)
+        active_set = GapActiveSet(plain, bounds, solver, min(law.activation for law in soft.contacts))
+        return plain, active_set.solve(step_start, guess)
     seconds = plain.stage.b * plain.stage.h
     base = plain.positions(plain.velocities(guess)) - seconds * plain.velocities(guess)
 
-    def rubbing(x: Vec, among: Among = ALL) -> StageProblem:
-        """With friction's loads and normals as they are at positions (n, 3), and the forces that are asked for."""
-        slides = [one for law in soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
-        grip = None if static_friction is None else static_friction(x)
-        if not slides and grip is None and among is ALL:
+    def with_friction(x: Vec, selection: Selection = ALL) -> StageProblem:
+        """Return the stage with friction's normal forces and normals at positions (n, 3), and a selection of forces."""
+        frictions = [one for law in soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
+        on_ground = None if static_friction is None else static_friction(x)
+        if not frictions and on_ground is None and selection is ALL:
             return plain
-        return problem_of(StageForces(soft, slides, among, grip, last))
+        return problem_of(StageForces(soft, frictions, selection, on_ground, last))
 
-    unknowns, begun = intersection_free_start(plain, begun, guess)
-    if solver.limits.strain_left and not keeps_factors:
-        # what balances without inertia is as far from its root as an iteration moves it
-        strain_left, accepts = BALANCED * solver.limits.strain_left, solver.limits.accepts
+    unknowns, step_start = intersection_free_start(plain, step_start, guess)
+    if solver.limits.strain_left and not reuses_factors:
+        # without inertia the error of quasistatic positions is as large as an iteration's change
+        strain_left, accepts = QUASISTATIC_FRACTION * solver.limits.strain_left, solver.limits.accepts
         if solver.limits.patience and accepts and not soft.contacts:
-            return solve_on_ground(rubbing, begun, unknowns, strain_left)
-        return solve_in_contact(rubbing, begun, unknowns, strain_left, accepts=accepts, by_strain=True)
+            return solve_on_ground(with_friction, step_start, unknowns, strain_left)
+        return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
-        if apart is not None and not solver.limits.accepts:
-            return apart(plain, rubbing, begun, guess, unknowns, solver)
-        return _quickly(soft, plain, rubbing, begun, unknowns, solver)
-    at = begun
-    for _ in range(ROUNDS):
-        problem = rubbing(at)
+        if solve_islands is not None and not solver.limits.accepts:
+            return solve_islands(plain, with_friction, step_start, guess, unknowns, solver)
+        return _solve_early_stopped(soft, plain, with_friction, step_start, unknowns, solver)
+    at = step_start
+    for _ in range(FRICTION_ROUNDS):
+        problem = with_friction(at)
         unknowns = solver.solve(problem, unknowns)
         at = problem.positions(problem.velocities(unknowns))
         if static_friction is None and not any(law.has_friction for law in soft.contacts):
@@ -164,27 +170,28 @@ def solved(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], begun
     return problem, unknowns
 
 
-def _quickly(soft: SoftBodies, plain: StageProblem, rubbing: Callable[[Vec], StageProblem], begun: Vec, unknowns: Vec,
-             solver: StageSolver) -> tuple[StageProblem, Vec]:
-    """The same by a kept factor where nothing touches, and by Newton's method until nothing is left that shows."""
+def _solve_early_stopped(soft: SoftBodies, plain: StageProblem, with_friction: Callable[[Vec], StageProblem],
+                         step_start: Vec, unknowns: Vec,
+                         solver: StageSolver) -> tuple[StageProblem, Vec]:
+    """Solve with a reused factor where there is no contact, else by Newton's method with early stopping."""
 
-    def pushes(x: Vec) -> bool:
+    def has_pairs(x: Vec) -> bool:
         return any(len(law.measure(x, 0.0).nodes) for law in soft.contacts)
 
-    if not pushes(begun) and not pushes(plain.positions(plain.velocities(unknowns))):
+    if not has_pairs(step_start) and not has_pairs(plain.positions(plain.velocities(unknowns))):
         try:
-            unknowns = solver.solve(plain, _lower(plain, unknowns, begun))
+            unknowns = solver.solve(plain, _lower_start(plain, unknowns, step_start))
         except StageNotConverged:
-            pass  # it may have met something
+            pass  # it may have made contact
         else:
-            if not pushes(plain.positions(plain.velocities(unknowns))):
+            if not has_pairs(plain.positions(plain.velocities(unknowns))):
                 return plain, unknowns
-    return solve_in_contact(rubbing, begun, unknowns, solver.limits.strain_left)
+    return solve_in_contact(with_friction, step_start, unknowns, solver.limits.strain_left)
 
 
-def _lower(plain: StageProblem, unknowns: Vec, begun: Vec) -> Vec:
-    """A start with less potential (3 p,), if nothing meets on the way there: what is prescribed has gone all its way
-    where the stage is solved, and what is free may not go back to where that has come since."""
-    lower = lowest_potential_start(plain, unknowns, begun)
+def _lower_start(plain: StageProblem, unknowns: Vec, step_start: Vec) -> Vec:
+    """Return an initial guess of lower potential (3 p,), if the path to it is free of contact: prescribed nodes are at
+    the end of their motion, and free ones may not go back through them."""
+    lower = lowest_potential_start(plain, unknowns, step_start)
     here, there = (plain.positions(plain.velocities(one)) for one in (unknowns, lower))
     return lower if plain.physics.largest_step(here, there) == 1.0 else unknowns

@@ -1,4 +1,4 @@
-"""The world of jointed rigid bodies: the same face as the world of soft ones, its coordinates those of joints."""
+"""Jointed rigid bodies as a part of the world, in the coordinates of their joints."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ import numpy as np
 
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
-from ..integrators.backward_euler import Struck
+from ..integrators.backward_euler import ImpactEuler
 from ..integrators.interface import Integrator, P, System
 from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.interface import BORNE
-from ..parts.joints.flown import FLOWN, stepped
+from ..parts.interface import EXTERNAL_FORCE
 from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.last_twist import LAST_TWIST, stepped
 from ..parts.joints.leap_step import CentredStep, LeapStep
-from ..parts.joints.leapfrog import led
-from ..parts.joints.leaps import Leaps
+from ..parts.joints.leapfrog import half_step_rates
+from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.joints.tree_step import TreeStep
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 from .interface import Part
 from .mechanisms import MechanismInWorld, OwnFrames
 
-PUSHING = "mechanism.pushing"  #: memory of which contacts and limits pushed in the last step, (k, 3)
-EFFORT = "mechanism.effort"  #: memory of what drives did in the last step [N m, N], (m,)
-REFLECTING = "mechanism.reflecting"  #: memory of what they do to reflect momentum where a step ends, half of it, (m,)
-CONTACTS, BEARINGS = "contacts", "bearings"  #: frictions whose passes may run out
+ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k, 3)
+EFFORT = "mechanism.effort"  #: memory of the drives' efforts in the last step [N m, N], (m,)
+REFLECTING = "mechanism.reflecting"  #: memory of half of their efforts that reflect momentum at a step's end, (m,)
+CONTACTS, BEARINGS = "contacts", "bearings"  #: kinds of friction whose iterations may not converge
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
-GROUND = "what stands"  #: said of what touches a body and is none
+GROUND = "what stands"  #: name of an obstacle in messages
 CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
-FARTHEST = 0.45  #: [rad] a body and its path may turn by in a semi-implicit step
-FIRST_LOOK = 15  #: linearised steps before the first of which it is measured what they take of the motion
-LOOKS = 60  #: steps between two of these: one costs two steps of ten joints
-TELLING = 0.01  #: of the energy of motion a second: what is told
+LARGEST_TURN = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
+FIRST_SAMPLE = 15  #: linearised steps before the first whose dissipation is measured
+SAMPLE_INTERVAL = 60  #: steps between two measurements: one costs two steps of ten joints
+REPORTED_LOSS = 0.01  #: relative loss of kinetic energy a second that is reported
 
 
 @dataclass
 class Joints(Part, System[PosedTree]):
-    """All mechanisms of a scene in one tree. Steps are pure: they take a State and return a new one."""
+    """All mechanisms of a scene as one tree. Steps are pure: they take a State and return a new one."""
 
     mechanisms_in_world: Sequence[MechanismInWorld]
     shown: OwnFrames
     tree: Tree
     condensation: Jointed
     integrator: Integrator
-    limits: StopRule  #: of stages that are solved to their root
-    q: Vec  #: where joints start, (m,)
-    u: Vec  #: how fast, (m,)
+    limits: StopRule  #: of stages that are solved iteratively
+    q: Vec  #: initial coordinates, (m,)
+    u: Vec  #: initial rates, (m,)
     start_frame: int
-    #: after every step: an integrator that takes its forces where the step starts sees no curved chart then, which
-    #: would give energy to what tumbles; and the step was straight on the chart that it ends on, too
+    #: whether charts are recentred after every step: an integrator that evaluates forces at the step's start then sees
+    #: no curved chart, which would add energy to tumbling bodies, and the step was straight on its final chart, too
     recentres: bool = False
-    #: whether momentum may be reflected: not under a friction that takes all bodies apart
+    #: whether momentum may be reflected: not with a friction law that separates all bodies
     reflects: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -68,45 +68,47 @@ class Joints(Part, System[PosedTree]):
         self._charted = np.concatenate([np.zeros(0, np.int32)] + [
             batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
         self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
-        self.iterations = 0  #: of all stages that were solved to their root
-        self.steps, self.unsettled = 0, Counter[str]()  #: with constraints; of these, by what did not settle
-        self._worst: tuple[Unsettled, float] | None = None  #: where and when [s] contacts settled least
-        self._taken, self._brought = 0.0, 0.0  #: in steps that are looked at: energy of motion [J] that each took, was
-        self._until_look = FIRST_LOOK  #: linearised steps: the first has not turned anything round
-        self.impacts = 0  #: stages solved to their root in which something struck or came off
+        self.iterations = 0  #: of all stages that were solved iteratively
+        #: steps with constraints, and by kind those whose friction did not converge
+        self.steps, self.unsettled = 0, Counter[str]()
+        self._worst: tuple[Unsettled, float] | None = None  #: largest error of contacts and its time [s]
+        #: kinetic energy [J] that measured steps lost, and had
+        self._energy_lost, self._energy_seen = 0.0, 0.0
+        self._until_sample = FIRST_SAMPLE  #: linearised steps until the next measurement
+        self.impacts = 0  #: iterative stages in which contacts or limits closed or opened
 
     @cached_property
-    def _plain(self) -> TreeStep:
-        """Semi-implicit Euler's step where nothing but forces acts."""
+    def _tree_step(self) -> TreeStep:
+        """Return semi-implicit Euler's step without constraints."""
         return TreeStep(self.condensation)
 
     @cached_property
-    def _leap(self) -> LeapStep:
-        """The same by leapfrog."""
-        return (CentredStep if self._centres else LeapStep)(self.condensation)
+    def _leapfrog_step(self) -> LeapStep:
+        """Return leapfrog's step without constraints."""
+        return (CentredStep if self._centred else LeapStep)(self.condensation)
 
     @cached_property
-    def _leaps(self) -> Leaps:
-        """What leapfrog steps do beside posing stages."""
-        return Leaps(self.condensation)
+    def _leapfrog(self) -> LeapfrogSteps:
+        """Return the operations of leapfrog beyond posing stages."""
+        return LeapfrogSteps(self.condensation)
 
     @cached_property
     def _momentum(self) -> Momentum:
-        """How bodies bring it to linearised steps; asked at each, which are short where joints are few."""
-        asked = self.integrator.momentum
-        # inertia that laws give to rates is no body's
+        """Return how momentum enters linearised steps; cached, as steps of few joints are short."""
+        requested = self.integrator.momentum
+        # inertia of the rates themselves belongs to no body
         reflects = self.reflects and not self.condensation.on_rates.laws
-        return Momentum.PROJECTED if asked is Momentum.REFLECTED and not reflects else asked
+        return Momentum.PROJECTED if requested is Momentum.REFLECTED and not reflects else requested
 
     @cached_property
-    def _centres(self) -> bool:
-        """Whether forces other than weight act, in steps whose momentum is reflected."""
+    def _centred(self) -> bool:
+        """Whether forces other than weight act in steps with reflected momentum."""
         jointed = self.condensation
-        return self._momentum is Momentum.REFLECTED and not jointed.rubs and not jointed.only_weight({})
+        return self._momentum is Momentum.REFLECTED and not jointed.has_friction and not jointed.only_weight({})
 
     @cached_property
-    def _in_one_kernel(self) -> bool:
-        """Whether nothing but forces acts, and steps ask for no more than kernels know; short ones feel the asking."""
+    def _fits_kernel(self) -> bool:
+        """Whether there are no constraints and no options beyond those of the kernels; cached, as steps are short."""
         fits = self.integrator.linear_euler and TreeStep.serves(self.condensation)
         return fits and self._momentum in (Momentum.PROJECTED, Momentum.REFLECTED)
 
@@ -116,7 +118,7 @@ class Joints(Part, System[PosedTree]):
 
     @property
     def unknowns(self) -> int:
-        """Coordinates of all joints, and as many rates."""
+        """Return the number of coordinates of all joints."""
         return self.tree.rates
 
     def owns(self, name: str) -> bool:
@@ -125,75 +127,76 @@ class Joints(Part, System[PosedTree]):
 
     @property
     def summary(self) -> list[str]:
-        """Sentences about the steps so far: how many had a friction that did not settle."""
-        said = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps{self._worst_of(key)}: {remedy}"
-                for key, what, remedy in UNSETTLED if self.unsettled[key]]
-        share = 1.0 - math.exp(-self._taken / self._brought) if self._brought > 0.0 else 0.0
-        if share > TELLING:
-            percent = float(f"{100.0 * share:.2g}")
+        """Return sentences about the steps so far: friction that did not converge, and dissipation."""
+        sentences = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps"
+                     f"{self._worst_of(key)}: {remedy}" for key, what, remedy in UNSETTLED if self.unsettled[key]]
+        fraction = 1.0 - math.exp(-self._energy_lost / self._energy_seen) if self._energy_seen > 0.0 else 0.0
+        if fraction > REPORTED_LOSS:
+            percent = float(f"{100.0 * fraction:.2g}")
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
-            said.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
-                        f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
-        return said
+            sentences.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
+                             f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
+        return sentences
 
     def _worst_of(self, key: str) -> str:
-        """Where and when a friction settled least, in words."""
+        """Return a text that locates the largest error of a friction."""
         if key != CONTACTS or self._worst is None:
             return ""
         worst, time = self._worst
         one, other = (f'"{self.tree.bodies[body]}"' if body >= 0 else GROUND for body in worst.bodies)
-        place = ", ".join(f"{c:.4g}" for c in worst.place)
-        return f", least where {one} touches {other} near ({place}) m at {time:.4g} s, by {worst.off:.2g} m/s"
+        where = ", ".join(f"{c:.4g}" for c in worst.place)
+        return f", least where {one} touches {other} near ({where}) m at {time:.4g} s, by {worst.off:.2g} m/s"
 
     @property
     def mechanisms(self) -> list[dict[str, object]]:
-        """What the manifest says of each."""
-        told, first = [], 0
+        """Return the entries of the manifest."""
+        entries, first = [], 0
         for one in self.mechanisms_in_world:
-            told.append(one.plain(first))
+            entries.append(one.plain(first))
             first += len(one.bodies)
-        return told
+        return entries
 
     @property
     def backend(self) -> str:
         return type(self.condensation.factor).__name__
 
     def initial_state(self) -> State:
-        """The state at the start frame, moving as loops and drives let it."""
+        """Return the state at the start frame, with rates that satisfy loops and drives."""
         state = self.tree.recentre(State(0.0, self.q.copy(), self.u.copy(), {}))
         if self.constraints is None:
             return state
         try:
             return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state), 0.0))
         except StepFailed:
-            return state  # the first step says of whom and why
+            return state  # the first step reports the cause
 
-    # what integrators ask
+    # the integrators' protocol
 
     @property
     def beta(self) -> float:
-        """Of semi-implicit Euler, on K alone."""
+        """Return β of semi-implicit Euler, for K."""
         return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
-        """u̇ where nothing but forces acts, (m,) [rad/s², m/s²]."""
+        """Return u̇ without constraints, (m,) [rad/s², m/s²]."""
         return self.condensation.acceleration(self.linearise(state), state.time)
 
     def touching(self, state: State) -> Index:
-        """Motors and drives that work from here on: where one lets go its force jumps, no history reaches across."""
+        """Return motors and drives that are active from here on: their forces jump as they end, so no history is valid
+        across."""
         jointed = self.condensation
         working = [one for joints in jointed.joint_forces for one in joints.at_work(state.time)]
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedTree:
-        """The stage linearised at a state and factored. Raises StepFailed."""
+        """Linearise and factor the stage at a state. Raises StepFailed."""
         if stage.momentum is not self._momentum:
             stage = replace(stage, momentum=self._momentum)
         return self.condensation.pose(self.linearise(at), stage)
 
-    def land(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
-        """The state at the end of a linearised stage. Raises StepFailed."""
+    def finish_linear_stage(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
+        """Return the state at the end of a linearised stage. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
@@ -201,12 +204,13 @@ class Joints(Part, System[PosedTree]):
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
 
     def linearise(self, state: State) -> LinearizationPoint:
-        """Where the bodies are; written anew by the next call."""
+        """Return the posture at a state; overwritten by the next call."""
         posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
         return LinearizationPoint(posture, state.q, state.u, state.memory)
 
-    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
-        """The end of a stage, solved to its root. Raises StepFailed."""
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: PrescribedDirections | None = None) -> State:
+        """Return the end of a stage that is solved iteratively. Raises StepFailed."""
         if stage.base is None:
             stage = replace(stage, base=start.q)
 
@@ -219,43 +223,44 @@ class Joints(Part, System[PosedTree]):
         self.count_impact(start)
         return after
 
-    # what the loop asks
+    # the loop's protocol
 
     def begin(self, state: State, h: float) -> None:
-        """In some steps, what being linearised takes of the motion."""
-        self._until_look -= 1
-        if self._until_look < 0 and self.recentres:
-            self._look(state, h)
+        """Measure in some steps the dissipation by linearisation."""
+        self._until_sample -= 1
+        if self._until_sample < 0 and self.recentres:
+            self._sample_dissipation(state, h)
 
     def attempt(self, state: State, h: float) -> State:
-        """The integrator's step with what must hold exactly held, in one kernel where nothing but forces acts."""
-        if BORNE in state.memory or not (self._centres or self._in_one_kernel):
+        """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
+        if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
             return self.finish(self.integrated(self, state, h))
-        if not self._in_one_kernel:
-            return self.finish(self._leaps.step(self.linearise(state), state, h))
+        if not self._fits_kernel:
+            return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
-            after, calm = self._leap.solve(state, h)
-            if not calm:
+            after, is_regular = self._leapfrog_step.solve(state, h)
+            if not is_regular:
                 self._refuse_blow_up(after)
-            return self._leap.finish(self.tree.home(after), h)
-        after, calm = self._plain.step(state, h)
-        return self.tree.home(after) if calm else self.finish(after)
+            return self._leapfrog_step.finish(self.tree.home(after), h)
+        after, is_regular = self._tree_step.step(state, h)
+        return self.tree.home(after) if is_regular else self.finish(after)
 
-    def _look(self, state: State, h: float) -> None:
-        """Measure in a few of the steps what being linearised takes of the motion."""
-        self._until_look = LOOKS
+    def _sample_dissipation(self, state: State, h: float) -> None:
+        """Measure the dissipation by linearisation, in a few of the steps."""
+        self._until_sample = SAMPLE_INTERVAL
         if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
             return
         try:
-            taken, brought = self._leaps.braked(self.linearise(state), h, self._momentum)
+            taken, brought = self._leapfrog.dissipated(self.linearise(state), h, self._momentum)
         except StepFailed:
-            return  # the step itself says why
-        self._taken, self._brought = self._taken + taken, self._brought + h * brought
+            return  # the step itself reports the cause
+        self._energy_lost, self._energy_seen = self._energy_lost + taken, self._energy_seen + h * brought
 
-    def finish(self, after: State, alone: bool = True) -> State:
-        """The end of a step with what must hold exactly held, maybe on other charts. Raises StepFailed.
+    def finish(self, after: State, isolated: bool = True) -> State:
+        """Return the end of a step with exact constraints projected and charts recentred, for the stage that was posed
+        last. Raises StepFailed.
 
-        It is that of the stage that was posed last. alone: without flesh, which flies on from where bodies stand.
+        isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
         """
         self._refuse_blow_up(after)
         posed, constraints, solved = self.condensation.last, self.constraints, after.u
@@ -267,50 +272,52 @@ class Joints(Part, System[PosedTree]):
                 self._worst = worst, after.time
             memory = {**after.memory, **posed.held.memory}
             if not self.recentres:
-                memory[PUSHING] = constraints.pushing.astype(float)
+                memory[ACTIVE_CONTACTS] = constraints.active.astype(float)
             after = replace(after, memory=memory)
             closed = constraints.close(after, posed)
-            memory.pop(FLOWN, None)
-            if posed.stage.base is None and alone and (closed is not after or posed.held.owed is not None):
-                # what closes loops or parts what overlaps moves bodies, and is no part of the momentum that flies on
-                memory[FLOWN] = posed.flown()
+            memory.pop(LAST_TWIST, None)
+            if posed.stage.base is None and isolated and (closed is not after
+                                                          or posed.held.position_correction is not None):
+                # projection and separation of overlaps move bodies without changing their momentum
+                memory[LAST_TWIST] = posed.flown()
             after = replace(closed, memory=memory)
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
-            after = self._leaps.finish(posed, solved, after)
+            after = self._leapfrog.finish(posed, solved, after)
         return after
 
     def count_impact(self, start: State) -> None:
-        """Call where a stage is solved: whether other contacts and limits push in it than in the step before.
+        """Count a solved stage whose active contacts and limits differ from those of the step before.
 
-        Velocities jump where they come, and where one pushed by more than holds what rests it will be gone.
+        Velocities jump where contacts close, and where one had a larger force than support needs it will open.
         """
-        held = self.constraints
-        pushed = start.memory.get(PUSHING, np.zeros((0, 3)))
-        self.impacts += held is not None and not np.array_equal(held.pushing, pushed)
+        constraints = self.constraints
+        active_before = start.memory.get(ACTIVE_CONTACTS, np.zeros((0, 3)))
+        self.impacts += constraints is not None and not np.array_equal(constraints.active, active_before)
 
     def integrated(self, system: System[P], state: State, h: float, integrator: Integrator | None = None) -> State:
-        """The integrator's step, its own or that of a system that it is in; backward Euler's where something struck in
-        it, on which the past says nothing.
+        """Return the step of its own or another system's integrator; backward Euler's after an impact, before which no
+        history is valid.
 
-        Methods of order 2 carry a jump of the velocities on into their next stages, and what struck would bounce off.
-        What struck may also turn far in the step, and there the same rates are more energy in one posture than another.
+        Methods of second order carry a jump of the velocities on into later stages, so bodies would rebound. After an
+        impact a body may also rotate far in the step, where equal rates have different energy in different postures.
         """
-        alone, impacts = integrator is None, self.impacts
+        isolated, impacts = integrator is None, self.impacts
         integrator = integrator or self.integrator
-        begins = not self.recentres or self._momentum is Momentum.REFLECTED  # stages that have a base see one table
-        if self.constraints is not None and alone and begins:
+        # stages with a base use one table of contacts
+        begins = not self.recentres or self._momentum is Momentum.REFLECTED
+        if self.constraints is not None and isolated and begins:
             self.constraints.begin(self.linearise(state), state.time, h)
         after = integrator.step(system, state, h)
         if self.impacts == impacts or integrator.order == 1:
             return after
         memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
-        return Struck({}).step(system, replace(state, memory=memory), h)
+        return ImpactEuler({}).step(system, replace(state, memory=memory), h)
 
     def _refuse_blow_up(self, after: State) -> None:
-        # sums of squares bound every entry and take a microsecond; where they do not, each is looked at
-        turned = after.q[self._charted]
-        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and turned @ turned < CHART_ENDS:
+        # sums of squares bound every entry and take a microsecond; only if they fail is each checked
+        rotation = after.q[self._charted]
+        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and rotation @ rotation < CHART_ENDS:
             return
         if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):
             bad = np.flatnonzero(~(np.isfinite(after.q) & np.isfinite(after.u)))[0]
@@ -321,48 +328,48 @@ class Joints(Part, System[PosedTree]):
         if abs(after.u[fastest]) > FASTEST:
             raise StepFailed(f"its joint moves at {abs(after.u[fastest]):.1g} a second", self._name_of_rate(fastest))
         if len(self._charted):
-            turned = np.linalg.norm(after.q[self._charted].reshape(-1, 3), axis=1)
-            if turned.max() > CHART_ENDS:
+            rotation = np.linalg.norm(after.q[self._charted].reshape(-1, 3), axis=1)
+            if rotation.max() > CHART_ENDS:
                 raise StepFailed("it turned nearly all around in one step",
-                                 self._name_of_rate(self._charted[3 * int(np.argmax(turned))]))
+                                 self._name_of_rate(self._charted[3 * int(np.argmax(rotation))]))
 
     def _name_of_rate(self, rate: int) -> str:
         return self.tree.bodies[int(self._owner[rate])]
 
-    def refuse_haste(self, after: State, h: float) -> None:
-        """Raises StepFailed where a semi-implicit step of h seconds to `after` turned a body and its path too far.
+    def check_step_size(self, after: State, h: float) -> None:
+        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far.
 
-        The forces of such a step do much more or less work than is right, and a long chain that whips gains energy. A
-        wheel may turn as fast as it likes, its centre goes straight on.
+        The work of forces in such a step is far off, and a long chain that whips gains energy. A wheel may spin at any
+        rate, as its centre moves straight.
         """
-        u = led(after.u, after.memory, h)
-        if not self.recentres or h * np.abs(u) @ self.tree.angular < FARTHEST:
+        u = half_step_rates(after.u, after.memory, h)
+        if not self.recentres or h * np.abs(u) @ self.tree.angular < LARGEST_TURN:
             return
         end = self.tree.posture(after.q, u, after.memory, self._postures[0])
         start = self.tree.posture(after.q - h * u, u, after.memory, self._postures[1])
         straight = h * np.einsum("nab,nb->na", start.E[:, :3, :3], start.twist[:, 3:])
-        beside = np.linalg.norm(end.E[:, :3, 3] - start.E[:, :3, 3] - straight, axis=1)
-        # of an arc that turns by t, the end is t/2 of its length beside the straight way
-        bent = 2.0 * beside / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
-        turned = np.minimum(bent, h * np.linalg.norm(start.twist[:, :3], axis=1))
-        if len(turned) and turned.max() > FARTHEST:
-            body = int(np.argmax(turned))
-            raise StepFailed(f"its path turned by {turned[body]:.1f} radians", self.tree.bodies[body])
+        deviation = np.linalg.norm(end.E[:, :3, 3] - start.E[:, :3, 3] - straight, axis=1)
+        # the end of an arc of angle t deviates by t/2 of its length from the straight path
+        rotated = 2.0 * deviation / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
+        rotation = np.minimum(rotated, h * np.linalg.norm(start.twist[:, :3], axis=1))
+        if len(rotation) and rotation.max() > LARGEST_TURN:
+            body = int(np.argmax(rotation))
+            raise StepFailed(f"its path turned by {rotation[body]:.1f} radians", self.tree.bodies[body])
 
-    def hindered(self, state: State) -> str:
-        """What stands in the way of any motion at a state, as a remedy; "" where nothing does."""
+    def blocked_by(self, state: State) -> str:
+        """Return a remedy if a loop in a singular posture blocks all motion at a state; "" otherwise."""
         if self.constraints is None:
             return ""
         stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
         try:
-            name = self.constraints.taut(state, self.condensation.pose(self.linearise(state), stage))
+            name = self.constraints.singular_loop(state, self.condensation.pose(self.linearise(state), stage))
         except (StepFailed, ValueError):
-            return ""  # what failed says more
+            return ""  # the failure itself is more specific
         return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot '
                          "move from there: leave it some slack at the first frame, as a bridge that sags a little")
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """The error for the artist: which body, at which frame, and what helps."""
+        """Return the error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None and len(state.u):
             name = self._name_of_rate(int(np.argmax(np.abs(state.u))))
@@ -373,19 +380,20 @@ class Joints(Part, System[PosedTree]):
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def poses(self, state: State) -> dict[str, Vec]:
-        """What a frame shows: pose (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of motors
-        [N m, N], loops (l,), what each loop is off by [m]."""
+        """Return the output of a frame: poses (b, 4, 4) of the bodies' own frames in world, rates (m,), effort (m,) of
+        motors [N m, N], gaps of loops (l,) [m]."""
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, constraints = self.condensation, self.constraints
         effort = state.memory.get(EFFORT, np.zeros(len(state.u)))
         for joints in jointed.joint_forces:
             effort = effort + joints.efforts(at, state.q, state.u, state.memory.get(CENTRES, self.tree.fresh),
                                              state.time)
-        loops = np.zeros(0) if constraints is None else constraints.open_by(at)
+        loops = np.zeros(0) if constraints is None else constraints.loop_gaps(at)
         return {"pose": self.shown.poses(at.E, state.time), "rates": state.u, "effort": effort, "loops": loops}
 
     def energy(self, state: State) -> float:
-        """Of motion, height, springs and joint springs [J]; heights count from the world's origin."""
+        """Return kinetic energy and that of height, springs and joint springs [J]; heights are relative to the world's
+        origin."""
         at = self.tree.posture(state.q, state.u, state.memory, self._postures[1])
         jointed, mass = self.condensation, self.tree.inertia[:, 5, 5]
         centres = state.memory.get(CENTRES, self.tree.fresh)
@@ -396,5 +404,5 @@ class Joints(Part, System[PosedTree]):
                 + jointed.on_rates.energy(state.q, state.u, centres, state.time) + explicit)
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
+        """Discard what depends on earlier steps and is not in the State."""
         self.condensation.last = None

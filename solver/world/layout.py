@@ -1,4 +1,4 @@
-"""Where each part's coordinates, rates and memory stand in the one State of a world."""
+"""Layout of the parts' coordinates, rates and memory in the one State of a world."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ..state import State, Vec
 
 
 def of_another_version() -> BadInput:
-    """A snapshot whose memory stands elsewhere."""
+    """Return the error of a snapshot with another layout of its memory."""
     return BadInput("the snapshot was written by a version of ConJac that kept what parts remember elsewhere",
                     "Free the cache and bake again")
 
 
 class Layout:
-    """Coordinates and rates of the parts stand one after the other; their memory has keys `k/key`, k the part's number.
+    """Coordinates and rates of the parts are concatenated; their memory has keys `k/key`, k the part's index.
 
-    Keys without a number belong to nobody, as those of the controller of steps.
+    Keys without an index belong to no part, such as those of the step size controller.
     """
 
     def __init__(self, unknowns: Sequence[int]) -> None:
-        """unknowns: how many coordinates each part has, and as many rates."""
+        """unknowns: number of coordinates of each part."""
         ends = np.cumsum([0, *unknowns]).tolist()
         self._where = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._numbers = {str(k): k for k in range(len(self._where))}
 
     def parted(self, state: State) -> list[State]:
-        """The states of the parts. Raises BadInput where memory is that of other parts."""
+        """Return the states of the parts. Raises BadInput where the memory belongs to other parts."""
         memories: list[dict[str, Vec]] = [{} for _ in self._where]
         for key, value in state.memory.items():
             number, slash, own = key.partition("/")
@@ -41,14 +41,14 @@ class Layout:
                 for where, memory in zip(self._where, memories)]
 
     def check(self, state: State) -> None:
-        """Raises ValueError where a state has not as many coordinates and rates as the parts."""
+        """Raise ValueError where a state has another number of coordinates and rates than the parts."""
         count = self._where[-1].stop if self._where else 0
         for what, values in (("coordinates", state.q), ("rates", state.u)):
             if len(values) != count:
                 raise ValueError(f"it has {len(values)} {what}, and what is simulated has {count}")
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
-        """One state of all; `before` has the memory that is nobody's."""
+        """Return one state of all; `before` has the memory that belongs to no part."""
         memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
         for k, state in enumerate(states):
             memory |= {f"{k}/{key}": value for key, value in state.memory.items()}

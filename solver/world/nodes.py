@@ -1,4 +1,4 @@
-"""Soft bodies as a system that integrators step: stages in the rates of their free nodes."""
+"""Soft bodies as a system for integrators: stages in the rates of their free nodes."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from ..nonlinear.fallback_euler import FallbackEuler, StageNotConverged
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.limits import WORK_LEFT
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.interface import BORNE, Condensation, PosedNodes
+from ..parts.interface import EXTERNAL_FORCE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
-from ..state import Index, Led, State, Vec
+from ..state import CarrierMotion, Index, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
 from .free_turning import BRAKED, gains, linearised
-from .ground_friction import friction_force, landed, remember, rubbed, under
+from .ground_friction import finish_linear_stage, friction_force, remember, under, with_ground_friction
+from .half_life_damping import HalfLifeDampers
 from .interface import Part
-from .roots import root_of
 from .rope_memory import recall, remembering
 from .soft_bodies import SoftBodies
-from .wobble_loss import WobbleLosses
+from .stage_methods import stage_method_of
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-CALMED, RESCUED = "calmed", "rescued"
-BRAKINGS = 4  #: times that friction of the ground is asked anew in a stage
-PARTS = 4  #: of a step in which dynamic nodes swing too far
-SAME_TIME = 1.0e-9  #: of a step: what is left of it then is rounding
+FALLBACK_STEPS, RESCUED = "calmed", "rescued"
+FRICTION_ROUNDS = 4  #: updates of the ground's friction in a stage
+PARTS = 4  #: parts of a step whose modal motion gains energy
+SAME_TIME = 1.0e-9  #: relative to a step: a smaller remainder is rounding
 
 
 @dataclass(kw_only=True)
@@ -56,40 +56,40 @@ class Nodes(SoftBodies, Part):
     linear: LinearSolver
     project: bool = True  #: clamp element stiffness to negative semi-definite
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
-    balanced: Sequence[BodyInWorld] = ()  #: who begins in balance, where others begin in their rest shape
-    losses: WobbleLosses | None = None  #: what a half-life takes of the motion between steps
+    balanced: Sequence[BodyInWorld] = ()  #: bodies that start in equilibrium; others start in their rest shape
+    losses: HalfLifeDampers | None = None  #: half-life damping between steps
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.root = root_of(self, self.condensation)
-        self.of_hits = self.root.of_hits
+        self.stage_method = stage_method_of(self, self.condensation)
+        self.impact_solver = self.stage_method.impact_solver
         self.turns_freely = self.integrator.turns_freely and self.condensation.whole is not None
-        self.counts = Counter[str]()  #: of steps that were taken in another way
+        self.counts = Counter[str]()  #: of steps by other methods
 
     @property
     def unknowns(self) -> int:
-        """Coordinates of the free nodes, and as many rates."""
+        """Return the number of coordinates of the free nodes."""
         return 3 * len(self.coordinates.free)
 
     @property
     def factored(self) -> float:
-        """Factors so far, those of some bodies as their share of all nodes."""
-        return self.linear.factored + self.factored_apart
+        """Return the number of factorizations so far; those of some bodies count as their fraction of all nodes."""
+        return self.linear.factored + self.island_factorizations
 
     @property
     def backend(self) -> str:
         return type(self.linear).__name__
 
-    def initial_state(self, led: Led | None = None) -> State:
-        """The state at the start frame: at rest, in its rest shape or in balance. Raises Diverged.
+    def initial_state(self, carrier_motion: CarrierMotion | None = None) -> State:
+        """Return the state at the start frame: at rest, in the rest shape or in equilibrium. Raises Diverged.
 
-        led: what carries some nodes does there.
+        carrier_motion: of attached nodes.
         """
-        x = self.coordinates.place(self.rest[self.coordinates.free].ravel(), 0.0, led)
+        x = self.coordinates.positions(self.rest[self.coordinates.free].ravel(), 0.0, carrier_motion)
         if self.balanced:
-            held = self._held_by_pins()
+            prescribed_directions = self._held_by_pins()
             try:
-                x = equilibrium(self, x, 0.0, held, self.tets, type(self.linear)())
+                x = equilibrium(self, x, 0.0, prescribed_directions, self.tets, type(self.linear)())
             except StepFailed as failure:
                 raise Diverged(f"the start has no balance: {failure}",
                                "Switch off Start at Rest or raise the stiffness",
@@ -97,28 +97,29 @@ class Nodes(SoftBodies, Part):
                                self.start_frame) from failure
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
-        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), led)
+        return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), carrier_motion)
 
     def _held_by_pins(self) -> Index:
-        """Free nodes of parts that pins and kinematic nodes hold, of bodies that begin in balance; what nothing holds
-        starts in its rest shape."""
-        held = np.zeros(len(self.rest), dtype=bool)
+        """Return free nodes of components with pins or kinematic nodes, of bodies that start in equilibrium;
+        unconstrained components start in their rest shape."""
+        prescribed_directions = np.zeros(len(self.rest), dtype=bool)
         for body in self.balanced:
-            held[body.nodes] = self.coordinates.is_free[body.nodes]
+            prescribed_directions[body.nodes] = self.coordinates.is_free[body.nodes]
         for group in self.condensation.floating.groups:
             for part in group.parts:
-                held[part] = False
-        return np.flatnonzero(held).astype(np.int32)
+                prescribed_directions[part] = False
+        return np.flatnonzero(prescribed_directions).astype(np.int32)
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
-        """f and K = ∂f/∂x at the state, D = ∂f/∂v where the body will be at `time`; written anew by the next call.
+        """Return f and K = ∂f/∂x at the state, D = ∂f/∂v at the predicted positions at `time`; overwritten by the next
+        call.
 
-        Without a time D is taken at the state too, which costs least and an order of accuracy.
+        Without a time D is evaluated at the state too, which costs least and an order of accuracy.
         """
-        x = self.coordinates.place(state.q, state.time, state.led)
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         sleep = self.condensation.sleep
         if sleep is not None and sleep.rests_near(x, state.memory):
-            # the last call's K goes with the factor that is kept
+            # the last call's K belongs to the reused factor
             force, v = self.evaluate(x, state.time)[0], self.velocity(state)
             return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
                               False, self.ground.find(x, state.time), others=self._elements.others)
@@ -128,33 +129,31 @@ class Nodes(SoftBodies, Part):
         lin = replace(lin, memory=state.memory)
         if self._damping is None:
             return lin
-        # forces between bodies are no material's, so they are not damped with its stiffness
+        # forces between bodies belong to no material, so they are not damped with its stiffness
         at_once = time is None and self.project and lin.others is None
         between = self._elements.damp(x, self.velocity(state), state.time) if at_once else None
         damped = self._damping.of_stiffness(lin.node_blocks, between) if at_once else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
-        """The true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v where they will be at `time`, for products.
-
-        Full space alone.
-        """
+        """Return the true K = ∂f/∂x of the free nodes at the state and D = ∂f/∂v at the predicted positions at `time`,
+        for products. Only without condensation."""
         whole = self.condensation.whole
         if whole is None:
             raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-        x = self.coordinates.place(state.q, state.time, state.led)
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
-        return whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.led))
+        return whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
 
     @property
     def beta(self) -> float:
-        """Of semi-implicit Euler, on K alone."""
+        """Return β of semi-implicit Euler, for K."""
         return self.condensation.beta
 
     def acceleration(self, state: State) -> Vec:
-        """M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
-        x, v = self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
+        """Return M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
+        x, v = self.coordinates.positions(state.q, state.time, state.carrier_motion), self.velocity(state)
         force, _ = self.evaluate(x, state.time)
         damped = self._damped(state, state.time)
         if damped is not None:
@@ -164,11 +163,11 @@ class Nodes(SoftBodies, Part):
         return acceleration
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> PosedNodes:
-        """The stage linearised at a state and factored; time: where D is taken. Raises StepFailed."""
+        """Linearise and factor the stage at a state. time: of D. Raises StepFailed."""
         lin = self.linearise(at, time)
         if stage.base is None and len(lin.contacts):
-            # what lands is slowed down by forces, and not by what follows dynamic nodes in another way than before
-            lin = replace(lin, untouched=self.untouched(at.time))
+            # contacts act on velocities by forces, and do not change the condensation
+            lin = replace(lin, blocks_without_contact=self.blocks_without_contact(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
@@ -177,99 +176,105 @@ class Nodes(SoftBodies, Part):
         except NotPositiveDefinite as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
 
-    def land(self, posed: PosedNodes, stage: Stage, start: State, is_last: bool = True) -> State:
-        """The state at the end of a linearised stage, friction included; only the last one of a step is settled."""
-        after = landed(self, posed, stage, start, is_last)
-        if self.joins_apart or self.contacts and in_contact.touches(
-                self, *(self.coordinates.place(one.q, one.time) for one in (start, after))):
-            # a barrier is no straight line: the stage is solved, which also bounds how far it goes
+    def finish_linear_stage(self, posed: PosedNodes, stage: Stage, start: State, is_last: bool = True) -> State:
+        """Return the state at the end of a linearised stage with friction; quasistatic nodes are relaxed only at the
+        step's end."""
+        after = finish_linear_stage(self, posed, stage, start, is_last)
+        if self.couples_methods or self.contacts and in_contact.touches(
+                self, *(self.coordinates.positions(one.q, one.time) for one in (start, after))):
+            # a barrier cannot be linearised: the stage is solved, which also bounds the motion
             return self.solve_stage(replace(stage, beta=1.0), start)
-        if self.of_hits is not None and self.hits([start, after], stage.h):
-            return self._reach_by(self.of_hits, replace(stage, beta=1.0), start)
+        if self.impact_solver is not None and self.hits_ground([start, after], stage.h):
+            return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
         return after
 
-    def struck(self, stage: Stage, start: State) -> State | None:
-        """The end of a linearised stage, solved where nodes hit the ground as it begins, or would flying on; None where
-        they do not, or it is linearised all the same. Raises StepFailed."""
+    def impact(self, stage: Stage, start: State) -> State | None:
+        """Return the end of a linearised stage, solved where nodes hit the ground at its start or on their ballistic
+        path; None where they do not, or where it is linearised nevertheless. Raises StepFailed."""
         seconds = stage.time - start.time
-        if self.of_hits is None or self.joins_apart or self.contacts:
+        if self.impact_solver is None or self.couples_methods or self.contacts:
             return None
         flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
-        if not self.hits([start, flown], stage.h):
+        if not self.hits_ground([start, flown], stage.h):
             return None
-        return self._reach_by(self.of_hits, replace(stage, beta=1.0), start)
+        return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
 
-    def swing(self, state: State, h: float) -> State | None:
-        """The end of a step in which what is condensed swings by its own modes, in parts where it gains energy however
-        it is taken; None where nothing does. Raises StepFailed, and StageNotConverged where it goes on gaining."""
+    def modal_step(self, state: State, h: float) -> State | None:
+        """Return the end of a step by the condensed bodies' modes, in parts where it gains energy; None where nothing
+        is condensed. Raises StepFailed, and StageNotConverged where the parts gain energy as well."""
         end, after = state.time + h, state
         for _ in range(PARTS):
             rest = end - after.time
             try:
-                part = self._swung(after, rest)
+                part = self._modal_step(after, rest)
             except StageNotConverged:
-                part = self._swung(after, 0.5 * rest)
+                part = self._modal_step(after, 0.5 * rest)
             if part is None or part.time >= end - SAME_TIME * h:
                 return part if part is None else replace(part, time=end)
             after = part
         raise StageNotConverged("dynamic nodes swung too far")
 
-    def _swung(self, state: State, h: float) -> State | None:
+    def _modal_step(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
         damped = self.damped_through(stage, state)
-        after = self.root.modal_motion(NodeStage.of(stage, self.coordinates), state, damped)
+        after = self.stage_method.modal_motion(NodeStage.of(stage, self.coordinates), state, damped)
         return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
-        """The end of a step with the angular momentum that each part had before it that nothing holds or touches."""
+        """Return the end of a step with the angular momentum that each unconstrained component without contact had
+        before it."""
         return self.with_spin(before, after, h, posed.lin.damped)
 
     def with_spin(self, before: State, after: State, h: float, damped: Damped | None) -> State:
-        """The same with the damping of the step."""
+        """Return the end of a step with conserved angular momentum, less that of the step's damping."""
         return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
 
-    def solve_stage(self, stage: Stage, start: State, held: PrescribedDirections | None = None) -> State:
-        """The state at the end of a stage, from the rates of `start` on. Raises StepFailed. [Ascher 5]
+    def solve_stage(self, stage: Stage, start: State,
+                    prescribed_directions: PrescribedDirections | None = None) -> State:
+        """Return the state at the end of a stage, from the rates of `start`. Raises StepFailed.
 
-        held: directions in which velocities are given; full space alone, as is what a stage solver chooses.
+        prescribed_directions: only without condensation, like the choice of a stage solver. [Ascher 5]
         """
-        return self._reach_by(self.stage_solver, stage, start, held)
+        return self._solve_stage_by(self.stage_solver, stage, start, prescribed_directions)
 
-    def _reach_by(self, solver: StageSolver, stage: Stage, start: State,
-                  held: PrescribedDirections | None = None) -> State:
+    def _solve_stage_by(self, solver: StageSolver, stage: Stage, start: State,
+                        prescribed_directions: PrescribedDirections | None = None) -> State:
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
-        after = self.root.solve_stage(solver, nodes, start, damped, held)
-        if not self.ground.has_friction_at(self.coordinates.place(after.q, stage.time), stage.time):
+        after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
+        if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if STUCK_NODES in after.memory:  # it was part of the root
+        if STUCK_NODES in after.memory:  # friction was part of the equations
             return after
-        ended = self._braked(nodes, after, damped)
-        if not stage.inertia or not in_contact.meets(self, *(self.coordinates.place(one.q, stage.time)
-                                                             for one in (after, ended))):
-            return ended
-        # friction to first order knows no barrier: what it would bring through something is solved under its impulses
-        pushed = self.root.solve_stage(solver, under(nodes, ended, self.mass), start, damped, held)
-        return replace(pushed, memory=ended.memory)
+        with_friction = self._with_ground_friction(nodes, after, damped)
+        if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
+                                                                for one in (after, with_friction))):
+            return with_friction
+        # linearised friction ignores the barrier: where it would cause intersections the stage is solved under its
+        # impulses
+        solved_again = self.stage_method.solve_stage(solver, under(nodes, with_friction, self.mass), start, damped,
+                                                     prescribed_directions)
+        return replace(solved_again, memory=with_friction.memory)
 
-    def _braked(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
-        """The end of a stage that was solved without friction of the ground, with it. Raises StepFailed.
+    def _with_ground_friction(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
+        """Add friction of the ground to the end of a stage that was solved without. Raises StepFailed.
 
-        Much friction bends a body farther than its linear answer knows, which would be energy from nothing: there it is
-        asked anew where that led.
+        Large friction bends a body beyond its linear response, which would be a gain of energy: there it is evaluated
+        again at the new positions.
         """
         free, whole = self.coordinates.free, self.condensation.whole
         lin = self._linearised_end(stage, after, damped)
-        posed = self.root.posed_at_end(lin, stage) or self._posed(lin, stage)
+        posed = self.stage_method.posed_at_end(lin, stage) or self._posed(lin, stage)
         if whole is None:
-            return rubbed(self, posed, after)
+            return with_ground_friction(self, posed, after)
         goal = WORK_LEFT * stage.energy_at_stake(self.mass, free)
-        for count in range(BRAKINGS):
+        for count in range(FRICTION_ROUNDS):
             rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
-            after = rubbed(self, posed, after, rest)
-            if count == BRAKINGS - 1:
+            after = with_ground_friction(self, posed, after, rest)
+            if count == FRICTION_ROUNDS - 1:
                 break
-            left = self._net_impulse(stage, after, damped) + stage.a * stage.h * friction_force(self, after.memory)
-            rest = posed.respond(left[free].reshape(-1, 1))[:, 0]
+            net_impulse = self._net_impulse(stage, after, damped) + stage.a * stage.h * friction_force(self,
+                                                                                                       after.memory)
+            rest = posed.respond(net_impulse[free].reshape(-1, 1))[:, 0]
             if abs(stage.work(self.mass, free, rest)) <= goal:
                 break
             lin = self._linearised_end(stage, after, damped)
@@ -277,24 +282,25 @@ class Nodes(SoftBodies, Part):
         return after
 
     def _linearised_end(self, stage: NodeStage, after: State, damped: Damped | None) -> Linearised:
-        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        x, v = self.coordinates.positions(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
         return replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=after.memory)
 
     def _net_impulse(self, stage: NodeStage, after: State, damped: Damped | None) -> Vec:
-        x, v = self.coordinates.place(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        x, v = self.coordinates.positions(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
         return stage.net_impulse_of(self.mass, self.evaluate(x, stage.time)[0], v, damped)
 
     def damped_through(self, stage: Stage, start: State) -> Damped | None:
-        """D through a whole stage, held fixed where the start will be by then: where that is would cost an order."""
+        """Return D of a whole stage, evaluated at the predicted positions: at those of its start it would cost an
+        order."""
         return self._damped(start, stage.time) if stage.inertia else None
 
     def begin(self, state: State, h: float) -> None:
-        """What touches may be told once a step where it stands."""
+        """Prepare the contact laws for a step."""
         for law in self.contacts:
-            law.begin(self.coordinates.place(state.q, state.time, state.led), state.time)
+            law.begin(self.coordinates.positions(state.q, state.time, state.carrier_motion), state.time)
 
     def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
-        """Nodes that a step awakens are awake from its start, so it is taken anew from there."""
+        """Return the state, or reject a step that awakens nodes: they are awake from its start."""
         self.refuse_blow_up(after)
         self.note_remarks(after)
         sleep = self.condensation.sleep
@@ -303,46 +309,48 @@ class Nodes(SoftBodies, Part):
         return sleep.judge(before, after, h, self.stretching, self.integrator.remembers)
 
     def attempt(self, state: State, h: float) -> State:
-        """What follows under the forces that its state says something else has on it."""
-        start, borne = self.faded(state, h)
+        """Return the end of a step under the external forces in the state's memory."""
+        start, external_force = self.damped_start(state, h)
         recall(self.links, state)
-        with self.bearing(borne):
-            after = self.outlasting(self._attempted(start, h), state, h)
+        with self.with_external_force(external_force):
+            after = self.with_loss_memory(self._attempted(start, h), state, h)
         if not self.links:
             return after
-        return remembering(self.links, after, self.coordinates.place(after.q, after.time, after.led))
+        return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
-    def faded(self, state: State, h: float) -> tuple[State, Vec | None]:
-        """The state that a step of h seconds starts from, less what half-lives take of its motion; and what acts on
-        nodes through it besides forces, (n, 3) [N]."""
-        borne = state.memory.get(BORNE)
+    def damped_start(self, state: State, h: float) -> tuple[State, Vec | None]:
+        """Return the state at the start of a step of h seconds after half-life damping, and the external force on
+        nodes, (n, 3) [N]."""
+        external_force = state.memory.get(EXTERNAL_FORCE)
         if self._damping is not None:
             self._damping.begin(h)
         if self.losses is None:
-            return state, borne
-        start, pushes = self.losses.taken(self, state, h, self.integrator.remembered_rates)
-        return start, borne if pushes is None else pushes if borne is None else borne + pushes
+            return state, external_force
+        start, pushes = self.losses.apply(self, state, h, self.integrator.remembered_rates)
+        if pushes is None or external_force is None:
+            return start, external_force if pushes is None else pushes
+        return start, external_force + pushes
 
-    def outlasting(self, after: State, before: State, h: float) -> State:
-        """The end of a step with what half-lives remember of it."""
+    def with_loss_memory(self, after: State, before: State, h: float) -> State:
+        """Return the end of a step with the memory of half-life damping."""
         return after if self.losses is None else self.losses.with_touched(self, after, before.memory, h)
 
     def _attempted(self, state: State, h: float) -> State:
-        """The integrator's step, or a linearised one of Euler where stages may be given up and one was."""
-        self.root.begin_step()
+        """Return the integrator's step, or the fallback step of Euler after a stage that did not converge."""
+        self.stage_method.start_step()
         try:
-            return self.root.end_step(state, self._stepped(state, h), h)
+            return self.stage_method.end_step(state, self._integrator_step(state, h), h)
         except StageNotConverged:
             pass
-        self.root.begin_step()
-        after = self.root.end_step(state, self._calmer(state, h), h)
-        self.counts[CALMED] += 1
+        self.stage_method.start_step()
+        after = self.stage_method.end_step(state, self._fallback_step(state, h), h)
+        self.counts[FALLBACK_STEPS] += 1
         return self._without_past(after)
 
-    def _stepped(self, state: State, h: float) -> State:
-        """The integrator's step; one with Free Turning that gains energy is taken anew without it.
+    def _integrator_step(self, state: State, h: float) -> State:
+        """Return the integrator's step; one with Free Turning that gains energy is repeated without it.
 
-        Raises StageNotConverged where it gains as much then: a step that gains nothing will do.
+        Raises StageNotConverged where the repeated step gains energy, too: the fallback step gains none.
         """
         after = self.integrator.step(self, state, h)
         if not self.turns_freely or not gains(self, state, after):
@@ -357,79 +365,80 @@ class Nodes(SoftBodies, Part):
             raise StageNotConverged("a linearised step gained energy")
         return after
 
-    def _calmer(self, state: State, h: float) -> State:
-        """A linearised step of Euler that gains nothing, by a line search that lets no energy in; who may sleep is
-        linearised all the same. Raises StepFailed."""
+    def _fallback_step(self, state: State, h: float) -> State:
+        """Return a dissipative step of Euler by a line search on the energy; bodies that may sleep are linearised
+        nevertheless. Raises StepFailed."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=1.0)
         if self.condensation.sleep is not None:
-            return self.land(self.pose(state, stage), stage, state)
-        # where surfaces touch it begins where they stand and not where they would fly; and velocities that others
-        # follow have no energy that a search could lower: that of positions where the body stands has
+            return self.finish_linear_stage(self.pose(state, stage), stage, state)
+        # in contact it starts at rest, not at the ballistic velocities; and condensed velocities have no energy for a
+        # search: that of positions at rest has
         if self.contacts or self.condensation.whole is None:
             state = replace(state, u=np.zeros_like(state.u))
-        return self._reach_by(FallbackEuler(), stage, state)
+        return self._solve_stage_by(FallbackEuler(), stage, state)
 
     def _without_past(self, after: State) -> State:
-        """What is remembered of the steps before is no guide past a step that the integrator did not take."""
+        """Discard the integrator's memory after a step that it did not take."""
         return replace(after, memory={key: value for key, value in after.memory.items()
                                       if key not in self.integrator.remembers})
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """A linearised step of Euler where a stage that balances has no solution nearby: a body that is pressed until
-        it snaps into another balance. Raises StepFailed where the step was linearised already, or no node balances: a
-        line search has looked for one then."""
-        if self.condensation.whole is not None or self.integrator.linear_euler and self.of_hits is None:
+        """Return a linearised step of Euler where a quasistatic stage has no solution nearby: a body that is pressed
+        until it snaps into another equilibrium. Raises StepFailed where the step was linearised already, or where no
+        node is quasistatic."""
+        if self.condensation.whole is not None or self.integrator.linear_euler and self.impact_solver is None:
             raise failure
         linearised = copy.copy(self)
-        linearised.integrator, linearised.of_hits = SemiImplicit({}), None
+        linearised.integrator, linearised.impact_solver = SemiImplicit({}), None
         after = linearised.step(state, h)
         self.counts[RESCUED] += 1
         return self._without_past(after)
 
     @property
     def summary(self) -> list[str]:
-        """How many steps had to be linearised, and which pins gave way."""
-        said = [sentence for pull in self.pulls for sentence in pull.summary]
-        calmed, rescued = self.counts[CALMED], self.counts[RESCUED]
-        if calmed:
-            steps, were, them = ("step", "was", "it") if calmed == 1 else ("steps", "were", "them")
-            said.append(f"{calmed} {steps} {were} too violent to be solved quickly and {were} linearised, which calms "
-                        f"{them}: smaller steps or more Tries keep more of the motion")
+        """Return sentences about fallback steps and compliant pins."""
+        sentences = [sentence for pull in self.pulls for sentence in pull.summary]
+        fallbacks, rescued = self.counts[FALLBACK_STEPS], self.counts[RESCUED]
+        if fallbacks:
+            steps, were, them = ("step", "was", "it") if fallbacks == 1 else ("steps", "were", "them")
+            sentences.append(f"{fallbacks} {steps} {were} too violent to be solved quickly and {were} linearised, "
+                             f"which calms {them}: smaller steps or more Tries keep more of the motion")
         if rescued:
-            said.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what "
-                        "balances snapped from one shape to another, and no step between them could be solved")
-        return said
+            sentences.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what "
+                             "balances snapped from one shape to another, and no step between them could be solved")
+        return sentences
 
     def note_remarks(self, after: State) -> None:
-        """What the linear solver and the pins had to say after a step goes to the notes."""
+        """Add remarks of the linear solver and of pins after a step to the notes."""
         if self.pulls:
-            x = self.coordinates.place(after.q, after.time, after.led)
+            x = self.coordinates.positions(after.q, after.time, after.carrier_motion)
             self.notes += filter(None, (pull.look(x, after.time) for pull in self.pulls))
         self.notes += self.linear.remarks
         self.linear.remarks.clear()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Chooses steps of which none errs by more than `tolerance`; largest: number of largest steps in a frame."""
+        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame."""
         return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """What a step of h seconds got wrong at its worst node, as a share of the size of that node's body."""
-        error = self.integrator.error(self.faded(before, h)[0], after, h)
+        """Return the error of a step of h seconds at its worst node, relative to the size of its body."""
+        error = self.integrator.error(self.damped_start(before, h)[0], after, h)
         wrong = np.linalg.norm(self.coordinates.spread(error, None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
 
     def liveliness(self, state: State) -> Vec | None:
-        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
+        """Return body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may
+        sleep."""
         sleep = self.condensation.sleep
         if sleep is None:
             return None
-        level, up = sleep.told(state.memory)
+        level, up = sleep.activity(state.memory)
         owner = np.searchsorted([body.nodes.stop for body in self.bodies_in_world], sleep.nodes, side="right")
-        told: Vec = np.stack([owner.astype(float), level, up])
-        return told
+        values: Vec = np.stack([owner.astype(float), level, up])
+        return values
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
+        """Discard what depends on earlier steps and is not in the State."""
         self.stage_solver.forget_past()
-        self.root.forget_past()
+        self.stage_method.forget_past()
         self.condensation.forget_past()

@@ -1,4 +1,4 @@
-"""A mechanism as the soft bodies on it see it."""
+"""A mechanism as the carrier of attached soft bodies."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..parts.interface import ReducedOnRates
-from ..parts.joints.jointed import OfFlesh, PosedTree
+from ..parts.joints.jointed import AttachedLoads, PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
 
 
 def rates_that_move(tree: Tree, bodies: Index) -> Index:
-    """Rates of the joints on the way from the world to these bodies, ascending."""
-    on_the_way: set[int] = set()
+    """Return rates of the joints on the path from the world to these bodies, ascending."""
+    on_path: set[int] = set()
     for body in {*bodies.tolist()}:
-        while body >= 0 and body not in on_the_way:
-            on_the_way.add(body)
+        while body >= 0 and body not in on_path:
+            on_path.add(body)
             body = int(tree.parent[body])
-    return np.array([rate for body in sorted(on_the_way) for rate in range(tree.dof[body], tree.dof[body + 1])],
+    return np.array([rate for body in sorted(on_path) for rate in range(tree.dof[body], tree.dof[body + 1])],
                     dtype=np.int32)
 
 
 class Skeleton:
-    """A mechanism as the soft bodies on it see it.
+    """A mechanism as the carrier of attached soft bodies.
 
-    What is condensed for them is one column for each rate that moves attached nodes. Friction inside joints has to know
-    what they do to each body, not to rates alone: then it is six columns a body, and the rates come after.
+    Soft bodies are condensed to one column for each rate that moves attached nodes. Friction inside joints needs their
+    forces on each body, not on rates alone: then there are six columns for each body, which are projected on rates
+    later.
     """
 
     def __init__(self, world: Joints, bodies: Index, by_body: bool) -> None:
-        """bodies: those that carry nodes."""
+        """bodies: those with attached nodes."""
         self._world, tree = world, world.tree
         own = np.unique(bodies).astype(np.int32)
         self._bodies = own if by_body else None
@@ -47,7 +48,7 @@ class Skeleton:
         self._columns, self._posture = np.eye(len(rates)), tree.blank()
 
     def bodies(self, state: State, ago: float = 0.0) -> Bodies:
-        """Where the bodies are at a state of the joints, or were, `ago` seconds before, at the rates that it has."""
+        """Return the bodies in a state of the joints, or `ago` seconds before at its rates."""
         tree = self._world.tree
         at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory, self._posture)
         moved, columns = tree.spread(at, self._unit), self._columns
@@ -56,35 +57,33 @@ class Skeleton:
         return Bodies(at.E.copy(), moved, at.twist.copy(), at.drift.copy(), self._rates, columns)
 
     def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
-        """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
-
-        Raises StepFailed. [Thesis 3.6]
-        """
-        flesh = OfFlesh(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
+        """Linearise the stage at a state, with bodies `at`, and add G and g of the soft bodies. Raises StepFailed.
+        [Thesis 3.6]"""
+        flesh = AttachedLoads(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
         return PosedSkeleton(self._world.condensation.pose(self._world.linearise(state), stage, flesh), at, self._unit)
 
 
 @dataclass(frozen=True)
 class PosedSkeleton:
-    """Lives until the next stage is posed."""
+    """A linearised stage, valid until the next one is posed."""
 
     posed: PosedTree
     at: Bodies
     unit: Vec  #: 1 at each rate that moves attached nodes, (m, r)
 
     def solve(self) -> Vec:
-        """Rates at the stage's end, (m,). Raises StepFailed."""
+        """Return rates at the stage's end, (m,). Raises StepFailed."""
         return self.posed.solve()
 
     def respond(self, impulses: Vec) -> Vec:
-        """What impulses on all rates change in them, both (m, c), soft bodies included."""
+        """Return velocity changes by impulses on all rates, both (m, c), soft bodies included."""
         return self.posed.owner.factor.solve(impulses)
 
     def correction(self, u: Vec) -> Vec:
-        """What coordinates owe at the new rates u, as a rate, (m,)."""
+        """Return the position correction at the new rates u, as a rate, (m,)."""
         return self.posed.correction(u)
 
     def compliance(self) -> Vec:
-        """What impulses on the rates that soft bodies are condensed to change in them, (c, c)."""
+        """Return velocity changes by unit impulses on the rates that soft bodies are condensed to, (c, c)."""
         found: Vec = self.respond(self.unit)[self.at.rates]
         return self.at.columns @ found @ self.at.columns.T

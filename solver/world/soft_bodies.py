@@ -1,4 +1,4 @@
-"""Soft bodies as they are: where they stand, what acts on them, and what a bake asks of them at any moment."""
+"""Soft bodies: positions, forces and contact, and their output at any time."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from .taken_along import taken_along
 
 
 @dataclass(frozen=True)
-class Among:
-    """What forces are asked for, where not all are."""
+class Selection:
+    """Selection of forces to evaluate."""
 
-    bodies: Sequence[int] | None = None  #: whose elements; None: of all
-    touch: bool = True  #: whether surfaces push each other
-    stretched: bool = False  #: whether the stretches of tets are unknowns of their own
+    bodies: Sequence[int] | None = None  #: bodies whose elements are evaluated; None: all
+    touch: bool = True  #: whether contact forces between surfaces are evaluated
+    stretched: bool = False  #: whether the stretches of tetrahedra are unknowns of their own
 
 
-ALL = Among()
-BLOW_UP = 1.0e3  #: a body this many times its rest size has blown up
-GENTLE = 0.05  #: as fast as the weight of a step makes it: what touches the ground no faster lies on it
+ALL = Selection()
+BLOW_UP = 1.0e3  #: a body this many times its rest size has diverged
+GENTLE_SPEED = 0.05  #: relative to the speed that weight adds in a step: a slower contact with the ground is resting
 
 
 @dataclass
 class SoftBodies:
-    """Bodies, forces on their nodes, and what prescribes some of these."""
+    """Bodies, forces on their nodes, and prescribed motion."""
 
     bodies_in_world: Sequence[BodyInWorld]
     elastic: Sequence[BodyElements]
@@ -58,24 +58,24 @@ class SoftBodies:
     ground: GroundPenalty
     start_frame: int
     damping_laws: Sequence[DampingLaw] = ()  #: of each of `elastic`; empty where nothing is damped
-    between: Sequence[StencilForce] = ()  #: forces besides those of materials
+    between: Sequence[StencilForce] = ()  #: forces other than those of materials
     pulls: Sequence[Pull] = ()
-    contacts: Sequence[ContactLaw] = ()  #: of surfaces: forces that also say how far a step may go
+    contacts: Sequence[ContactLaw] = ()  #: of surfaces, with bounds on steps
     links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
-    joins_apart: bool = False  #: whether forces join bodies of different methods
+    couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
 
     def __post_init__(self) -> None:
         laws = [*self.between, *self.contacts]
         self._elements = Elements(self.elastic, laws, len(self.rest))
         self.tets = self._elements.tets
-        self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: written anew by each linearisation
-        self._no_contacts = np.zeros_like(self._node_blocks)  #: the same without those of contacts
+        self._node_blocks = np.zeros((len(self.rest), 3, 3))  #: overwritten by each linearisation
+        self._no_contacts = np.zeros_like(self._node_blocks)  #: without those of contacts
         self._own_weight = self.mass[:, None] * self.gravity
-        self._weight = self._own_weight.copy()  #: with what is borne, written where it stands: who sees this feels that
+        self._weight = self._own_weight.copy()  #: with external forces, in place
         damping = Damping(self.damping_laws, self._elements, self.mass)
         self._damping = None if damping.is_off and not damping.may_change and not laws else damping
-        self.factored_apart = 0.0  #: factors of groups of bodies, each as its share of all nodes
+        self.island_factorizations = 0.0  #: factorizations of islands, each as its fraction of all nodes
 
     def weigh(self, gravity: Vec) -> None:
         """Let gravity be another one from now on [m/s²], (3,)."""
@@ -84,8 +84,8 @@ class SoftBodies:
         self._own_weight[:] = self.mass[:, None] * gravity
 
     @contextmanager
-    def bearing(self, forces: Vec | None) -> Iterator[None]:
-        """Within it these act on the nodes besides all else, (n, 3) [N]: what is no part of it does."""
+    def with_external_force(self, forces: Vec | None) -> Iterator[None]:
+        """Add external forces on the nodes, (n, 3) [N], within a context."""
         if forces is not None:
             self._weight += forces
         try:
@@ -94,10 +94,10 @@ class SoftBodies:
             self._weight[:] = self._own_weight
 
     @property
-    def borne(self) -> Vec:
-        """What acts on the nodes besides all else now, (n, 3) [N]."""
-        borne: Vec = self._weight - self._own_weight
-        return borne
+    def external_force(self) -> Vec:
+        """Return the present external forces on the nodes, (n, 3) [N]."""
+        external_force: Vec = self._weight - self._own_weight
+        return external_force
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is among them."""
@@ -105,7 +105,7 @@ class SoftBodies:
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """(name, first vertex, number of vertices) of each body's output."""
+        """Return (name, first vertex, number of vertices) of each body's output."""
         out, first = [], 0
         for body in self.bodies_in_world:
             out.append((body.name, first, body.vertices))
@@ -113,43 +113,45 @@ class SoftBodies:
         return out
 
     @property
-    def wobbles(self) -> dict[str, float]:
+    def fundamental_hertz(self) -> dict[str, float]:
         return {body.name: body.hertz for body in self.bodies_in_world if body.hertz is not None}
 
     def _damped(self, state: State, time: float) -> Damped | None:
-        """D = ∂f/∂v where the state's rates will have brought the body by `time`; None where nothing is damped."""
+        """Return D = ∂f/∂v at the positions predicted for `time`; None where nothing is damped."""
         if self._damping is None:
             return None
-        ahead = self.coordinates.advance(state.q, state.u, time - state.time)
-        return self._damping.at(self.coordinates.place(ahead, time, state.led), self.velocity(state), time)
+        predicted = self.coordinates.advance(state.q, state.u, time - state.time)
+        return self._damping.at(self.coordinates.positions(predicted, time, state.carrier_motion),
+                                self.velocity(state), time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True,
-                     besides: Sequence[StencilForce] = (), among: Among = ALL) -> Linearised:
-        """The same at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`.
+                     extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Linearised:
+        """Return f and K at positions and velocities (n, 3), None at rest; K is negative semi-definite if `project`.
 
-        besides: forces of one stage. among: what is asked for.
+        extra_forces: of one stage. selection: of bodies and forces.
         """
         force = self._weight.copy()
-        elements = self._elements_of(among)
-        elements.fill(x, time, project, force, besides, among.bodies)
+        elements = self._elements_of(selection)
+        elements.fill(x, time, project, force, extra_forces, selection.bodies)
         return self._linearised(elements, x, v, time, force)
 
-    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index, besides: Sequence[StencilForce] = (),
-                             among: Among = ALL) -> Linearised:
-        """The same, projected, but for tets that have not strained, (k,), rising: their K is that which was asked for
-        last, and forces lack all of theirs."""
-        elements = self._elements_of(among)
+    def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index,
+                             extra_forces: Sequence[StencilForce] = (),
+                             selection: Selection = ALL) -> Linearised:
+        """Return f and projected K, reusing the last K of all tetrahedra that are not in `strained`, (k,), rising;
+        forces lack those of all tetrahedra."""
+        elements = self._elements_of(selection)
         elements.fill_again(x, time, strained)
-        elements.fill_others(x, time, besides)
+        elements.fill_others(x, time, extra_forces)
         return self._linearised(elements, x, v, time, self._weight.copy())
 
-    def _elements_of(self, among: Among) -> Elements:
-        if among.stretched:
+    def _elements_of(self, selection: Selection) -> Elements:
+        if selection.stretched:
             return self._stretched_elements
-        return self._elements if among.touch else self._untouched_elements
+        return self._elements if selection.touch else self._elements_without_contact
 
     def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
-        """With pulls and the ground."""
+        """Add pulls and the ground to the forces of elements."""
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
             pull.add_force(x, time, force)
@@ -157,88 +159,91 @@ class SoftBodies:
         contacts = self.ground.find(x, time)
         self.ground.add_force(contacts, force)
         self.ground.add_stiffness(contacts, self._node_blocks)
-        still = np.zeros_like(x) if v is None else v
-        return Linearised(x, still, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
+        zero_if_none = np.zeros_like(x) if v is None else v
+        return Linearised(x, zero_if_none, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
                           others=elements.others)
 
-    def filled(self, among: Among = ALL) -> npt.NDArray[np.int64]:
-        """How often K of each body's tets was asked for, (b,): where that is the same, it is."""
-        counts = self._elements_of(among).filled
-        return counts.copy() if among.bodies is None else counts[list(among.bodies)]
+    def filled(self, selection: Selection = ALL) -> npt.NDArray[np.int64]:
+        """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""
+        counts = self._elements_of(selection).filled
+        return counts.copy() if selection.bodies is None else counts[list(selection.bodies)]
 
-    def linearise_alone(self, x: Vec, v: Vec, time: float) -> Linearised:
-        """f and projected K as if surfaces touched nothing, nor nodes the ground, at positions and velocities (n, 3).
-
-        Written anew by each call.
-        """
+    def linearise_without_contact(self, x: Vec, v: Vec, time: float) -> Linearised:
+        """Return f and projected K without contact between surfaces and with the ground, at positions and velocities
+        (n, 3); overwritten by the next call."""
         force = self._weight.copy()
-        elements = self._untouched_elements
+        elements = self._elements_without_contact
         elements.fill(x, time, True, force)
-        return Linearised(x, v, self.mass, force, elements.blocks, self.untouched(time), others=elements.others)
+        return Linearised(x, v, self.mass, force, elements.blocks, self.blocks_without_contact(time),
+                          others=elements.others)
 
     @cached_property
-    def _untouched_elements(self) -> Elements:
+    def _elements_without_contact(self) -> Elements:
         return Elements(self._elements.elastic, self.between, len(self.rest))
 
     @cached_property
     def _stretched_elements(self) -> Elements:
-        """The same with stretches as unknowns wherever elements can have such."""
-        from ..forces.in_stretches import InStretches  # compiled for stages that are solved so
+        """Return the elements with stretches as unknowns where they support that."""
+        from ..forces.in_stretches import InStretches  # compiled only for stages of mixed elements
 
         return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
                         [*self.between, *self.contacts], len(self.rest))
 
-    def in_stretches(self, besides: Sequence[StencilForce] = (), among: Among = ALL) -> Stretched | None:
-        """Forces with stretches as unknowns; None where no elements can have such.
+    def in_stretches(self, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Stretched | None:
+        """Return the forces with stretches as unknowns; None where no elements support that.
 
-        besides: forces of one stage. among: what is asked for.
+        extra_forces: of one stage. selection: of bodies and forces.
         """
         from .stretched import stretched_forces
 
-        among = replace(among, stretched=True)
-        return stretched_forces(self._stretched_elements.elastic, among.bodies,
-                                partial(self.evaluate, besides=besides, among=among),
-                                partial(self.linearise_at, besides=besides, among=among))
+        selection = replace(selection, stretched=True)
+        return stretched_forces(self._stretched_elements.elastic, selection.bodies,
+                                partial(self.evaluate, extra_forces=extra_forces, selection=selection),
+                                partial(self.linearise_at, extra_forces=extra_forces, selection=selection))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
-        """f and the true K times fields (c, n, 3), as if nothing touched, at positions and velocities (n, 3)."""
+        """Return f and the products of the true K with fields (c, n, 3), without contact of surfaces, at positions and
+        velocities (n, 3)."""
         force = self._weight.copy()
         products = self._elements.multiply(x, time, columns, force)
         for pull in self.pulls:
             pull.add_force(x, time, force)
         if self.pulls:
-            products += np.einsum("nij,cnj->cni", self.untouched(time), columns)
+            products += np.einsum("nij,cnj->cni", self.blocks_without_contact(time), columns)
         contacts = self.ground.find(x, time)
         self.ground.add_force(contacts, force)
         return Products(x, v, self.mass, force, products, damped, contacts)
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Which elements' stiffness the projection changes at positions x (n, 3), (e,)."""
+        """Return a mask of the elements whose stiffness the projection changes at positions x (n, 3), (e,)."""
         return self._elements.clamped(x, time)
 
-    def evaluate(self, x: Vec, time: float, besides: Sequence[StencilForce] = (), among: Among = ALL
+    def evaluate(self, x: Vec, time: float, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL
                  ) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions (n, 3).
+        """Return forces [N], (n, 3), and elastic, gravitational and contact energy [J], at positions (n, 3).
 
-        besides: forces of one stage. among: what is asked for.
+        extra_forces: of one stage. selection: of bodies and forces.
         """
         force = self._weight.copy()
-        elements = self._elements_of(among)
-        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), besides, among.bodies)
+        elements = self._elements_of(selection)
+        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), extra_forces,
+                                  selection.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """The largest share of a straight move of all nodes, (n, 3) [m] each, in [0, 1], in which nothing meets."""
+        """Return the largest fraction in [0, 1] of a straight displacement of all nodes, (n, 3) [m] each, without
+        contact."""
         return min((law.largest_step(start, end) for law in self.contacts), default=1.0)
 
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
-        """The same of each node, (n,): what meets nothing may go farther. What is prescribed goes as one.
+        """Return the largest fraction of each node, (n,): bodies without contact may go farther. Prescribed nodes have
+        one fraction.
 
-        by_body: whether each body goes as one, too.
+        by_body: whether each body has one fraction, too.
         """
-        alike = self._each_body if by_body else self._alone
-        steps = [law.largest_steps(start, end, alike) for law in self.contacts]
+        groups = self._body_groups if by_body else self._node_groups
+        steps = [law.largest_steps(start, end, groups) for law in self.contacts]
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
         return least
 
@@ -250,15 +255,15 @@ class SoftBodies:
                            partial(self.largest_steps, by_body=True))
 
     @cached_property
-    def _alone(self) -> Index:
-        """Of each node a number of its own, (n,), of those that are prescribed the same one."""
+    def _node_groups(self) -> Index:
+        """Return a number for each node, (n,), and one for all prescribed nodes."""
         own = np.arange(len(self.rest), dtype=np.int32)
         own[self.coordinates.prescribed] = len(own)
         return own
 
     @cached_property
-    def _each_body(self) -> Index:
-        """Of each node the number of its body, (n,), of those that are prescribed the same one."""
+    def _body_groups(self) -> Index:
+        """Return the number of each node's body, (n,), and one for all prescribed nodes."""
         own = np.full(len(self.rest), len(self.bodies_in_world), dtype=np.int32)
         for number, body in enumerate(self.bodies_in_world):
             own[body.nodes] = number
@@ -266,24 +271,24 @@ class SoftBodies:
         return own
 
     def velocity(self, state: State) -> Vec:
-        """Velocities of all nodes, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.led))
+        """Return velocities of all nodes, (n, 3) [m/s]."""
+        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
 
     def touching(self, state: State) -> Index:
-        """Nodes that touch the ground, that are pulled or that forces besides materials join to others, ascending."""
-        return self.touching_at(self.coordinates.place(state.q, state.time, state.led), state.time)
+        """Return nodes that touch the ground, are pulled, or are joined to others by forces, ascending."""
+        return self.touching_at(self.coordinates.positions(state.q, state.time, state.carrier_motion), state.time)
 
     def touching_at(self, x: Vec, time: float) -> Index:
-        """The same at positions x, (n, 3) [m]."""
+        """Return those nodes at positions x, (n, 3) [m]."""
         found = [self._elements.paired(x, time)]
         found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
         found += [self.ground.find(x, time).nodes]
         nodes: Index = np.unique(np.concatenate(found))
         return nodes
 
-    def goes_on(self, state: State, before: Index, h: float) -> bool:
-        """Whether only nodes of a body that lies or slides on the ground began or ceased to touch it since `before`,
-        each moved towards it or away by no more than its weight does in a step of h seconds."""
+    def contact_persists(self, state: State, before: Index, h: float) -> bool:
+        """Whether contacts with the ground changed since `before` only at nodes of a resting or sliding body, each with
+        a normal speed of no more than weight adds in a step of h seconds."""
         if not self.ground.plane.is_there:
             return False
         now, plane = self.touching(state), self.ground.plane
@@ -292,28 +297,28 @@ class SoftBodies:
         if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in works):
             return False
         fall = self._fall(h)
-        x = self.coordinates.place(state.q, state.time, state.led)[changed]
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)[changed]
         speed = plane.rising(self.velocity(state)[changed], state.time)
         gentle = (np.abs(speed) <= fall) & (np.abs(plane.gaps(x, state.time)) <= h * fall)
         return bool(gentle.all())
 
     def _fall(self, h: float) -> float:
-        """What its weight gives a body along the ground's normal in h seconds [m/s]."""
+        """Return the speed along the ground's normal that weight adds in h seconds [m/s]."""
         return h * float(np.abs(self._weight @ self.ground.plane.normal).sum() / self.mass.sum())
 
-    def hits(self, states: Sequence[State], h: float) -> bool:
-        """Whether nodes touch the ground in one of some states and come or go faster than `GENTLE` times what their
-        weight gives them in a step of h seconds."""
+    def hits_ground(self, states: Sequence[State], h: float) -> bool:
+        """Whether nodes touch the ground in one of some states and their normal speed exceeds `GENTLE_SPEED` times what
+        weight adds in a step of h seconds."""
         plane = self.ground.plane
         for one in states if plane.is_there else ():
-            touching = plane.find(self.coordinates.place(one.q, one.time, one.led), one.time).nodes
+            touching = plane.find(self.coordinates.positions(one.q, one.time, one.carrier_motion), one.time).nodes
             speed = plane.rising(self.velocity(one)[touching], one.time)
-            if np.abs(speed).max(initial=0.0) > GENTLE * self._fall(h):
+            if np.abs(speed).max(initial=0.0) > GENTLE_SPEED * self._fall(h):
                 return True
         return False
 
-    def untouched(self, time: float) -> Vec:
-        """Blocks of single nodes without those of contacts, (n, 3, 3) [N/m]; written anew by the next call."""
+    def blocks_without_contact(self, time: float) -> Vec:
+        """Return diagonal blocks of K without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
         self._no_contacts[:] = 0.0
         for pull in self.pulls:
             pull.add_stiffness(time, self._no_contacts)
@@ -321,23 +326,24 @@ class SoftBodies:
 
     @property
     def extent(self) -> float:
-        """Of the largest body [m]."""
+        """Return the size of the largest body [m]."""
         return max(body.size for body in self.bodies_in_world)
 
     def stretching(self, x: Vec, v: Vec) -> Vec:
-        """V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
+        """Return V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis
+        4.17]"""
         return self._elements.stretching(x, v)
 
     def deformation(self, before: State, after: State) -> float:
-        """What a step changes an edge by at most, as a share of its length: of cloth how much longer or shorter it is,
-        of all else turning included, by its velocities, or by what has moved where that is less. The worst hundredth of
-        the edges of a body whose surface touches another one does not count.
+        """Return the largest relative change of an edge in a step: of cloth the change of length, of all else the
+        change of the edge vector, rotation included; by its velocities, or by its displacement where that is less. The
+        largest hundredth of the edges of a body in contact does not count.
 
-        What ConJac corrects on top is limited by itself, and no less of it in a shorter step. Where a skin lands its
-        velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth turns and folds by
-        its edges' whole length in a step, and none of its elements is the worse for it.
+        ConJac's corrections are limited separately, and do not shrink with the step. After the impact of a thin skin
+        the velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth rotates and
+        folds by its edges' whole length in a step without harm to its elements.
         """
-        start, end = (self.coordinates.place(one.q, one.time, one.led) for one in (before, after))
+        start, end = (self.coordinates.positions(one.q, one.time, one.carrier_motion) for one in (before, after))
         pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
         return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
 
@@ -347,10 +353,10 @@ class SoftBodies:
 
     @cached_property
     def _edge_changes(self) -> EdgeChanges:
-        return EdgeChanges(self.tets, self.rest, self._each_body)
+        return EdgeChanges(self.tets, self.rest, self._body_groups)
 
     def refuse_blow_up(self, state: State) -> None:
-        x = self.coordinates.place(state.q, state.time, state.led)
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         for body in self.bodies_in_world:
             nodes = x[body.nodes]
             extent = float(np.abs(nodes - nodes[0]).max())
@@ -365,48 +371,48 @@ class SoftBodies:
         return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def body_of(self, node: int) -> str | None:
-        """Name of the body that a node belongs to."""
+        """Return the name of the body that a node belongs to."""
         return next((body.name for body in self.bodies_in_world if body.nodes.start <= node < body.nodes.stop), None)
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """The error for the artist: which body, at which frame, and what helps."""
+        """Return the error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None:
-            x = self.coordinates.place(state.q, state.time, state.led)
+            x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
             growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.bodies_in_world]
             name = self.bodies_in_world[int(np.argmax(growth))].name
         remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Positions [m] and velocities [m/s] of all nodes, (n, 3)."""
-        return self.coordinates.place(state.q, state.time, state.led), self.velocity(state)
+        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        return self.coordinates.positions(state.q, state.time, state.carrier_motion), self.velocity(state)
 
     def show(self, embeddings: Sequence[Embedding | None]) -> None:
-        """From now on the bodies' meshes hang on the same nodes in this way."""
+        """Replace the embeddings of the bodies' meshes in the same nodes."""
         self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
 
     def output(self, state: State, frame: int) -> Vec:
-        """Vertices of all bodies in object space at this frame, (v, 3)."""
-        x = self.coordinates.place(state.q, state.time, state.led)
+        """Return vertices of all bodies in object space at this frame, (v, 3)."""
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return np.concatenate([body.output(x, frame - self.start_frame) for body in self.bodies_in_world])
 
     def longest(self, state: State) -> Vec:
-        """The longest edge of each body over its length at rest, (b,)."""
-        x = self.coordinates.place(state.q, state.time, state.led)
+        """Return the largest stretch of an edge of each body, (b,)."""
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return np.array([edges.largest_change(x) for edges in self._edges_of])
 
     @cached_property
     def _edges_of(self) -> list[Edges]:
         return [Edges(one.tets, self.rest) for one in self._elements.elastic]
 
-    def touched(self, state: State) -> Vec | None:
-        """What pushes of surfaces that touch: places in world [m], forces on one side, which the other feels the other
-        way [N], and how near they are [m], (k, 7); None where nothing may touch."""
+    def contact_forces(self, state: State) -> Vec | None:
+        """Return positions of contacts in world [m], forces on the first side, opposite to those on the second [N], and
+        distances [m], (k, 7); None where contact is off."""
         if not self.contacts:
             return None
-        return self.touched_at(self.coordinates.place(state.q, state.time, state.led))
+        return self.contact_forces_at(self.coordinates.positions(state.q, state.time, state.carrier_motion))
 
-    def touched_at(self, x: Vec) -> Vec:
-        """The same at positions x, (n, 3) [m], where some may."""
+    def contact_forces_at(self, x: Vec) -> Vec:
+        """Return contact forces at positions x, (n, 3) [m], as `contact_forces` does."""
         return np.concatenate([law.contact_forces(x) for law in self.contacts])

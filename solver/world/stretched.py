@@ -15,33 +15,33 @@ from ..state import Index, Vec
 
 
 class StretchedForces(Stretched):
-    """Those of some bodies, and all else that acts on these."""
+    """Mixed forces of some bodies, and all other forces on these."""
 
     def __init__(self, elements: Sequence[StretchedElements], evaluate: Callable[[Vec, float], tuple[Vec, float]],
                  linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> None:
-        """elements: whose stretches are unknowns. evaluate, linearise: of all, as forces answer."""
+        """elements: those with stretches as unknowns. evaluate, linearise: of all forces."""
         self._elements, self._evaluate, self._linearise = elements, evaluate, linearise
         self._count = 0
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
-        """Forces [N], (n, 3), and the Lagrangian [J] at positions (n, 3) and the stretches of the moment. [MFEM 4]"""
+        """Return forces [N], (n, 3), and the Lagrangian [J] at positions (n, 3) and the present stretches. [MFEM 4]"""
         return self._evaluate(x, time)
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
-        """f̂ and K̂ at positions and velocities (n, 3), negative semi-definite in any case. [MFEM 6]"""
+        """Return f̂ and K̂ at positions and velocities (n, 3), always negative semi-definite. [MFEM 6]"""
         self._count += 1
         return self._linearise(x, v, time, project)
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
-        """The same of all elements: stretches have moved in each."""
+        """Return f̂ and K̂ of all elements, since stretches change in each."""
         return self.linearise_at(x, v, time)
 
     def filled(self) -> npt.NDArray[np.int64]:
-        """How often K was asked for, (1,)."""
+        """Return how often K was evaluated, (1,)."""
         return np.array([self._count])
 
     def in_stretches(self) -> Stretched:
-        """They are."""
+        """Return itself."""
         return self
 
     def start(self) -> None:
@@ -63,8 +63,8 @@ class StretchedForces(Stretched):
 def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
                      evaluate: Callable[[Vec, float], tuple[Vec, float]],
                      linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> StretchedForces | None:
-    """Of the elements of each body, with stretches as unknowns wherever they can have such, those of some, None of all;
-    None where none of these have."""
+    """Return the mixed forces of some bodies, None for all; None where none of their elements support stretches as
+    unknowns."""
     asked = elements if bodies is None else [elements[k] for k in bodies]
     own = [found for one in asked if (found := one.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

@@ -1,4 +1,4 @@
-"""The world: parts in one state, who rides on whom, and what a bake asks of all of them."""
+"""The world: all parts in one state, their attachments, and the protocol of a bake."""
 
 from __future__ import annotations
 
@@ -10,58 +10,59 @@ import numpy as np
 
 from ..errors import BadScene, Diverged, StepFailed
 from ..integrators.control import Controller
-from ..parts.interface import BORNE
+from ..parts.interface import EXTERNAL_FORCE
 from ..state import State, Vec
-from .interface import Part, Ride, SolvedAtOnce
+from .cloth_coupling import CoupledInterface, step_coupled
+from .interface import Attachment, Part, Subsystem
 from .layout import Layout
-from .meeting import Meeting, step_together
 
 if TYPE_CHECKING:
-    from ..embedding.sheets import SheetTold
+    from ..embedding.sheets import SheetRecord
 
 
 class World:
-    """All parts of a scene. Nothing of one part acts on another but on those that it rides on, with which it is solved;
-    and cloth with steps of its own on all that it touches, see `meeting`.
-    """
+    """All parts of a scene. A part acts only on the part that it is attached to, with which it is solved
+    monolithically; a cloth with substeps acts on all that it touches, see `cloth_coupling`."""
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = (),
-                 rides: Sequence[Ride] = (), meetings: Sequence[Meeting] = ()) -> None:
-        """order: names of bodies as their output stands in a frame; empty: as the parts have them.
-        notes: sentences besides those of the parts. rides: who of them rides on whom. meetings: of parts with steps of
-        their own, and what they touch.
-        Raises BadScene where two bodies have one name, or where a ride is on what is not there or in a circle."""
-        self.parts, self._order, self.rides, self._meetings = list(parts), list(order), list(rides), list(meetings)
+                 attachments: Sequence[Attachment] = (), interfaces: Sequence[CoupledInterface] = ()) -> None:
+        """order: names of bodies in the order of the output; empty: that of the parts. notes: sentences in addition to
+        those of the parts. attachments: of parts to each other. interfaces: of cloths with substeps. Raises BadScene
+        where two bodies have one name, or an attachment is to no part or circular."""
+        self.parts, self._order = list(parts), list(order)
+        self.attachments, self._interfaces = list(attachments), list(interfaces)
         self.notes: list[str] = []
-        self._told = [0] * len(self.parts)
+        self._notes_read = [0] * len(self.parts)
         self._gather_notes()
-        self.notes += [note for ride in self.rides for note in ride.notes]
+        self.notes += [note for attachment in self.attachments for note in attachment.notes]
         self.notes += notes
         self._layout = Layout([part.unknowns for part in self.parts])
-        ridden = [(ride, (self._number_of(ride.rider), self._number_of(ride.carrier))) for ride in self.rides]
+        ridden = [(attachment, (self._number_of(attachment.attached_part), self._number_of(attachment.carrying_part)))
+                  for attachment in self.attachments]
         riding = [k for _, numbers in ridden for k in numbers]
         if len({*riding}) < len(riding):
             raise BadScene("a part rides on what rides itself, or is in two rides",
                            "Let each hang on one mechanism, and no mechanism on what hangs")
-        #: what is solved at once, and the numbers of its parts
-        self._solved: list[tuple[SolvedAtOnce, tuple[int, ...]]] = [
+        #: subsystems, and the indices of their parts
+        self._solved: list[tuple[Subsystem, tuple[int, ...]]] = [
             *((part, (k,)) for k, part in enumerate(self.parts) if k not in riding), *ridden]
-        self._places = self._placed()
+        self._output_slices = self._body_slices()
 
     def _number_of(self, part: Part) -> int:
-        for k, one in enumerate(self.parts):
-            if one is part:
+        for k, subsystem in enumerate(self.parts):
+            if subsystem is part:
                 return k
         raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
 
     def _gather_notes(self) -> None:
-        """What parts had to say since it was asked last, each sentence once."""
+        """Add the parts' new notes, each sentence once."""
         for k, part in enumerate(self.parts):
-            new, self._told[k] = part.notes[self._told[k]:], len(part.notes)
+            new, self._notes_read[k] = part.notes[self._notes_read[k]:], len(part.notes)
             self.notes += [note for note in new if note not in self.notes]
 
-    def _placed(self) -> list[tuple[int, int, slice, slice]]:
-        """Of each body in the order of the output: part, number in it, its vertices there, and in the whole output."""
+    def _body_slices(self) -> list[tuple[int, int, slice, slice]]:
+        """Return part, index in it, slice of its vertices and of the whole output, for each body in the order of the
+        output."""
         found: dict[str, tuple[int, int, slice]] = {}
         for k, part in enumerate(self.parts):
             for number, (name, first, count) in enumerate(part.bodies):
@@ -70,21 +71,21 @@ class World:
                 found[name] = (k, number, slice(first, first + count))
         out, first = [], 0
         for name in self._order or list(found):
-            k, number, mine = found[name]
-            out.append((k, number, mine, slice(first, first + mine.stop - mine.start)))
+            k, number, part_state = found[name]
+            out.append((k, number, part_state, slice(first, first + part_state.stop - part_state.start)))
             first = out[-1][3].stop
         return out
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        """(name, first vertex, number of vertices) of each body's output."""
+        """Return (name, first vertex, number of vertices) of each body's output."""
         return [(self.parts[k].bodies[number][0], there.start, there.stop - there.start)
-                for k, number, _, there in self._places]
+                for k, number, _, there in self._output_slices]
 
     @property
-    def wobbles(self) -> dict[str, float]:
-        """The frequency of the slowest wobble of each body that it is known of [Hz], by name."""
-        return {name: hertz for part in self.parts for name, hertz in part.wobbles.items()}
+    def fundamental_hertz(self) -> dict[str, float]:
+        """Return the fundamental frequency of each body for which it is known [Hz], by name."""
+        return {name: hertz for part in self.parts for name, hertz in part.fundamental_hertz.items()}
 
     @property
     def summary(self) -> list[str]:
@@ -92,34 +93,35 @@ class World:
 
     @property
     def backend(self) -> str:
-        """Of the first part."""
+        """Return the linear solver of the first part."""
         return self.parts[0].backend
 
     @property
     def mechanisms(self) -> list[dict[str, Any]]:
-        return [told for part in self.parts for told in part.mechanisms]
+        return [values for part in self.parts for values in part.mechanisms]
 
-    def with_part(self, k: int, part: Part, rides: Sequence[Ride] = ()) -> World:
-        """The same world with another part in the place of the k-th, after that was reshaped. rides: those that it is
-        in now, in place of those that the k-th was in."""
-        parts = [part if i == k else one for i, one in enumerate(self.parts)]
-        others = [ride for ride in self.rides if self.parts[k] not in (ride.rider, ride.carrier)]
-        other = World(parts, self._order, rides=[*others, *rides], meetings=self._meetings)
+    def with_part(self, k: int, part: Part, attachments: Sequence[Attachment] = ()) -> World:
+        """Return a world with another part in place of the k-th, after that was reshaped. attachments: those of the new
+        part."""
+        parts = [part if i == k else subsystem for i, subsystem in enumerate(self.parts)]
+        subsystems_after = [attachment for attachment in self.attachments
+                            if self.parts[k] not in (attachment.attached_part, attachment.carrying_part)]
+        other = World(parts, self._order, attachments=[*subsystems_after, *attachments], interfaces=self._interfaces)
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
 
     # one state
 
     def parted(self, state: State) -> list[State]:
-        """The states of the parts, nodes that ride where what carries them is."""
+        """Return the states of the parts, with attached nodes at their carriers."""
         states = self._layout.parted(state)
-        for one, numbers in self._solved:
-            for k, mine in zip(numbers, one.parted(one.merged([states[k] for k in numbers]))):
-                states[k] = mine
+        for subsystem, numbers in self._solved:
+            for k, part_state in zip(numbers, subsystem.parted(subsystem.merged([states[k] for k in numbers]))):
+                states[k] = part_state
         return states
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
-        """One state of all; `before` has the memory that is nobody's."""
+        """Return one state of all; `before` has the memory that belongs to no part."""
         return self._layout.merged(states, before)
 
     def check(self, state: State) -> None:
@@ -130,138 +132,143 @@ class World:
             part.check(own)
 
     def initial_state(self) -> State:
-        """At the start frame. Raises Diverged."""
+        """Return the state at the start frame. Raises Diverged."""
         started: dict[int, State] = {}
-        for one, numbers in self._solved:
-            started |= zip(numbers, one.parted(one.initial_state()))
+        for subsystem, numbers in self._solved:
+            started |= zip(numbers, subsystem.parted(subsystem.initial_state()))
         return self.merged([started[k] for k in range(len(self.parts))])
 
     def step(self, state: State, h: float) -> State:
-        """The state after h seconds. Raises StepFailed; the old state is still good."""
-        return self._advanced(state, h, lambda k, one, mine: one.step(mine, h))
+        """Return the state after h seconds. Raises StepFailed; the old state is still valid."""
+        return self._advanced(state, h, lambda k, subsystem, part_state: subsystem.step(part_state, h))
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
-        """The same, the part that failed stepped in another way that it knows of. Raises StepFailed."""
-        return self._advanced(state, h, lambda k, one, mine: one.rescue(mine, h, failure) if failure.part in (k, None)
-                              else one.step(mine, h))
+        """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
+        return self._advanced(state, h, lambda k, subsystem, part_state: subsystem.rescue(part_state, h, failure)
+                              if failure.part in (k, None)
+                              else subsystem.step(part_state, h))
 
-    def _advanced(self, state: State, h: float, ask: Callable[[int, SolvedAtOnce, State], State]) -> State:
-        """What each part answers of its own state, those in a ride at once; a StepFailed says whose it is."""
-        before, cloths = self._layout.parted(state), {one.cloth for one in self._meetings}
+    def _advanced(self, state: State, h: float, advance: Callable[[int, Subsystem, State], State]) -> State:
+        """Return the state after all subsystems advanced; a StepFailed names its part."""
+        before, cloths = self._layout.parted(state), {subsystem.cloth for subsystem in self._interfaces}
 
-        def others(borne: Mapping[int, Vec]) -> list[State]:
+        def subsystems_after(external_force: Mapping[int, Vec]) -> list[State]:
             states = list(before)
-            for k, forces in borne.items():
-                states[k] = replace(states[k], memory={**states[k].memory, BORNE: forces})
-            for one, numbers in self._solved:
+            for k, forces in external_force.items():
+                states[k] = replace(states[k], memory={**states[k].memory, EXTERNAL_FORCE: forces})
+            for subsystem, numbers in self._solved:
                 if numbers[0] not in cloths:
-                    after = _blaming(numbers[0], ask, one, one.merged([states[k] for k in numbers]))
-                    for k, mine in zip(numbers, one.parted(after)):
-                        states[k] = mine
-            for k in borne:
-                memory = {key: value for key, value in states[k].memory.items() if key != BORNE}
+                    after = _naming_part(numbers[0], advance, subsystem, subsystem.merged([states[k] for k in numbers]))
+                    for k, part_state in zip(numbers, subsystem.parted(after)):
+                        states[k] = part_state
+            for k in external_force:
+                memory = {key: value for key, value in states[k].memory.items() if key != EXTERNAL_FORCE}
                 states[k] = replace(states[k], memory=memory)
             return states
 
-        def of_cloth(k: int, cloth: Part, mine: State) -> State:
-            return _blaming(k, ask, cloth, mine)
+        def of_cloth(k: int, cloth: Part, part_state: State) -> State:
+            return _naming_part(k, advance, cloth, part_state)
 
-        states = others({}) if not self._meetings else step_together(self._meetings, self.parted(state), h, others,
-                                                                     of_cloth)
+        states = subsystems_after({}) if not self._interfaces else step_coupled(self._interfaces, self.parted(state),
+                                                                                h, subsystems_after,
+                                                                                of_cloth)
         self._gather_notes()
         return self.merged(states, state)
 
-    # what the loop asks
+    # the loop's protocol
 
     def output(self, state: State, frame: int) -> Vec:
-        """Vertices of all bodies in object space at this frame, (v, 3)."""
-        of_parts = [part.output(mine, frame) for part, mine in zip(self.parts, self.parted(state))]
-        if not self._places:
+        """Return vertices of all bodies in object space at this frame, (v, 3)."""
+        of_parts = [part.output(part_state, frame) for part, part_state in zip(self.parts, self.parted(state))]
+        if not self._output_slices:
             return np.zeros((0, 3))
-        return np.concatenate([of_parts[k][mine] for k, _, mine, _ in self._places])
+        return np.concatenate([of_parts[k][part_state] for k, _, part_state, _ in self._output_slices])
 
     def longest(self, state: State) -> Vec:
-        """The longest edge of each body over its length at rest, (b,)."""
-        told = [part.longest(mine) for part, mine in zip(self.parts, self.parted(state))]
-        return np.array([told[k][number] for k, number, _, _ in self._places])
+        """Return the largest stretch of an edge of each body, (b,)."""
+        values = [part.longest(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        return np.array([values[k][number] for k, number, _, _ in self._output_slices])
 
     @property
     def sheet_names(self) -> list[str]:
-        """Names of the bodies whose frames have faces of their own."""
+        """Return names of the bodies whose topology changes from frame to frame."""
         return [name for part in self.parts for name in part.sheet_names]
 
-    def sheets(self, state: State, frame: int) -> dict[int, SheetTold]:
-        """The meshes of those at this frame, by their number among `bodies`."""
-        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._places)}
-        return {numbers[k, number]: sheet for k, (part, mine) in enumerate(zip(self.parts, self.parted(state)))
-                for number, sheet in part.sheets(mine, frame).items()}
+    def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
+        """Return the meshes of those at this frame, by their index among `bodies`."""
+        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
+        return {numbers[k, number]: sheet for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state)))
+                for number, sheet in part.sheets(part_state, frame).items()}
 
     def poses(self, state: State) -> dict[str, Vec] | None:
-        """Of all mechanisms, which are one part; None where there are none."""
-        told = (part.poses(mine) for part, mine in zip(self.parts, self.parted(state)))
-        return next((poses for poses in told if poses is not None), None)
+        """Return poses of all mechanisms, which are one part; None where there are none."""
+        values = (part.poses(part_state) for part, part_state in zip(self.parts, self.parted(state)))
+        return next((poses for poses in values if poses is not None), None)
 
-    def touched(self, state: State) -> Vec | None:
-        """Of all parts: places [m], forces [N] and distances [m], (k, 7); None where nothing may touch."""
-        told = [part.touched(mine) for part, mine in zip(self.parts, self.parted(state))]
-        found = [rows for rows in told if rows is not None]
+    def contact_forces(self, state: State) -> Vec | None:
+        """Return positions [m], forces [N] and distances [m] of all contacts, (k, 7); None where contact is off."""
+        values = [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        found = [rows for rows in values if rows is not None]
         return np.concatenate(found) if found else None
 
     def liveliness(self, state: State) -> Vec | None:
-        """Body, liveliness [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may sleep."""
-        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._places)}
+        """Return body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may
+        sleep."""
+        numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
         found = []
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(state))):
-            told = part.liveliness(mine)
-            if told is not None:
-                told = told.copy()
-                told[0] = [numbers[k, int(number)] for number in told[0]]
-                found.append(told)
+        for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state))):
+            values = part.liveliness(part_state)
+            if values is not None:
+                values = values.copy()
+                values[0] = [numbers[k, int(number)] for number in values[0]]
+                found.append(values)
         return np.concatenate(found, axis=1) if found else None
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier steps and is not in the State."""
-        for one in [*self.parts, *self.rides]:
-            one.forget_past()
+        """Discard what depends on earlier steps and is not in the State."""
+        for subsystem in [*self.parts, *self.attachments]:
+            subsystem.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
-        """Chooses steps of which none errs by more than `tolerance` in any part: all have one integrator."""
+        """Return a controller of steps with errors below `tolerance` in all parts, which have one integrator."""
         return self.parts[0].controller(tolerance, largest)
 
     def error(self, before: State, after: State, h: float) -> float:
-        """Of the part that errs most."""
-        return max(part.error(one, other, h)
-                   for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
+        """Return the largest error of a part."""
+        return max(part.error(subsystem, other, h)
+                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
 
     def deformation(self, before: State, after: State) -> float:
-        """Of the part that deforms most."""
-        return max(part.deformation(one, other)
-                   for part, one, other in zip(self.parts, self.parted(before), self.parted(after)))
+        """Return the largest deformation of a part."""
+        return max(part.deformation(subsystem, other)
+                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
 
-    def refuse_haste(self, after: State, h: float) -> None:
-        """Raises StepFailed where a part needs a shorter step."""
-        for k, (part, mine) in enumerate(zip(self.parts, self.parted(after))):
+    def check_step_size(self, after: State, h: float) -> None:
+        """Raise StepFailed where a part needs a shorter step."""
+        for k, (part, part_state) in enumerate(zip(self.parts, self.parted(after))):
             try:
-                part.refuse_haste(mine, h)
+                part.check_step_size(part_state, h)
             except StepFailed as failure:
                 failure.part = k
                 raise
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """The error for the artist, from the part that failed or whose body is named."""
+        """Return the error for the artist, from the part that failed or that owns the named body."""
         k = failure.part
-        among = (range(len(self.parts)) if k is None else
-                 [k, *next(numbers for _, numbers in self._solved if k in numbers)])
-        k = next((k for k in among if failure.object is not None and self.parts[k].owns(failure.object)), among[0])
+        candidates = (range(len(self.parts)) if k is None else
+                      [k, *next(numbers for _, numbers in self._solved if k in numbers)])
+        k = next((k for k in candidates if failure.object is not None and self.parts[k].owns(failure.object)),
+                 candidates[0])
         states = self.parted(state)
-        hindered = (self.parts[i].hindered(states[i]) for i in among)
-        failure.remedy = failure.remedy or next(filter(None, hindered), "")
+        blocked_by = (self.parts[i].blocked_by(states[i]) for i in candidates)
+        failure.remedy = failure.remedy or next(filter(None, blocked_by), "")
         return self.parts[k].explain(failure, states[k], frame)
 
 
-def _blaming(k: int, ask: Callable[[int, SolvedAtOnce, State], State], one: SolvedAtOnce, mine: State) -> State:
+def _naming_part(k: int, advance: Callable[[int, Subsystem, State], State], subsystem: Subsystem,
+                 part_state: State) -> State:
     try:
-        return ask(k, one, mine)
+        return advance(k, subsystem, part_state)
     except StepFailed as failure:
         failure.part = k
         raise

@@ -16,7 +16,7 @@ from benchmarks.sharp_scenes import world_of  # noqa: E402
 from conjac.conjac_addon.bake import cli, place  # noqa: E402
 from conjac.examples_blend import build  # noqa: E402
 from solver.simulate import advance  # noqa: E402
-from solver.world.sharp_cloth import SharpCloth  # noqa: E402
+from solver.world.eol_cloth import EolCloth  # noqa: E402
 
 #: rigid bodies that are to be left standing, no further than this from where they stood [m]
 STAYS, AWAY = {"tablecloth": ["Goblet", "Candlestick", "Book"]}, 0.05
@@ -78,7 +78,7 @@ def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(sce
     five of these."""
     world, timeline = world_of("tablecloth", tmp_path)
     states = world.parted(world.initial_state())
-    number = next(k for k, part in enumerate(world.parts) if isinstance(part, SharpCloth))
+    number = next(k for k, part in enumerate(world.parts) if isinstance(part, EolCloth))
     states[number] = begun_beside(world.parts[number], seed, -8.0, -6.0)
     state, steps = world.merged(states), round(a_second / timeline.fps)
     began = world.poses(state)["pose"]

@@ -12,7 +12,7 @@ from solver.assembly import linearised
 from solver.assembly.kernels import multiply, multiply_one
 from solver.assembly.linearised import Linearised, Near
 from solver.assembly.pattern import Pattern, node_graph
-from solver.forces.stencils import Stencils, side_by_side
+from solver.forces.stencils import Stencils, block_diagonal
 from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import available
 from solver.meshing.grid import box_tets
@@ -55,7 +55,7 @@ def scene():
             picked = np.stack([draw.choice(count, width, replace=False) for _ in range(size)]).astype(np.int32)
             whole = definite_blocks(draw, size)[:, : width * (width - 1) // 2]
             tables.append(Stencils(picked, np.zeros((size, width, 3)), whole, 0.0))
-        return side_by_side(tables)
+        return block_diagonal(tables)
 
     return nodes, tets, count, free, definite_blocks(rng, len(tets)), others
 
@@ -74,7 +74,7 @@ def filled(scene, pattern, table):
 
 def test_a_narrow_stencil_takes_its_place_among_wide_ones():
     spring = Stencils(np.array([[4, 7]], dtype=np.int32), np.zeros((1, 2, 3)), np.arange(9.0).reshape(1, 1, 9), 0.0)
-    nodes, blocks = side_by_side([spring])
+    nodes, blocks = block_diagonal([spring])
     assert nodes.tolist() == [[4, 7, 7, 7]]
     assert np.array_equal(dense(nodes, blocks, 8)[3 * 7 : 3 * 7 + 3, 12:15], np.arange(9.0).reshape(3, 3))
 
@@ -129,7 +129,7 @@ def test_the_same_pairs_keep_the_matrix_s_arrays(scene):
     along = Stencils(tets[:4, :2].copy(), np.zeros((4, 2, 3)), np.tile(np.eye(3).ravel(), (4, 1, 1)), 0.0)
     filled(scene, pattern, None)
     before = pattern.indices
-    lower, wanted = filled(scene, pattern, side_by_side([along]))
+    lower, wanted = filled(scene, pattern, block_diagonal([along]))
     assert pattern.indices is before
     assert np.abs(lower.toarray() - np.tril(wanted)).max() <= 1e-12 * np.abs(wanted).max()
     filled(scene, pattern, others(2))
@@ -306,5 +306,5 @@ def test_one_column_over_tets_and_pairs_that_touch_is_the_same_bytes_and_takes_t
 def test_a_pattern_of_no_rows_takes_other_elements():
     """As that of cloth that is pinned as a whole, until it is let go."""
     pattern = Pattern(np.zeros((0, 4), np.int32), np.zeros(0, np.int32), 4)
-    pattern.meet(np.array([[0, 1, 2, 3]], np.int32))
+    pattern.update_pairs(np.array([[0, 1, 2, 3]], np.int32))
     assert pattern.size == 0 and not len(pattern.indices)

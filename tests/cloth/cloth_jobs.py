@@ -75,7 +75,7 @@ def stepped(part, state, h, count):
 
 
 def places(part, state):
-    return part.coordinates.place(state.q, state.time)
+    return part.coordinates.positions(state.q, state.time)
 
 
 def membrane(stretch=1000.0, shear=400.0, ratio=0.0):

@@ -9,9 +9,9 @@ from solver.coordinates.prescribed import Still
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.parts.eol.cloth import Cloth
-from solver.parts.eol.fabric import Fabric
+from solver.parts.eol.eol_elements import EolElements
+from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.sliding_cloth import SlidingCloth
-from solver.parts.eol.things import Thing, Things
 from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 
@@ -22,13 +22,14 @@ def block(low, high, friction=0.0):
     """A box between two corners, as cloth without thickness feels it."""
     low, high = np.array(low, float), np.array(high, float)
     x = low + (BOX[0] + 1.0) / 2.0 * (high - low)
-    return Thing("box", Still(x), BOX[1], True, sharp_surface(x, BOX[1]), friction, friction, 0.0)
+    return Obstacle("box", Still(x), BOX[1], True, sharp_surface(x, BOX[1]), friction, friction, 0.0)
 
 
 def fabric(bending=0.0, damping=0.0, exact=False):
     params = {"stretch_warp": STRETCH, "stretch_weft": STRETCH, "shear": STRETCH / 2, "poisson_ratio": 0.0}
-    return Fabric(lambda sheet: CorotatedMembrane(sheet, params),
-                  lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bending}), DENSITY, damping, exact=exact)
+    return EolElements(lambda sheet: CorotatedMembrane(sheet, params),
+                       lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bending}), DENSITY, damping,
+                       exact=exact)
 
 
 def folded_strip(cells, length, width, hangs, friction=0.0, edge=0.0):
@@ -45,7 +46,7 @@ def folded_strip(cells, length, width, hangs, friction=0.0, edge=0.0):
     past = np.maximum(material[:, 0] - lies, 0.0)
     x = np.column_stack([edge - lies + material[:, 0] - past, rest[:, 1] - width / 2, -past])
     mesh = SheetMesh.at_rest(x, material, faces)
-    return mesh, Things([block((edge - 4, -2, -4), (edge, 2, 0), friction)])
+    return mesh, FeatureObstacles([block((edge - 4, -2, -4), (edge, 2, 0), friction)])
 
 
 def steps_of(mesh, things, made, *, gravity=(0.0, 0.0, -9.81), sizing=None, pins=None, **how):

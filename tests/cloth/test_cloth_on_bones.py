@@ -32,7 +32,7 @@ def pushed(world, steps):
     for _ in range(steps):
         state = advance(world, state, H, 1)
         mine = world.parted(state)[0]
-        x = part.coordinates.place(mine.q, mine.time, mine.led)
+        x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert part.contacts[0].surfaces.crossing(x) is None, state.time
     return x[:169, 0].max()
 

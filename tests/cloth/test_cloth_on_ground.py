@@ -9,9 +9,9 @@ from sliding_strips import block, fabric, start, steps_of
 
 from solver.contact.find.ground import Ground
 from solver.coordinates.prescribed import Motion
-from solver.parts.eol.gone_through import gone_through
-from solver.parts.eol.things import Things
-from solver.parts.eol.touching import PUSH, Look
+from solver.parts.eol.feature_contacts import PUSH, FeatureContacts
+from solver.parts.eol.obstacles import FeatureObstacles
+from solver.parts.eol.tunnelling import gone_through
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 
@@ -29,9 +29,9 @@ def over(gaps):
     along = np.cross(n, [0.0, 1.0, 0.0])
     along /= np.linalg.norm(along)
     x = POINT + rest[:, :1] * along + rest[:, 1:2] * np.cross(n, along) + (np.asarray(gaps) + THICK)[:, None] * n
-    things = Things([], ground, THICK)
+    things = FeatureObstacles([], ground, THICK)
     mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
-    return ground, mesh, things, Look.around(mesh, things, things.at(0.0, H), GRAVITY, H)
+    return ground, mesh, things, FeatureContacts.around(mesh, things, things.at(0.0, H), GRAVITY, H)
 
 
 def unknowns(mesh):
@@ -68,7 +68,8 @@ def test_it_lies_on_the_ground_as_on_a_lid_and_goes_with_a_belt():
     mesh = replace(mesh, x=mesh.x + np.outer(0.02 * rest[:, 0], [0.0, 0.0, 1.0]))
     ends = []
     up = np.array([0.0, 0.0, 1.0])
-    for things in (Things([], Ground(np.zeros(3), up, MU)), Things([block((-9.0, -9.0, -9.0), (9.0, 9.0, 0.0), MU)])):
+    for things in (FeatureObstacles([], Ground(np.zeros(3), up, MU)),
+                   FeatureObstacles([block((-9.0, -9.0, -9.0), (9.0, 9.0, 0.0), MU)])):
         steps, cloth = steps_of(mesh, things, fabric(damping=2e-3)), start(mesh)
         for k in range(16):
             cloth = steps.step(cloth, k / 96, 1 / 96)
@@ -76,7 +77,7 @@ def test_it_lies_on_the_ground_as_on_a_lid_and_goes_with_a_belt():
     assert np.abs(ends[0] - ends[1]).max() < 1e-8 and np.abs(ends[0][:, 2]).max() < 1e-5
 
     belt = Ground(np.zeros(3), up, MU, Motion(np.outer(np.arange(60.0), [0.3 / 96, 0.0, 0.0]), 1 / 96))
-    steps, cloth = steps_of(mesh, Things([], belt), fabric(damping=2e-3)), start(mesh)
+    steps, cloth = steps_of(mesh, FeatureObstacles([], belt), fabric(damping=2e-3)), start(mesh)
     for k in range(40):
         cloth = steps.step(cloth, k / 96, 1 / 96)
     # no sooner than friction allows, and then as fast as the belt

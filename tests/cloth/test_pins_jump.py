@@ -50,8 +50,8 @@ def test_cloth_whose_pins_jump_is_carried_along_as_it_is_for_no_more_work(tmp_pa
     seen(still, 16)
     after = seen(jumping, 16)
     assert any("pins jumped" in note for note in jumping.notes) and not any("pins" in note for note in still.notes)
-    assert jumping.steps.told.rounds <= 3 * still.steps.told.rounds
-    assert jumping.steps.told.substeps <= 2 * still.steps.told.substeps
+    assert jumping.steps.step_log.rounds <= 3 * still.steps.step_log.rounds
+    assert jumping.steps.step_log.substeps <= 2 * still.steps.step_log.substeps
     # what is slow before and behind the jump draws it
     assert all(stretched(cloth) < 2.0 for cloth in after)
     mesh = after[-1].mesh

@@ -88,7 +88,7 @@ def test_a_balloon_stands_where_its_tension_bears_the_pressure(tmp_path):
     state = part.initial_state()
     for _ in range(60):
         state = part.step(state, 1 / 24)
-    x = part.coordinates.place(state.q, state.time)[:len(vertices)]
+    x = part.coordinates.positions(state.q, state.time)[:len(vertices)]
     assert np.abs(state.u).max() < 1e-4, "it has come to rest"
     stretch = np.linalg.norm(x - x.mean(axis=0), axis=1).mean() / 0.1 - 1.0
     assert stretch == pytest.approx(P * 0.1 * (1.0 - NU) / 2 / 1000.0, rel=0.03)

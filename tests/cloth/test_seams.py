@@ -69,7 +69,7 @@ def test_panels_are_sewn_together_in_the_time_that_was_set(tmp_path):
     part = part_of(job)
     state, gaps = part.initial_state(), []
     for _ in range(96):
-        x = part.coordinates.place(state.q, state.time)
+        x = part.coordinates.positions(state.q, state.time)
         gaps.append(np.linalg.norm(x[seams[:, 0]] - x[seams[:, 1]], axis=1).max())
         state = part.step(state, 1 / 96)
     assert gaps[0] == pytest.approx(0.08) and gaps[24] == pytest.approx(0.04, abs=0.01)

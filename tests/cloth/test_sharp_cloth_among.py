@@ -15,7 +15,7 @@ from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.simulate import advance, bake
-from solver.world.meeting import ACTS, OWED
+from solver.world.cloth_coupling import ACTING, CARRIED_OVER
 
 H, DENSITY, WIDE = 1 / 96, 0.3, 0.4
 
@@ -105,7 +105,7 @@ def momentum(world, state, number):
         of_rest = other.mass[other.coordinates.free] @ mine[0].u.reshape(-1, 3)
     else:
         of_rest = other.tree.inertia[0, 5, 5] * mine[0].u[3:]  # it does not turn
-    return of_cloth, of_rest, mine[number].memory[OWED].sum(axis=0)
+    return of_cloth, of_rest, mine[number].memory[CARRIED_OVER].sum(axis=0)
 
 
 @pytest.mark.parametrize("mass", [1.0, 0.03])
@@ -208,7 +208,7 @@ def test_a_towel_that_lies_on_a_jelly_weighs_on_it(tmp_path):
         memory = world.parted(state)[number].memory
         mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.things.at(state.time, H)
         assert cloth.steps.pushing.crossing(mesh, now) is None
-        pressed.append(memory[ACTS].sum(axis=0)[2])
+        pressed.append(memory[ACTING].sum(axis=0)[2])
     fallen = -DENSITY * WIDE**2 * 9.81 * 48 * H
     mesh = cloth.cloth(world.parted(state)[number]).mesh
     assert momentum_of(mesh)[2] + H * sum(pressed) == pytest.approx(fallen, rel=0.05)

@@ -19,11 +19,11 @@ from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.sheet import Sheet
 from solver.frames.read import Cache
 from solver.job.load import load
-from solver.parts.eol.fabric import Breeze
-from solver.parts.eol.pushing import Pushes, Pushing
+from solver.parts.eol.barrier_contact import BarrierContacts, ContactSettings
+from solver.parts.eol.eol_elements import AirFlow
+from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.remeshing import STAY, Remeshing
-from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.told import Told
+from solver.parts.eol.step_log import StepLog
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
@@ -40,7 +40,7 @@ def barrier(h, friction=0.0):
         stiffness = 0.1 * (DENSITY * mesh.vertex_areas / h**2 + STRETCH)
         return Barrier(surfaces, rest, stiffness, np.full(len(rest), friction), NEAR, {"creep_speed": 1e-3},
                        np.zeros(len(rest)))
-    return Pushing(law, NO_TRIANGLES, NOBODY, [True], ["Strip"])
+    return ContactSettings(law, NO_TRIANGLES, NOBODY, [True], ["Strip"])
 
 
 def folded(gap=0.03, length=0.4, width=0.1):
@@ -75,10 +75,10 @@ def test_layers_without_any_room_between_them_lose_no_bake(gap):
     """A barrier beside which no digit of the rest's mass is left is only as stiff as leaves some; where that does not
     help they are let through there, and it is said."""
     h, mesh = 1 / 192, folded(gap)
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
     cloth = steps.step(start(mesh), 0.0, h)
     assert np.abs(cloth.mesh.x).max() < 0.21
-    said = [one.startswith("its layers were pressed together") for one in steps.told.sentences]
+    said = [one.startswith("its layers were pressed together") for one in steps.step_log.sentences]
     assert said == [True] * (gap < 1e-11)
 
 
@@ -87,8 +87,9 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
     """lost: share of the momentum of one leg; remeshing changes it by little, pushes and friction by nothing."""
     h, mesh = 1 / 192, folded()
     apart = barrier(h, friction)
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), sizing=sizing, pushing=apart)
-    cloth, now = start(mesh), Things([]).at(0.0, h)
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), sizing=sizing,
+                     pushing=apart)
+    cloth, now = start(mesh), FeatureObstacles([]).at(0.0, h)
     whole, had, touched = mesh.momentum, energy(mesh), False
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
@@ -96,7 +97,7 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
         touched |= apart.of(cloth.mesh, now).is_near(apart.of(cloth.mesh, now).start)
         assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
         assert energy(cloth.mesh) < had * (1.0 + 1e-9)
-    assert touched and not any("pushed through" in said for said in steps.told.sentences)
+    assert touched and not any("pushed through" in said for said in steps.step_log.sentences)
 
 
 def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
@@ -104,12 +105,12 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     with another push than it was solved with throws the cloth in the next one."""
     h, mesh, ways = 1 / 192, folded(), []
 
-    def go(pushes, at, end, went=Pushes.go):
+    def go(pushes, at, end, went=BarrierContacts.go):
         ways.append((pushes, at, end))
         return went(pushes, at, end)
 
-    monkeypatch.setattr(Pushes, "go", go)
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
+    monkeypatch.setattr(BarrierContacts, "go", go)
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
     cloth, worst, hardest = start(mesh), 0.0, 0.0
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
@@ -123,7 +124,7 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
 def test_rounds_begin_where_a_step_goes_on_to():
     """All goes as it did but what would meet, half as far, and nothing gets there through anything."""
     mesh = folded(gap=0.9 * NEAR)
-    pushes = barrier(1.0).of(mesh, Things([]).at(0.0, 1.0))
+    pushes = barrier(1.0).of(mesh, FeatureObstacles([]).at(0.0, 1.0))
     for h, meets in ((1e-4, False), (0.05, True)):
         at, near = pushes.guessed(h)
         goes = (at.x == mesh.x + h * mesh.v).all(axis=1)
@@ -135,7 +136,7 @@ def test_rounds_begin_where_a_step_goes_on_to():
 def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_through_it():
     """It would come to the edge within the step, but for the layer between: its vertices stay where they are."""
     h, mesh, above = 1 / 96, folded(gap=0.008), 0.003
-    edge = Things([block((-1.0, -1.0, -1.0), (0.05, 1.0, -above))])
+    edge = FeatureObstacles([block((-1.0, -1.0, -1.0), (0.05, 1.0, -above))])
     upper = mesh.x[:, 2] > 0.004
     mesh = replace(mesh, v=np.where(upper[:, None], [0.0, 0.0, -1.5], [0.0, 0.0, 0.0]))
     apart = barrier(h)
@@ -144,7 +145,7 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
     for k in range(4):
         cloth = steps.step(cloth, k * h, h)
         assert apart.crossing(cloth.mesh, now) is None
-    assert not steps.told.sentences and cloth.mesh.x[:, 2].min() < above
+    assert not steps.step_log.sentences and cloth.mesh.x[:, 2].min() < above
 
 
 def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
@@ -152,10 +153,11 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, held = 1 / 96, np.load(PLEATS)
     x, triangles = held["tooth"], held["triangles"]
-    tooth = Things([Thing("tooth", Still(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05, 0.0)])
+    tooth = FeatureObstacles([Obstacle("tooth", Still(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
+                                       0.0)])
     mesh = SheetMesh(**{name: held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")})
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
-    remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, Told(),
+    remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))
     made, _ = remeshing.remeshed(cloth, now, h)
     x = np.concatenate([made.mesh.x, now.round_x])
@@ -175,17 +177,18 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
     corner = np.lexsort((mesh.x[:, 0], -mesh.material[:, 0]))[0]
     x = mesh.x.copy()
     x[corner, 2] = -0.01
-    mesh, apart, now = replace(mesh, x=x), barrier(h), Things([]).at(0.0, h)
+    mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
     lost = apart.lost(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart, sizing=sizing)
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart,
+                     sizing=sizing)
     cloth, touched = start(mesh), False
     for k in range(16):
         cloth = steps.step(cloth, k * h, h)
         assert apart.crossing(cloth.mesh, now, lost) is None
         pushes = apart.of(cloth.mesh, now, lost)
         touched |= pushes.is_near(pushes.start)
-    assert touched and ["pushed through itself" in one for one in steps.told.sentences].count(True) == 1
+    assert touched and ["pushed through itself" in one for one in steps.step_log.sentences].count(True) == 1
 
 
 def test_layers_too_near_for_all_digits_are_kept_apart():
@@ -194,49 +197,49 @@ def test_layers_too_near_for_all_digits_are_kept_apart():
     upper = np.argmin(np.abs(mesh.material[:, 0] - 0.3) + np.abs(mesh.material[:, 1] - 0.05))
     x = mesh.x.copy()
     x[upper, 2] = 1e-8 * NEAR
-    mesh, apart, now = replace(mesh, x=x), barrier(h), Things([]).at(0.0, h)
+    mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
     assert apart.crossing(mesh, now) is None
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
     cloth = start(mesh)
     for k in range(6):
         cloth = steps.step(cloth, k * h, h)
         assert apart.crossing(cloth.mesh, now) is None
-    assert not steps.told.sentences
+    assert not steps.step_log.sentences
 
 
 def test_without_it_they_go_through_each_other():
     h, mesh = 1 / 192, folded()
-    steps = steps_of(mesh, Things([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0))
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0))
     cloth = start(mesh)
     for k in range(12):
         cloth = steps.step(cloth, k * h, h)
-    assert barrier(h).crossing(cloth.mesh, Things([]).at(0.0, h)) is not None
+    assert barrier(h).crossing(cloth.mesh, FeatureObstacles([]).at(0.0, h)) is not None
 
 
 def test_what_remeshing_cannot_do_is_said_once():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
-    steps = steps_of(mesh, Things([]), fabric(), sizing=Sizing(0.005, 0.01, most_faces=40))
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(), sizing=Sizing(0.005, 0.01, most_faces=40))
     cloth = start(mesh)
     for k in range(4):
         cloth = steps.step(cloth, k * 0.01, 0.01)
     assert len(cloth.mesh.faces) > len(faces)  # it tried
-    assert len(steps.told.sentences) == 1 and "longer than its sizing wants" in steps.told.sentences[0]
+    assert len(steps.step_log.sentences) == 1 and "longer than its sizing wants" in steps.step_log.sentences[0]
 
 
 def test_vertices_on_an_edge_that_stay_apart_are_told_once_they_do():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest + [-0.2, -0.2, 0.0], rest[:, :2], faces)
-    things = Things([block((-1.0, -1.0, -1.0), (0.03, 1.0, 0.0))])
+    things = FeatureObstacles([block((-1.0, -1.0, -1.0), (0.03, 1.0, 0.0))])
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
     for one in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
         remeshing._tell(one)
-    assert not found.unjoined and not steps.told.sentences
+    assert not found.unjoined and not steps.step_log.sentences
     for _ in range(2 * STAY):
         remeshing._tell(apart)
-    assert len(steps.told.sentences) == 1 and "near (0.03," in steps.told.sentences[0]
+    assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 
 
 def test_air_drags_a_sheet_as_its_law_says():
@@ -244,8 +247,9 @@ def test_air_drags_a_sheet_as_its_law_says():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
     wind, h = 3.0, 0.01
-    steps = steps_of(mesh, Things([]), replace(fabric(), drag=1.1, air_friction=0.05), gravity=(0.0, 0.0, 0.0),
-                     air=Breeze(1.2, lambda time: np.array([0.0, 0.0, wind * time])))
+    steps = steps_of(mesh, FeatureObstacles([]), replace(fabric(), drag=1.1, air_friction=0.05),
+                     gravity=(0.0, 0.0, 0.0),
+                     air=AirFlow(1.2, lambda time: np.array([0.0, 0.0, wind * time])))
     moved = steps.step(start(mesh), 0.0, h).mesh
     m, C = DENSITY * 0.16, 0.5 * 1.2 * 1.1 * 0.16 * wind
     # drag stands at corners, mass is that of the elements: what all of it gains is the same

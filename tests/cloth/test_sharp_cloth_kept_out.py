@@ -9,13 +9,13 @@ from sliding_strips import block, fabric, start, steps_of
 
 from benchmarks.sharp_cloth import solid
 from solver.errors import StepFailed
-from solver.parts.eol.fabric import Assembler
-from solver.parts.eol.gone_through import gone_through, inside
-from solver.parts.eol.things import Things
-from solver.parts.eol.touching import Look
+from solver.parts.eol.eol_elements import Assembler
+from solver.parts.eol.feature_contacts import FeatureContacts
+from solver.parts.eol.obstacles import FeatureObstacles
+from solver.parts.eol.tunnelling import gone_through, inside
 from solver.sheet.sheet_mesh import SheetMesh
 
-H, BOX = 1 / 96, Things([block((-1, -1, -1), (0, 1, 0))])
+H, BOX = 1 / 96, FeatureObstacles([block((-1, -1, -1), (0, 1, 0))])
 SHARES = np.array([[i, j, 4 - i - j] for i in range(5) for j in range(5 - i)]) / 4
 
 
@@ -47,7 +47,7 @@ def test_a_border_that_comes_in_over_an_edge_from_beside_it_is_kept_out(speed):
 
 def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_is_kept_out():
     """Pins on both sides of a box that is 4 cm wide go down at once: velocities at the step's start are zero."""
-    things = Things([block((-0.02, -1, -1), (0.02, 1, 0))])
+    things = FeatureObstacles([block((-0.02, -1, -1), (0.02, 1, 0))])
     mesh = sheet(lambda a, b: (a - 0.06, b - 0.06, 0.006), (0.0, 0.0, 0.0), cells=6)
     held = np.flatnonzero(np.abs(mesh.x[:, 0]) > 0.059)
     origin = mesh.x[held]
@@ -80,9 +80,9 @@ def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
 
 def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
     """Cloth lies over a corner, lower than the lid by less than what counts: the upright edge there is far away."""
-    box = Things([block((-1, -1, -1), (0, 0, 0))])
+    box = FeatureObstacles([block((-1, -1, -1), (0, 0, 0))])
     mesh = sheet(lambda a, b: (a - 0.05, b - 0.055, -4e-6), (0.0, 0.0, 0.0))
-    look = Look.around(mesh, box, box.at(0.0, H), np.zeros(3), H)
+    look = FeatureContacts.around(mesh, box, box.at(0.0, H), np.zeros(3), H)
     unknowns = Assembler([fabric(1e-5)], np.zeros(3)).assemble(mesh, H).unknowns
     more, deepest = gone_through(look, unknowns, np.zeros_like(mesh.v), 1e-5)
     assert deepest == 0.0 and not len(more.rows) and not len(more.spread)
@@ -93,7 +93,7 @@ def test_what_is_inside_is_told_for_faces_edges_and_corners():
     def told(place, cells=3):
         mesh = sheet(place, (0.0, 0.0, 0.0), cells)
         now = BOX.at(0.0, H)
-        return inside(Look.around(mesh, BOX, now, np.zeros(3), 0.2), 1e-5)
+        return inside(FeatureContacts.around(mesh, BOX, now, np.zeros(3), 0.2), 1e-5)
 
     assert told(lambda a, b: (a - 0.06, b, 0.0))[1] == 0.0
     through_top = told(lambda a, b: (a - 0.2, b, -0.004))
@@ -116,7 +116,7 @@ def test_a_border_that_comes_in_nearly_along_an_edge_is_asked_out(turned):
         [[0, 1, 2], [5, 4, 3], [1, 0, 3], [1, 3, 4], [2, 1, 4], [2, 4, 5], [0, 2, 5], [0, 5, 3]], np.int32))
     deep = 0.5 * turned * 0.06 / steep  # twice as low both ends would be on a side
     mesh = sheet(lambda a, b: (turned * (a - 0.06), a - 0.06, 1e-4 + b), (0.0, 0.0, -(deep + 1e-4) / H), cells=1)
-    look = Look.around(mesh, blade, blade.at(0.0, H), np.zeros(3), H)
+    look = FeatureContacts.around(mesh, blade, blade.at(0.0, H), np.zeros(3), H)
     unknowns = Assembler([fabric(1e-5)], np.zeros(3)).assemble(mesh, H).unknowns
     more, deepest = gone_through(look, unknowns, mesh.v, 1e-5)
     assert deepest == pytest.approx(deep, rel=1e-3) and len(more.spread) == 1 and not len(more.rows)

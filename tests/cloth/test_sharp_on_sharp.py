@@ -9,15 +9,16 @@ from sheets import grid
 
 from solver.build.world import build
 from solver.job.load import load
-from solver.parts.eol.fabric import Assembler
+from solver.parts.eol.eol_elements import Assembler
 from solver.simulate import advance
 
 H, THICK, WIDE, SMALL, DENSITY = 1 / 96, 1e-3, 0.4, 0.15, 0.15
 #: a napkin of felt: all that a cloth may say is other than the sheet below says it
-FELT = {"area_density": 0.4, "membrane": membrane(4000.0, 1500.0, 0.2), "bending": bending(1e-4),
-        "drag": 1.0, "thickness": 2.0 * THICK,
-        "eulerian": {"finest": 0.01, "coarsest": 0.02, "friction": 0.4, "capstan": True, "exact": True, "angle": 0.4},
-        "laws": {"friction": 0.8, "damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3,
+REACTION = {"area_density": 0.4, "membrane": membrane(4000.0, 1500.0, 0.2), "bending": bending(1e-4),
+            "drag": 1.0, "thickness": 2.0 * THICK,
+            "eulerian": {"finest": 0.01, "coarsest": 0.02, "friction": 0.4, "capstan": True, "exact": True,
+                         "angle": 0.4},
+            "laws": {"friction": 0.8, "damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3,
                                                                                "mass_damping": 0.3}}}}
 
 
@@ -82,22 +83,22 @@ def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
 
 def test_unlike_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     """Felt that comes onto cotton; in no air."""
-    world = two(tmp_path / "job", gravity=0.0, free=True, above=0.012, napkin={**FELT, "drag": 0.0, "laws": {}})
+    world = two(tmp_path / "job", gravity=0.0, free=True, above=0.012, napkin={**REACTION, "drag": 0.0, "laws": {}})
     part, start = world.parts[-1], world.initial_state()
     mine = world.parted(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.apart.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
     begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
-    moving = -FELT["area_density"] * SMALL**2
+    moving = -REACTION["area_density"] * SMALL**2
     for _, both in steps(world, 4, begun):
-        one, other = (momentum(mesh, density) for mesh, density in zip(both, (DENSITY, FELT["area_density"])))
+        one, other = (momentum(mesh, density) for mesh, density in zip(both, (DENSITY, REACTION["area_density"])))
         np.testing.assert_allclose(one + other, [0.0, 0.0, moving], atol=2e-3 * abs(moving))
     assert one[2] < 0.1 * moving and other[2] > 0.9 * moving
 
 
 def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     """The matrix and the right side of both in one are those of either."""
-    world = two(tmp_path / "job", napkin=FELT)
+    world = two(tmp_path / "job", napkin=REACTION)
     part, state = world.parts[-1], world.initial_state()
     mesh = part.cloth(world.parted(state)[-1]).mesh
     rng = np.random.default_rng(3)
@@ -121,7 +122,7 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
 
 def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
     """What shares its place is as the more careful of both says, and the log tells."""
-    world = two(tmp_path / "job", table=True, cells=(6, 6), napkin=FELT)
+    world = two(tmp_path / "job", table=True, cells=(6, 6), napkin=REACTION)
     part, = world.parts
     things = part.steps.things
     usual = things.friction[0, 0]
@@ -143,7 +144,7 @@ def test_two_that_touch_not_the_same_pass_and_the_log_says_so(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("like", [{}, FELT])
+@pytest.mark.parametrize("like", [{}, REACTION])
 def test_one_lies_on_the_other_on_a_table(tmp_path, like):
     world = two(tmp_path / "job", table=True, cells=(10, 6), napkin=like)
     *_, (_, (_, napkin)) = steps(world, 36)

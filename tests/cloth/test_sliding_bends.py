@@ -14,7 +14,7 @@ from solver.coordinates.prescribed import Still
 from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import Cone
 from solver.parts.eol.lifting_off import LIFTS, OFF, stays_within
-from solver.parts.eol.things import Thing, Things
+from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -28,14 +28,14 @@ def on_a_wire(cells, prop):
     rest, faces = lattice(cells, LENGTH, WIDTH)
     mesh = SheetMesh.at_rest(rest + [0.0, -WIDTH / 2, 0.0], rest[:, :2], faces)
     line = np.array([[prop, -1.0, 0.0], [prop, 1.0, 0.0]])
-    wire = Thing("Wire", Still(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
-    return mesh, Things([wire]), np.flatnonzero(rest[:, 0] < LENGTH / cells + 1e-9)
+    wire = Obstacle("Wire", Still(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
+    return mesh, FeatureObstacles([wire]), np.flatnonzero(rest[:, 0] < LENGTH / cells + 1e-9)
 
 
 def tip_of(propped):
     """How far the free end of a strip sinks, by its own weight, to rest [m]."""
     mesh, things, clamped = on_a_wire(CELLS, PROP)
-    things = things if propped else Things([])
+    things = things if propped else FeatureObstacles([])
     stiff = replace(fabric(bending=STIFF), mass_damping=8.0)
     steps = steps_of(mesh, things, stiff, gravity=(0.0, 0.0, -PULL), pins=mesh.x[clamped])
     mesh = run(steps, start(mesh, clamped), 1 / 24, END).mesh
@@ -139,7 +139,7 @@ def test_cloth_that_slides_slowly_over_a_corner_stays_on_its_edges():
     turn = np.array([[np.cos(0.21), np.sin(0.21)], [-np.sin(0.21), np.cos(0.21)]])
     place = (rest[:, :2] - 0.5) @ turn + [0.42, -0.16]
     mesh = SheetMesh.at_rest(np.column_stack([place, np.full(len(place), 0.004)]), rest[:, :2].copy(), faces)
-    steps = steps_of(mesh, Things([block((-0.55, -0.5, -0.7), (0.55, 0.5, 0.0), 0.1)]),
+    steps = steps_of(mesh, FeatureObstacles([block((-0.55, -0.5, -0.7), (0.55, 0.5, 0.0), 0.1)]),
                      replace(fabric(bending=1e-6, damping=2e-3), density=0.05), sizing=Sizing(0.05, 0.105))
     cloth = run(steps, start(mesh), 1 / 96, 30)
     assert cloth.mesh.x[:, 2].min() < -0.4
@@ -150,7 +150,7 @@ def test_only_what_weight_hangs_across_is_put_back_where_slack_lifts_it():
     """Cloth that comes from both sides of an upright edge leaves it: nothing pulls it back."""
     rest, faces = grid(2, 2, 0.1, 0.1)
     mesh, h, none = SheetMesh.at_rest(rest, rest[:, :2], faces), 1 / 96, np.zeros((2, 3))
-    steps = steps_of(mesh, Things([]), fabric())
+    steps = steps_of(mesh, FeatureObstacles([]), fabric())
     rows = VertexRows(np.zeros(0, np.int32), np.zeros((0, MOST)), np.zeros(0), np.zeros(0, bool), np.zeros(0, np.int64))
     level, upright = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
     on_features = Cone(rows, np.array([0, 1]), np.zeros(2, bool), none, none, np.array([level, upright]),

@@ -8,7 +8,7 @@ from sheets import grid, sheet_of
 
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
-from solver.parts.eol.fabric import Assembler, Fabric
+from solver.parts.eol.eol_elements import Assembler, EolElements
 from solver.parts.eol.unknowns import MOST, Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 
@@ -17,14 +17,15 @@ DENSITY = 0.3
 
 
 def fabric(bend=0.0, **more):
-    return Fabric(lambda sheet: CorotatedMembrane(sheet, STRETCH),
-                  lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bend}), DENSITY, **more)
+    return EolElements(lambda sheet: CorotatedMembrane(sheet, STRETCH),
+                       lambda sheet: QuadraticBending(sheet, {"bending_stiffness": bend}), DENSITY, **more)
 
 
 def limp():
     """What has mass alone."""
-    return Fabric(lambda s: CorotatedMembrane(s, {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
-                  lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
+    return EolElements(lambda s: CorotatedMembrane(s,
+                                                   {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
+                       lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
 
 
 def wild(seed=3, share=0.4):
@@ -230,7 +231,7 @@ def test_a_fold_resists_no_cloth_that_slides_through_it():
     v = np.where(below[:, None], [np.cos(turn), 0.0, -np.sin(turn)], [1.0, 0.0, 0.0]) * ~on_fold[:, None]
     sheet = SheetMesh(x, material, faces, v, np.where(on_fold[:, None], [-1.0, 0.0], 0.0),
                       np.where(on_fold, 0, -1).astype(np.int32), np.zeros(len(x), bool))
-    bends = Fabric(limp().membrane, fabric(bend=3e-4).bending, DENSITY)
+    bends = EolElements(limp().membrane, fabric(bend=3e-4).bending, DENSITY)
     still = moving(sheet, np.zeros_like(v), np.zeros_like(material))
     made = Assembler([bends], np.zeros(3)).assemble(still, 1.0)
     f, along = made.unknowns.parted(made.right)

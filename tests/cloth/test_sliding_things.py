@@ -11,8 +11,8 @@ from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Still
 from solver.parts.eol.cone import ROWS
 from solver.parts.eol.contact_rows import OVER, edge_key, renumbered, row_key
-from solver.parts.eol.things import Thing, Things
-from solver.parts.eol.touching import Look
+from solver.parts.eol.feature_contacts import FeatureContacts
+from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
@@ -24,7 +24,7 @@ def falling(places, sharp):
     """A square metre that falls by 4 mm onto what is sharp at these places, and its steps."""
     rest, faces = grid(10, 10, 1.0, 1.0)
     mesh = SheetMesh.at_rest(rest + [-0.45, -0.5, 0.004], rest[:, :2], faces)
-    things = Things([Thing("sharp", Still(places), NONE, False, sharp, 0.0, 0.0, 0.0)])
+    things = FeatureObstacles([Obstacle("sharp", Still(places), NONE, False, sharp, 0.0, 0.0, 0.0)])
     return steps_of(mesh, things, fabric(bending=2e-5, damping=2e-3), sizing=Sizing(0.04, 0.16)), start(mesh)
 
 
@@ -60,8 +60,8 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = rest + [-0.2, -0.2, height]
     mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
-    things = Things([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
-    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    things = FeatureObstacles([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
+    look = FeatureContacts.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
     rows = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).rows
     on_the_line = np.flatnonzero(np.isclose(np.abs(x[:, 0]), np.abs(x[:, 1])))
     assert len(on_the_line) >= 5 and np.isin(on_the_line, rows.vertex).all()
@@ -74,8 +74,8 @@ def test_cloth_beside_a_board_thinner_than_its_edges_is_held_by_the_side_it_is_b
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = np.column_stack([np.full(len(rest), -1e-3 + beside), rest[:, 0] - 0.2, rest[:, 1] - 0.5])
     mesh = SheetMesh.at_rest(x, rest[:, :2], faces)
-    things = Things([block((-1e-3, -1.0, -1.0), (1e-3, 1.0, 0.0))])
-    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    things = FeatureObstacles([block((-1e-3, -1.0, -1.0), (1e-3, 1.0, 0.0))])
+    look = FeatureContacts.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
     rows = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).rows
     assert 2.0e-3 < look.deep and (len(rows) > 0 or beside < 0.0)
     assert (rows.factor[:, 0] == -1.0).all()
@@ -89,8 +89,8 @@ def test_no_two_rows_of_edges_have_one_name():
     faces = np.array([[0, k, k + 1] for k in (4, 3, 2, 1)], np.int32)
     mesh = SheetMesh.at_rest(x, x[:, :2], faces)
     assert np.count_nonzero(mesh.edges[:, 0] == 0) >= 4
-    things = Things([block((-1.0, -1.0, -1.0), (0.0, 1.0, 0.0))])
-    look = Look.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
+    things = FeatureObstacles([block((-1.0, -1.0, -1.0), (0.0, 1.0, 0.0))])
+    look = FeatureContacts.around(mesh, things, things.at(0.0, 0.01), np.array([0.0, 0.0, -9.81]), 0.01)
     spread = look.rows(Unknowns(np.zeros(len(x), bool), faces[:, [0, 1, 2, 2]])).spread
     assert len(np.unique(spread.key)) == len(spread) >= 5
 
@@ -101,7 +101,7 @@ def test_cloth_slides_over_the_line_between_two_faces_in_one_plane_as_over_any_o
     rest, faces = grid(5, 5, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest + [-0.2, -0.25, height], rest[:, :2].copy(), faces)
     mesh = replace(mesh, v=np.tile([0.9, 0.1, 0.0], (len(rest), 1)))
-    things = Things([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
+    things = FeatureObstacles([block((-1.0, -1.0, -1.0), (1.0, 1.0, 0.0))])
     steps, cloth = steps_of(mesh, things, fabric(), gravity=(0.0, 0.0, 0.0)), start(mesh)
     for k in range(12):
         cloth = steps.step(cloth, k / 96, 1 / 96)
@@ -132,8 +132,10 @@ def test_nails_that_rub_hold_cloth_that_smooth_ones_let_go(friction):
     """Sixteen tips under a square metre on a slope of 0.2: what snags is Coulomb's law at the tips."""
     tips = np.array([[x, y, 0.0] for x in (-0.35, -0.12, 0.12, 0.35) for y in (-0.35, -0.12, 0.12, 0.35)])
     places = np.stack([tips - [0.0, 0.0, 0.3], tips], axis=1).reshape(-1, 3)
-    things = Things([Thing("nails", Still(places), NONE, False, nails(np.arange(32).reshape(-1, 2)), friction, friction,
-                           0.0)])
+    things = FeatureObstacles([Obstacle("nails", Still(places), NONE, False, nails(np.arange(32).reshape(-1, 2)),
+                                        friction,
+                                 friction,
+                                 0.0)])
     rest, faces = grid(10, 10, 1.0, 1.0)
     mesh = SheetMesh.at_rest(rest + [-0.47, -0.52, 0.001], rest[:, :2], faces)
     steps = steps_of(mesh, things, fabric(bending=1e-3, damping=2e-3), gravity=(1.9, 0.0, -9.6))

@@ -11,9 +11,9 @@ from sound_sheets import distances
 from benchmarks import sharp_variants
 from solver.linear.constrained.program import SparseProgram
 from solver.linear.constrained.rows import VertexRows
-from solver.parts.eol.fabric import Assembler
-from solver.parts.eol.rubbing import as_capstan
-from solver.parts.eol.things import Things
+from solver.parts.eol.eol_elements import Assembler
+from solver.parts.eol.friction import as_capstan
+from solver.parts.eol.obstacles import FeatureObstacles
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 
@@ -124,7 +124,8 @@ def test_it_does_not_stand_off_the_edge_where_a_regular_mesh_does(sharp):
     rest, faces = grid(20, 4, 1.0, 0.2)
     mesh = SheetMesh.at_rest(rest + [-0.57, -0.1, 0.0], rest[:, :2].copy(), faces)
     along = np.array([[0.0, y, 0.0] for y in np.linspace(-0.09, 0.09, 19)])
-    gaps, steps = [], steps_of(mesh, Things([block((-4, -2, -4), (0, 2, 0))]), fabric(bending=2e-5), sharp=sharp)
+    gaps, steps = [], steps_of(mesh, FeatureObstacles([block((-4, -2, -4), (0, 2, 0))]), fabric(bending=2e-5),
+                               sharp=sharp)
     cloth = run(steps, start(mesh), 1 / 96, 36, lambda cloth, k: gaps.append(
         distances(along, cloth.mesh.x[cloth.mesh.faces]).max()))
     slid = cloth.mesh.x[:, 0].min() + 0.57
@@ -137,7 +138,8 @@ def test_it_does_not_stand_off_the_edge_where_a_regular_mesh_does(sharp):
 def test_nothing_drives_it_along_the_edge():
     """A square of a metre that runs over a frictionless edge goes straight over it."""
     mesh, _ = folded_strip(10, 1.0, 1.0, 0.45)
-    mesh = run(steps_of(mesh, Things([block((-1, -1, -1), (0, 1, 0))]), fabric()), start(mesh), 1 / 96, 20).mesh
+    mesh = run(steps_of(mesh, FeatureObstacles([block((-1, -1, -1), (0, 1, 0))]), fabric()), start(mesh), 1 / 96,
+               20).mesh
     assert hanging(mesh) > 0.55
     middle = mesh.areas @ mesh.x[mesh.faces].mean(axis=1)[:, 1] / mesh.areas.sum()
     ends = mesh.x[mesh.on >= 0, 1]

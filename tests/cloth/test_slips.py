@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from solver.parts.eol.rubbing import ALIKE, FURTHEST, SLOWEST, Rubbed, Slips
+from solver.parts.eol.friction import ALIKE, FURTHEST, SLOWEST, FrictionResult, SlipState
 
 
 def answers(drags, most, driven, mass):
     """Slips after answers with these drags (k, n) [kg] of vertices that are driven by F [N s] and have m [kg] to move,
     and the drags that would have been right in the last one."""
-    slips, vertices = Slips.unknown(len(driven)), np.arange(len(driven))
+    slips, vertices = SlipState.unknown(len(driven)), np.arange(len(driven))
     for drag in drags:
         right = most * (mass + drag) / driven
         slips = slips.then(vertices, drag, right)
@@ -35,7 +35,7 @@ def test_what_sticks_is_held_harder_each_time_until_it_creeps():
 
 def test_what_friction_lifts_off_its_edge_goes_to_the_middle():
     """Pressed and slipping without a drag, and not pressed with it: one after the other for ever."""
-    slips = Slips.unknown(2).then(np.array([1]), np.zeros(1), np.array([0.3])).then(np.array([1]), np.array([0.3]),
+    slips = SlipState.unknown(2).then(np.array([1]), np.zeros(1), np.array([0.3])).then(np.array([1]), np.array([0.3]),
                                                                                   np.zeros(1))
     assert slips.foreseen(np.array([1]), np.zeros(1)) == pytest.approx(0.15)
 
@@ -43,15 +43,16 @@ def test_what_friction_lifts_off_its_edge_goes_to_the_middle():
 def test_what_two_answers_do_not_tell_is_taken_as_it_is():
     slips, right = answers([np.ones(1), 1.01 * np.ones(1)], np.ones(1), np.full(1, 2.0), np.ones(1))
     assert slips.foreseen(np.zeros(1, int), right) == right
-    assert Slips.unknown(3).foreseen(np.arange(3), np.array([1.0, 0.0, 2.0])).tolist() == [1.0, 0.0, 2.0]
+    assert SlipState.unknown(3).foreseen(np.arange(3), np.array([1.0, 0.0, 2.0])).tolist() == [1.0, 0.0, 2.0]
 
 
 def test_what_is_hardly_pressed_is_not_thrown_by_what_is_foreseen():
     """As the press goes its drag goes to nothing, and μ p / r would be any speed."""
     vertices = np.arange(3, dtype=np.int32)
-    rubbed = Rubbed(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
+    rubbed = FrictionResult(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
     before, right = np.array([1.0, 1.0, 0.0]), np.array([1.0e-280, 0.0, 0.0])
-    slips = Slips.unknown(3).then(vertices, np.full(3, 3.0), before).then(vertices, np.array([1e-290, 1.0, 1.0]), right)
+    slips = SlipState.unknown(3).then(vertices, np.full(3, 3.0), before).then(vertices, np.array([1e-290, 1.0, 1.0]),
+                                                                              right)
     drag, faster = rubbed.foreseen(2.0 * SLOWEST * np.array([1e-280, 1.0, 1.0]), right, slips)
     assert (drag <= np.array([1e-280, 1.0, 1.0])).all() and (drag >= 0.0).all()
     assert (faster >= 1.0 / ALIKE).all() and (faster <= ALIKE).all()

@@ -194,10 +194,11 @@ def test_contact_and_friction_agree_in_the_end(seed):
     free = rng.normal(size=m)
     answer = external.solve(free)
     assert answer.passes < PASSES
-    assert answer.u == pytest.approx(free + np.linalg.solve(A, N.T @ answer.pushed + T.T @ answer.rubbed), abs=1e-10)
-    apart, push = N @ answer.u, answer.pushed
+    assert answer.u == pytest.approx(free + np.linalg.solve(A, N.T @ answer.unilateral + T.T @ answer.friction),
+                                     abs=1e-10)
+    apart, push = N @ answer.u, answer.unilateral
     assert apart.min() > -1e-6 and push.min() >= 0.0 and np.abs(apart * push).max() < 1e-5
-    slip, rub = (T @ answer.u).reshape(-1, 2), answer.rubbed.reshape(-1, 2)
+    slip, rub = (T @ answer.u).reshape(-1, 2), answer.friction.reshape(-1, 2)
     size, most = np.linalg.norm(rub, axis=1), mu * push
     assert (size <= np.sqrt(2) * most + 1e-9).all()
     assert np.einsum("ka,ka->k", slip, rub).max() < 1e-6  # against the slip

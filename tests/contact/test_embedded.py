@@ -12,7 +12,7 @@ from solver.contact.laws.barrier import Barrier
 from solver.contact.laws.embedded import Embedded, EmbeddedVertices
 from solver.embedding.bind import bind
 from solver.errors import BadScene
-from solver.forces.stencils import side_by_side
+from solver.forces.stencils import block_diagonal
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 
@@ -63,7 +63,7 @@ def force_of(table, count):
 
 def matrix_of(table, count):
     """K of a table, (3 n, 3 n), by what its docstring says."""
-    nodes, blocks = side_by_side([table])
+    nodes, blocks = block_diagonal([table])
     out = np.zeros((count, 3, count, 3))
     for corner, block in zip(nodes, blocks):
         for pair, (a, b) in enumerate(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2))):
@@ -154,13 +154,13 @@ def fallen(folder, by_mesh, method="vanilla"):
         mesh = mesh or ipctk.CollisionMesh(seen, ipctk.edges(both), both)
         assert not ipctk.has_intersections(mesh, seen)
     half = len(seen) // 2
-    nodes = part.coordinates.place(state.q, state.time)[:16]
+    nodes = part.coordinates.positions(state.q, state.time)[:16]
     return seen[:, 2].min(), nodes[:, 2].min(), seen[half:, 2].min() - seen[:half, 2].max()
 
 
 def distance_of(part, state):
     """The least distance of a pair that pushes."""
-    return part.touched(state)[:, 6].min(initial=np.inf)
+    return part.contact_forces(state)[:, 6].min(initial=np.inf)
 
 
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "vanilla"))

@@ -44,14 +44,14 @@ def two_boxes(folder, picked=(0, 5, 26), **scene):
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
 def inertia_of(part, state):
     stage = NodeStage.of(Stage(H, 1.0, 1.0, state.time + H, state.q, state.u), part.coordinates)
-    x = part.coordinates.place(state.q, state.time)
-    lin = replace(part.linearise_alone(x, part.velocity(state), state.time), memory=state.memory)
+    x = part.coordinates.positions(state.q, state.time)
+    lin = replace(part.linearise_without_contact(x, part.velocity(state), state.time), memory=state.memory)
     return part.condensation.inertia(lin, stage, False)
 
 
@@ -121,7 +121,7 @@ def test_a_stack_stands(tmp_path, integrator):
         assert now <= last + 1e-3 * float(part.mass.sum())  # lifting all of it by a tenth of a millimetre
         last = now
     assert not crosses(part, state)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     low, middle, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(3))
     assert 0.08 < low < 0.12 and 0.25 < middle < 0.33 and 0.43 < high < 0.54
     assert part.counts["calmed"] == 0
@@ -175,7 +175,7 @@ def test_a_ball_is_squeezed_between_plates_and_let_go(tmp_path):
     state, flattest = part.initial_state(), np.inf
     for _ in range(60):
         state = stepped(part, state, 2 * H, 1)
-        x = part.coordinates.place(state.q, state.time)
+        x = part.coordinates.positions(state.q, state.time)
         flattest = min(flattest, float(np.ptp(x[: len(nodes), 2])))
     assert flattest < 0.162
     assert not crosses(part, state)
@@ -215,7 +215,7 @@ def test_a_ball_rolls_down_a_slope(tmp_path, count):
     part = nodes_of(load(job))
     state = stepped(part, part.initial_state(), H, count)
     own = slice(0, len(nodes))
-    mass, x = part.mass[own, None], part.coordinates.place(state.q, state.time)[own]
+    mass, x = part.mass[own, None], part.coordinates.positions(state.q, state.time)[own]
     v = part.velocity(state)[own]
     middle, pace = (mass * x).sum(axis=0) / mass.sum(), (mass * v).sum(axis=0) / mass.sum()
     out = x - middle
@@ -242,12 +242,12 @@ def test_boxes_pressed_into_each_other_and_pulled_apart_let_go(tmp_path):
     job = contact_job(tmp_path / "job", bodies, [], arrays, end=16, gravity=[0.0, 0.0, 0.0], **CONJAC, **QUICK)
     part = nodes_of(load(job))
     state, least = part.initial_state(), np.inf
-    rest = part.coordinates.place(state.q, 0.0)
+    rest = part.coordinates.positions(state.q, 0.0)
     for _ in range(56):
         state = stepped(part, state, H, 1)
         least = min(least, distance(part, state))
     assert least < 0.005 and distance(part, state) == np.inf
-    moved = part.coordinates.place(state.q, state.time) - rest
+    moved = part.coordinates.positions(state.q, state.time) - rest
     assert moved[:27] == pytest.approx(np.tile([-0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
     assert moved[27:] == pytest.approx(np.tile([0.05, 0.0, 0.0], (27, 1)), abs=2e-3)
     assert part.counts["calmed"] == 0

@@ -43,7 +43,7 @@ def velocity(world, state):
 
 
 def centre(world, state):
-    return world.mass @ world.coordinates.place(state.q, state.time) / world.mass.sum()
+    return world.mass @ world.coordinates.positions(state.q, state.time) / world.mass.sum()
 
 
 def run(world, state, steps, h):
@@ -177,7 +177,7 @@ def test_a_tipping_block_rubs_by_what_presses_at_the_end_of_its_step(mu, stiffne
     for _ in range(3):
         state = world.step(state, h)
         assert world.velocity(state)[bottom, 0].min() > 0.1  # all slide
-        load = stiffness * np.maximum(-world.coordinates.place(state.q, state.time)[bottom, 2], 0.0)
+        load = stiffness * np.maximum(-world.coordinates.positions(state.q, state.time)[bottom, 2], 0.0)
         force = np.linalg.norm(state.memory[FORCE][bottom], axis=1)
         assert np.abs(force - mu * load).max() <= 0.01 * mu * load.sum()
         assert force.sum() == pytest.approx(mu * load.sum(), rel=0.01)
@@ -219,7 +219,7 @@ def test_a_run_with_friction_never_has_more_energy_than_it_started_with(method):
     world, state = block(method, speed=1.0)
 
     def energy(state):
-        x, v = world.coordinates.place(state.q, state.time), world.velocity(state)
+        x, v = world.coordinates.positions(state.q, state.time), world.velocity(state)
         return 0.5 * world.mass @ np.einsum("na,na->n", v, v) + world.evaluate(x, state.time)[1]
 
     before = energy(state)
@@ -267,7 +267,7 @@ def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(
     bottom, law = nodes[:, 2] == 0.0, world.ground
     state = run(world, world.initial_state(), 80, 1 / 60)
     assert "adaptive" not in settings or world.linear.factored < 80
-    x = world.coordinates.place(state.q, state.time)
+    x = world.coordinates.positions(state.q, state.time)
     force = world.evaluate(x, state.time)[0]  # elastic and of the ground
     load = (law.stiffness[bottom] * np.maximum(0.001 - x[bottom, 2], 0.0)).sum()
     assert -force[bottom, 0].sum() == pytest.approx(MU * load, rel=0.02)

@@ -48,7 +48,7 @@ def test_gaps_stay_open(tmp_path, law, integrator, solver):
         before = energy(part, state)
     kept = OPEN_FRACTION * part.contacts[0].activation
     assert 0.95 * kept < nearest < 1.001 * kept
-    assert part.coordinates.place(state.q, state.time)[:27, 2].min() < 2.0 * kept
+    assert part.coordinates.positions(state.q, state.time)[:27, 2].min() < 2.0 * kept
 
 
 @pytest.mark.parametrize("law", some(LAWS, "gap"))
@@ -64,14 +64,14 @@ def test_it_is_told_what_holds_gaps(tmp_path, law):
         before = part.mass @ part.velocity(state)
         state = part.step(state, H)
         gained = (part.mass @ part.velocity(state) - before) / H - part.mass.sum() * part.gravity
-        told = part.touched(state)
+        told = part.contact_forces(state)
         # a floor stands as the first side of an edge, and as the second of a corner
         up = np.abs(told[:, 5]).sum()
         assert up == pytest.approx(gained[2], rel=1e-6, abs=1e-5)
         pushed += up > 0.0
     assert pushed >= 4
-    elsewhere = part.coordinates.place(state.q, state.time) + [0.0, 0.0, 0.01]
-    assert len(part.touched_at(elsewhere)) == 0
+    elsewhere = part.coordinates.positions(state.q, state.time) + [0.0, 0.0, 0.01]
+    assert len(part.contact_forces_at(elsewhere)) == 0
 
 
 @pytest.mark.parametrize("law", some(LAWS, "gap"))

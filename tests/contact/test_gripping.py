@@ -91,10 +91,10 @@ def test_what_balances_is_held_where_a_body_lands_on_few_dynamic_nodes(integrato
     """Touching nodes at their fastest step, load-weighted: 3.5 and 5.4 m/s where velocities alone feel friction, and
     the second one then goes 4 cm aside."""
     world, state = uneven(integrator=integrator)
-    x = begun = world.coordinates.place(state.q, 0.0)
+    x = begun = world.coordinates.positions(state.q, 0.0)
     for _ in range(14):
         state = world.step(state, 1 / 100)
-        last, x = x, world.coordinates.place(state.q, state.time)
+        last, x = x, world.coordinates.positions(state.q, state.time)
         load = np.maximum(-x[:, 2], 0.0)
         if load.any():
             assert load @ np.linalg.norm((x - last)[:, :2], axis=1) / load.sum() * 100 <= most

@@ -61,7 +61,7 @@ def test_below_that_it_stands(tmp_path, mu, modulus):
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 

@@ -13,7 +13,7 @@ H = 1 / 48
 @pytest.fixture(autouse=True)
 def worth_it(monkeypatch):
     """However few nodes there are."""
-    monkeypatch.setattr("solver.world.roots.WORTH", 0)
+    monkeypatch.setattr("solver.world.stage_methods.LEAST_NODES", 0)
 
 
 def scene(folder, places, strain_left=1e-5, **more):
@@ -43,11 +43,11 @@ PLACES = [(0.0, 0.0, 0.02), (0.4, 0.0, 0.6), (0.4, 0.4, 0.6), (0.0, 0.4, 0.6), (
 def test_they_move_as_if_all_were_solved_at_once(tmp_path):
     """In a step: what lands on a corner goes one way or the other after it, by where its stages were begun."""
     apart, whole = scene(tmp_path / "apart", PLACES), scene(tmp_path / "whole", PLACES)
-    whole.root.__dict__["_islands"] = None
+    whole.stage_method.__dict__["_islands"] = None
     ends = [ended(part, 1) for part in (apart, whole)]
     assert ends[0].q == pytest.approx(ends[1].q, abs=2e-5)
     assert not apart.summary and not whole.summary  # no stage was given up
-    assert apart.factored_apart > 0.0 == whole.factored_apart
+    assert apart.island_factorizations > 0.0 == whole.island_factorizations
     # what flies needs no factor, what lands no other one's
     assert apart.factored < 0.8 * whole.factored
 
@@ -58,18 +58,18 @@ THROWN = [(0.0, 0.0, 0.004), (0.01, 0.01, 0.13), *((x, y, 0.6) for x in (-0.5, 0
 
 def landed_in(part, steps):
     """The groups that land in so many steps, and the state then."""
-    islands, groups = part.root._islands, []
-    landed = islands._landed
-    islands._landed = lambda *given: groups.append(given[3]) or landed(*given)
+    islands, groups = part.stage_method._islands, []
+    landed = islands._solve_group
+    islands._solve_group = lambda *given: groups.append(given[3]) or landed(*given)
     return groups, ended(part, steps)
 
 
 def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
     """Where that was not foreseen."""
-    monkeypatch.setattr("solver.world.islands.NEAR", 1.0)
+    monkeypatch.setattr("solver.world.islands.NEAR_FACTOR", 1.0)
     part = scene(tmp_path / "job", THROWN, 1e-3)
     groups, state = landed_in(part, 6)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     assert [0] in groups and [0, 1] in groups
     assert x[27:54, 2].mean() > x[:27, 2].mean() + 0.05
 
@@ -77,7 +77,7 @@ def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
 def test_who_is_near_what_lands_lands_with_it(tmp_path):
     """And none lands alone before, which would be for nothing."""
     part, whole = scene(tmp_path / "job", THROWN), scene(tmp_path / "whole", THROWN)
-    whole.root.__dict__["_islands"] = None
+    whole.stage_method.__dict__["_islands"] = None
     groups, state = landed_in(part, 2)
     assert groups == [[0], [0], [0, 1], [0, 1]]  # two stages a step
     assert state.q == pytest.approx(ended(whole, 2).q, abs=3e-3)  # a corner that lands says much of where all goes

@@ -50,7 +50,7 @@ def test_converged_they_meet_as_newtons_method_has_it(tmp_path):
             state = stepped(part, state, H, 1)
             touched |= distance(part, state) < np.inf
         assert touched
-        ends.append(part.coordinates.place(state.q, state.time))
+        ends.append(part.coordinates.positions(state.q, state.time))
     assert np.abs(ends[1] - ends[0]).max() <= 12 * 1e-6 * 0.1  # of 12 steps, what Strain Left leaves of edges
 
 
@@ -84,7 +84,7 @@ def test_a_floor_that_rises_pushes_up(tmp_path):
     state = part.initial_state()
     for _ in range(16):
         state = stepped(part, state, H, 1)
-    assert part.coordinates.place(state.q, state.time)[:27, 2].min() > 0.15 * 16 / 4 - 1e-9
+    assert part.coordinates.positions(state.q, state.time)[:27, 2].min() > 0.15 * 16 / 4 - 1e-9
 
 
 def test_a_bake_that_goes_on_from_a_snapshot_has_the_same_bytes(tmp_path):

@@ -87,11 +87,11 @@ def test_what_damps_between_both_is_part_of_what_a_stage_lowers(tmp_path):
     """A damper from a node that follows others to one that moves by itself: slope and curvature of the energy are its
     differences, and both bodies feel it."""
     part, state = two_boxes(tmp_path / "job")
-    x, v = part.coordinates.place(state.q, 0.0), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, 0.0), part.velocity(state)
     nodes, blocks = np.array([[13, 40, 40, 40]], np.int32), np.zeros((1, 6, 9))
     blocks[0, 0] = 30.0 * np.eye(3).ravel()  # D of the one node beside the other [N s/m]
     stage, rng = NodeStage(H, 1.0, 1.0, H, None, v, None), np.random.default_rng(3)
-    lin, none = part.linearise_alone(x, v, 0.0), np.zeros(0, np.int32)
+    lin, none = part.linearise_without_contact(x, v, 0.0), np.zeros(0, np.int32)
     bare, damped = (part.condensation.inertia(replace(lin, damped=Damped(np.zeros(len(x)), 0.0, None, None, none,
                                                                          NO_ELEMENTS, between)), stage, False)
                     for between in (None, (nodes, blocks)))
@@ -109,7 +109,7 @@ def test_what_damps_between_both_is_part_of_what_a_stage_lowers(tmp_path):
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
@@ -134,7 +134,7 @@ def test_one_lies_on_the_other(tmp_path, integrator):
         assert now <= last + 1e-3 * float(part.mass.sum())  # lifting all of it by a tenth of a millimetre
         last = now
     assert not crosses(part, state)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     low, high = (x[27 * k : 27 * k + 27, 2].mean() for k in range(2))
     assert 0.08 < low < 0.12
     assert 0.25 < high < 0.33
@@ -171,7 +171,7 @@ def test_cloth_and_jelly_hold_each_other(tmp_path, under, integrator, solver):
         state = stepped(part, state, H, 1)
         met |= distance(part, state) < np.inf
         assert energy(part, state) <= first + 1e-3 * float(part.mass.sum())
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     cloth, jelly = x[:49], x[49:]
     assert met
     inside = (np.abs(cloth[:, :2]) < 0.06).all(axis=1)
@@ -193,9 +193,9 @@ def test_bodies_that_follow_differently_touch(tmp_path):
     assert [one.condensation.settle_time for one in part.condensation.members] == [0.0, 0.1]
     assert [body.name for body in part.balanced] == ["High"]
     state = part.initial_state()
-    before = part.coordinates.place(state.q, 0.0)[27:54, 2].mean()
+    before = part.coordinates.positions(state.q, 0.0)[27:54, 2].mean()
     state = stepped(part, state, H, 8)
-    after = part.coordinates.place(state.q, state.time)[27:54, 2].mean()
+    after = part.coordinates.positions(state.q, state.time)[27:54, 2].mean()
     assert after < before
     assert not crosses(part, state)
 
@@ -234,7 +234,7 @@ def fallen(job, h, count):
     for _ in range(count):
         state = world.step(state, h)
         flesh = world.parted(state)[0]
-        x = part.coordinates.place(flesh.q, flesh.time, flesh.led)
+        x = part.coordinates.positions(flesh.q, flesh.time, flesh.carrier_motion)
         assert part.contacts[0].surfaces.crossing(x) is None
     return world, state, x
 

@@ -52,7 +52,7 @@ def test_a_box_lands_on_it_as_on_any_other(tmp_path, made):
             assert not crosses(part, state)
             pushed |= distance(part, state) < np.inf
         assert pushed
-        x = part.coordinates.place(state.q, state.time)[:27]
+        x = part.coordinates.positions(state.q, state.time)[:27]
         rests.append([x[:, 2].min(), x[:, 2].max()])
     assert 0.0 < rests[1][0] < 0.004
     assert rests[1] == pytest.approx(rests[0], abs=1e-3)

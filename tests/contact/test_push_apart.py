@@ -31,7 +31,7 @@ def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrato
     apart, fastest = None, 0.0
     for k in range(80):  # what leaves slowly is itself again a while later
         state = part.step(state, H)
-        x = part.coordinates.place(state.q, state.time)
+        x = part.coordinates.positions(state.q, state.time)
         if apart is not None:
             continue
         fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[one.nodes].mean(axis=0)))

@@ -37,7 +37,7 @@ def made(job):
 def looked_at(world, state):
     """Positions of all nodes; asserts that nothing crosses."""
     part, mine = world.parts[0], world.parted(state)[0]
-    x = part.coordinates.place(mine.q, mine.time, mine.led)
+    x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     law = part.contacts[0]
     assert law.surfaces.crossing(x) is None
     assert (law.active_pairs(x).work[:, 16] > 0.0).all()
@@ -203,7 +203,7 @@ def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
     for _ in range(24):
         state = world.step(state, 1 / 96)
         mine = world.parted(state)[0]
-        x = part.coordinates.place(mine.q, mine.time, mine.led)
+        x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         lin = part.linearise_at(x, np.zeros_like(x), mine.time)
         felt = loads.felt(lin, stage)
         every = loads.on_prescribed(lin, stage, columns, np.arange(len(prescribed)))
@@ -248,7 +248,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
     for _ in range(36):
         state = world.step(state, 1 / 48)
         mine = world.parted(state)[0]
-        x = soft_part.coordinates.place(mine.q, mine.time, mine.led)
+        x = soft_part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert soft_part.contacts[0].surfaces.crossing(x) is None
     assert x[soft_part.bodies_in_world[0].nodes, 0].mean() > 0.05
 

@@ -5,12 +5,12 @@ import pytest
 from touching import box, contact_job, crosses, hollow, obstacle, sheet, soft
 from worlds import nodes_of
 
-from solver.build.standing import Footing, OnFooting
+from solver.build.supported import Support, SupportedBody
 from solver.contact.find.ground import Ground
 from solver.coordinates.prescribed import Motion
 from solver.job.load import load
 
-DEEP = Footing(Ground(np.zeros(3), np.array([0.0, 0.0, 1.0])), 0.1)
+DEEP = Support(Ground(np.zeros(3), np.array([0.0, 0.0, 1.0])), 0.1)
 GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 1000.0, "stiffness_per_area": 3.27e7}
 
 
@@ -45,7 +45,7 @@ def test_a_collider_that_comes_down_goes_on_without_a_jump():
     """Its velocity is the slope of its places, on its way to the ground and into it."""
     places, triangles = hollow(1.0, (0, 0, 0.02))
     fall = np.linspace(0.0, -0.035, 13)[:, None] * np.array([0.3, 0.0, 1.0])
-    standing = OnFooting(Motion(places + fall[:, None], 1 / 48), triangles, DEEP)
+    standing = SupportedBody(Motion(places + fall[:, None], 1 / 48), triangles, DEEP)
     for time in np.linspace(0.01, 0.24, 47):
         slope = (standing.at(time + 1e-7) - standing.at(time - 1e-7)) / 2e-7
         assert np.abs(standing.velocity(time) - slope).max() < 1e-5
@@ -73,7 +73,7 @@ def test_a_wall_that_sweeps_the_ground_takes_a_soft_box_along(tmp_path, sunk, sp
     state = part.initial_state()
     for k in range(24):
         state = part.step(state, 1 / 96)
-        x = part.coordinates.place(state.q, state.time)[:len(nodes)]
+        x = part.coordinates.positions(state.q, state.time)[:len(nodes)]
         assert not crosses(part, state)
         assert x[:, 0].min() > -0.03 + min(speed * (k + 1) / 96, 0.5)
         assert (np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) < 3.0 * rest).all()

@@ -46,7 +46,7 @@ def test_nothing_goes_through_anything(tmp_path, integrator, solver):
         least = min(least, distance(part, state))
         assert energy(part, state) <= start + 1e-3
     # both landed, and the upper one tips over the edge of the other
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     assert least < part.contacts[0].activation
     assert 0.0 < x[:27, 2].min() < 0.02
     assert x[27:54, 2].min() > 0.02
@@ -62,7 +62,7 @@ def test_a_fast_body_does_not_pass_a_thin_sheet(tmp_path):
     u = np.zeros((27, 3))
     u[:, 2] = -20.0
     state = stepped(part, State(0.0, state.q, u.ravel()), H, 12)
-    x = part.coordinates.place(state.q, state.time)[:27]
+    x = part.coordinates.positions(state.q, state.time)[:27]
     assert x[:, 2].min() > 0.0
 
 
@@ -75,7 +75,7 @@ def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
     state = part.initial_state()
     for _ in range(24):
         state = stepped(part, state, H, 1)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     law = part.contacts[0]
     assert 0.006 < x[:27, 2].min() < 0.006 + law.activation
     near = law.surfaces.near(x, 0.05)
@@ -121,7 +121,7 @@ def test_a_moving_obstacle_pushes_and_lifts(tmp_path):
     job = contact_job(tmp_path / "job", bodies, [obstacle("Plate", vertices, triangles, arrays, motion)], arrays)
     part = nodes_of(load(job))
     state = stepped(part, part.initial_state(), H, 60)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     assert x[27:, 2].max() == pytest.approx(0.5)
     assert x[:27, 2].min() > 0.5
 
@@ -282,7 +282,7 @@ def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
     for frame in range(1, until + 1):
         # frames are in single precision, which may bring surfaces nearer by a micrometre and no more
         count = sum(body.vertices for body in part.bodies_in_world)
-        x = part.coordinates.place(part.initial_state().q, (frame - 1) / 24)
+        x = part.coordinates.positions(part.initial_state().q, (frame - 1) / 24)
         x[:count] = cache.vertices(frame)[:count]
         assert law.surfaces.crossing(x) is None
         nearest = min(nearest, float(law.active_pairs(x).work[:, 16].min(initial=np.inf)))

@@ -15,7 +15,7 @@ H, G = 1 / 96, 9.81
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
@@ -111,7 +111,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     state = part.initial_state()
     for _ in range(10):
         state = part.step(state, 1 / 24)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     found = part.contacts[0].active_pairs(x)
     force = np.zeros_like(x)
     np.add.at(force, found.nodes, found.forces)
@@ -176,7 +176,7 @@ def dropped(folder, cells=3, speed=1.0, damping=0.0, step=1 / 192, seconds=0.35)
     state, seen = State(0.0, state.q, u.ravel()), []
     for _ in range(round(seconds / step)):
         state = part.step(state, step)
-        x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+        x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
         seen.append([float((part.mass @ x)[2]), float((part.mass @ v)[2])])
     return np.array(seen).T / part.mass.sum()
 
@@ -226,7 +226,7 @@ def test_threads_and_what_was_before_change_no_byte(tmp_path, solver):
             state = part.step(state, H)
             part.forget_past()  # as at a snapshot
             if threads == 2 and k == 9:
-                pairs = len(part.contacts[0].active_pairs(part.coordinates.place(state.q, state.time)).nodes)
+                pairs = len(part.contacts[0].active_pairs(part.coordinates.positions(state.q, state.time)).nodes)
                 part = made(tmp_path / "again")
         ends.append(state)
     configure(None)

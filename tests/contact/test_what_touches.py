@@ -27,7 +27,7 @@ def test_what_does_not_touch_goes_through(tmp_path, touches, passes, falls):
             change(job, f"bodies.{i}.touches", touches[name])
     part = nodes_of(load(job))
     state = stepped(part, part.initial_state(), H, 28)
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     assert (x[27:54, 2].mean() < 0.2) == passes
     assert (x[27:54, 2].min() < -0.05) == falls
     assert x[:27, 2].min() > 0.0

@@ -46,7 +46,7 @@ def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, 
     deepest, said = np.inf, len(part.notes)
     for k in range(96):
         state = part.step(state, H)
-        x = part.coordinates.place(state.q, state.time)
+        x = part.coordinates.positions(state.q, state.time)
         assert not crosses(part, state) and distance(part, state) > 0.0
         deepest = min(deepest, float(x[:27, 2].min()))
         if k == 12:  # in the air it goes where it is told, but for a hair
@@ -89,7 +89,7 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
     for k in range(96):
         state = world.step(state, H)
         mine = world.parted(state)[0]
-        x = part.coordinates.place(mine.q, mine.time, mine.led)
+        x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert part.contacts[0].surfaces.crossing(x) is None
         deepest = min(deepest, float(x[:27, 2].min()))
         if k == 12:

@@ -72,13 +72,13 @@ def box(cells=(2, 2, 2), size=(0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0)):
 def distance(part, state):
     """Between the nearest surface pieces that push each other, infinite where none do; as exact as doubles are."""
     law = part.contacts[0]
-    found = law.active_pairs(part.coordinates.place(state.q, state.time))
+    found = law.active_pairs(part.coordinates.positions(state.q, state.time))
     return float(np.sqrt(found.work[:, 16].min(initial=np.inf)))
 
 
 def crosses(part, state):
     """Whether any edge goes through any triangle, by ipctk's exact test."""
-    return part.contacts[0].surfaces.crossing(part.coordinates.place(state.q, state.time)) is not None
+    return part.contacts[0].surfaces.crossing(part.coordinates.positions(state.q, state.time)) is not None
 
 
 def stepped(part, state, h, count, check=True):
@@ -144,7 +144,7 @@ def two_on_a_floor(folder, **scene):
 
 
 def energy(part, state):
-    x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+    x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 

@@ -55,7 +55,7 @@ def test_what_frames_say_stands_in_object_space():
     on, slide = mesh.on.copy(), mesh.slide.copy()
     on[30], slide[30] = 2, [0.5, -1.0]
     sliding = SheetMesh(mesh.x, mesh.material, mesh.faces, mesh.v, slide, on, mesh.kept)
-    still, turned = (shown.told(sliding, frame) for frame in (0, 1))
+    still, turned = (shown.record(sliding, frame) for frame in (0, 1))
     assert np.abs(turned.x - (still.x @ matrices[1, :3, :3].T + [1.0, 2.0, 3.0])).max() <= 1e-15
     assert still.sliding.tolist() == [30] and np.abs(still.speed[0] + slide[30] @ PLACE).max() <= 1e-12
     assert np.abs(turned.speed - still.speed @ matrices[1, :3, :3].T).max() <= 1e-15
@@ -66,7 +66,7 @@ def test_corners_know_the_triangle_that_they_are_seen_from():
     """A corner on an edge between two of the artist's triangles belongs to that on its face's side: UV seams stay."""
     rest, triangles, _ = sheets()
     same = SheetMesh.at_rest(rest, rest[:, :2], triangles)
-    told = ShownSheet(rest, rest[:, :2].copy(), triangles).told(same, 0)
+    told = ShownSheet(rest, rest[:, :2].copy(), triangles).record(same, 0)
     assert (told.source == np.arange(len(triangles))[:, None]).all()
 
 
@@ -75,5 +75,5 @@ def test_same_bytes(seed):
     rest, triangles, _ = sheets()
     material, faces = ragged(seed=seed)
     mesh = SheetMesh.at_rest(material @ PLACE, material, faces)
-    one, two = (ShownSheet(rest, rest[:, :2].copy(), triangles).told(mesh, 0) for _ in range(2))
+    one, two = (ShownSheet(rest, rest[:, :2].copy(), triangles).record(mesh, 0) for _ in range(2))
     assert one.source.tobytes() == two.source.tobytes()

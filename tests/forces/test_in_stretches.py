@@ -125,7 +125,7 @@ def test_so_they_are_with_fibers(fibers, pose):
     assert measured(one, x)[0] == pytest.approx(energy, rel=1e-9) and abs(energy - without) > 1e-3 * abs(energy)
 
 
-def moved_on(elastic, x, seed=5):
+def on_last_factor(elastic, x, seed=5):
     """Elements whose z has left z̄: after half of a way, linearised at its end; where that is, and what moved."""
     one = started(elastic)
     filled(one, x)
@@ -140,7 +140,7 @@ def moved_on(elastic, x, seed=5):
 def test_the_condensed_system_is_the_whole_one():
     """Eq. (5) with all its unknowns, built by differences of z̄ and of stresses at F = S(z), against (6), (7), (8)."""
     nodes, tets, elastic = made()
-    one, x, (forces, blocks) = moved_on(elastic, poses(nodes)["rest"])
+    one, x, (forces, blocks) = on_last_factor(elastic, poses(nodes)["rest"])
     count, n = len(tets), 3 * len(nodes)
     z = of_elements(one._z, count)
     _, volume = gradients(nodes, tets, x)
@@ -202,7 +202,7 @@ def test_the_lagrangian_falls_as_its_slopes_say(fibers):
     """By positions at fixed stretches and multipliers its forces, by stretches what `follow` says."""
     nodes, _, elastic = made(fibers=fibers)
     tets = elastic.tets
-    one, x, _ = moved_on(elastic, poses(nodes)["random"])
+    one, x, _ = on_last_factor(elastic, poses(nodes)["random"])
     way = 0.003 * np.random.default_rng(8).normal(size=x.shape)
     bends = one.follow(way)
     one.go(0.0)

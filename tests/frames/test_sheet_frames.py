@@ -31,7 +31,7 @@ def told_at(frame):
     on[40], slide[40] = 0, [0.1, 0.2]
     shown = ShownSheet(rest, rest[:, :2].copy(), triangles)
     mesh = replace(mesh, on=on, slide=slide)
-    return shown.vertices(mesh, 0), shown.told(mesh, 0), triangles
+    return shown.vertices(mesh, 0), shown.record(mesh, 0), triangles
 
 
 def store_of(folder, origins=None, count=4):

@@ -8,7 +8,7 @@ from bodies import box, make, nearest, positions
 from matrix import some
 
 from solver.errors import StepFailed
-from solver.parts.interface import BORNE
+from solver.parts.interface import EXTERNAL_FORCE
 from solver.parts.stage import Stage
 from solver.simulate import advance
 
@@ -125,7 +125,7 @@ def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
     """With friction, from above the ground until it lies: beside each step's root, and what a step factors."""
     worlds = [dropped("semi_implicit", friction=("coulomb", 0.3), tolerance=1e-8) for _ in range(2)]
     ours, exact = worlds
-    full, state, h, off, factors = ours.root._whole.linear, falling(ours), 1.0 / 96.0, [], []
+    full, state, h, off, factors = ours.stage_method._whole.linear, falling(ours), 1.0 / 96.0, [], []
     for i in range(36):
         state, before = replace(state, time=i * h), full.factored
         after = ours.step(state, h)
@@ -149,7 +149,7 @@ def test_without_impacts_solved_a_step_that_hits_is_one_linear_solve():
     for i in range(8):
         state = world.step(replace(state, time=i / 96), 1.0 / 96.0)
         touched += len(world.touching(state)) > 0
-    assert touched and "_whole" not in vars(world.root)  # no energy of all positions was asked for
+    assert touched and "_whole" not in vars(world.stage_method)  # no energy of all positions was asked for
 
 
 def test_what_a_linearised_step_cannot_solve_still_fails():
@@ -162,9 +162,9 @@ def test_a_step_that_is_linearised_instead_bears_what_it_bore():
     """Also where the linearised stage is solved, as where bodies touch."""
     nodes, tets = box((3, 3, 3), (0.1, 0.1, 0.1))
     world, h = make(nodes, tets, dynamic=[0, 21, 42, 63], integrator="bdf2"), 0.01
-    world.joins_apart = True
+    world.couples_methods = True
     forces = 30.0 * world.mass[:, None] * [0.2, 0.0, 1.0]
-    for borne in ({}, {BORNE: forces}):
+    for borne in ({}, {EXTERNAL_FORCE: forces}):
         after = world.rescue(replace(world.initial_state(), memory=borne), h, StepFailed("lost"))
         gained = world.mass[:, None] * (world.gravity + (forces / world.mass[:, None] if borne else 0.0))
         assert world.mass @ world.velocity(after) == pytest.approx(h * gained.sum(axis=0), rel=1e-4, abs=1e-9)

@@ -155,7 +155,7 @@ def test_a_swing_that_gains_energy_is_calmed(monkeypatch):
 
 def test_what_is_taken_in_parts_ends_in_time_and_keeps_its_momentum(monkeypatch):
     """A soft bar that flies and is thrown about; its first three ways through a step are said to gain energy."""
-    taken, asked, swung, gains = [], [], Nodes._swung, modal_step.ModalStep._gains_energy
+    taken, asked, swung, gains = [], [], Nodes._modal_step, modal_step.ModalStep._gains_energy
 
     def watched(self, state, h):
         after = swung(self, state, h)
@@ -166,7 +166,7 @@ def test_what_is_taken_in_parts_ends_in_time_and_keeps_its_momentum(monkeypatch)
         asked.append(of)
         return len(asked) <= 3 or gains(self, *of)
 
-    monkeypatch.setattr(Nodes, "_swung", watched)
+    monkeypatch.setattr(Nodes, "_modal_step", watched)
     monkeypatch.setattr(modal_step.ModalStep, "_gains_energy", said)
     world = bar(young=300.0, pinned=())
     state = world.initial_state()

@@ -10,7 +10,7 @@ from solver.assembly.pattern import node_graph
 from solver.linear.cholesky.single_few import SingleFew
 from solver.linear.interface import inside_of
 from solver.meshing.grid import box_tets
-from solver.parts.conjac.rough import Rough
+from solver.parts.conjac.reduced_precision import ReducedPrecision
 
 KEPT = 12
 
@@ -64,7 +64,7 @@ def test_j_of_a_rough_factor_is_that_of_a_dense_solve(held):
     """And the linear solver, once it is shown that factor, solves with it: to as many digits, in its own unit."""
     linear, lower, whole = held
     inner = len(whole) - KEPT
-    rough, before, answers = Rough(inside_of(linear), KEPT), linear.factored, []
+    rough, before, answers = ReducedPrecision(inside_of(linear), KEPT), linear.factored, []
     for count in (1, 2):
         threads.configure(count)
         answers.append(rough.condense(1e3 * lower, linear))

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.scenes import biped
 from solver.build.mechanisms import build_mechanisms
 from solver.job.load import load
-from solver.world.constraints import Outside
+from solver.world.constraints import ConstraintRows
 
 
 def carries(world, state, q, u):
@@ -53,13 +53,13 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
     state, h, ran_out, told, places = world.initial_state(), 1 / 120, [], [], []
-    judge = Outside.unsettled
+    judge = ConstraintRows.unsettled
 
     def noted(outside, answer, at):
         ran_out.extend([] if answer.off is None else [float(answer.off.max())])
         return judge(outside, answer, at)
 
-    monkeypatch.setattr(Outside, "unsettled", noted)
+    monkeypatch.setattr(ConstraintRows, "unsettled", noted)
     for _ in range(200):
         state = world.step(state, h)
         held = world.condensation.last.held

@@ -13,7 +13,7 @@ from solver.errors import BadScene
 from solver.frames.write import FrameStore
 from solver.job.load import load
 from solver.simulate import Timeline, simulate
-from solver.world.rubbing import FRICTION, RubbingJoints, StageRows
+from solver.world.joints_with_friction import FRICTION, JointsWithFriction, StageRows
 
 BEARING = {"mu": 0.3, "radius": 0.04, "length": 0.1}
 BISP = {"kind": "bisp", "params": {"passes": 50, "agreement": 1e-8}}
@@ -49,7 +49,8 @@ def test_a_rough_pendulum_comes_to_rest_and_stays(tmp_path):
     assert np.abs(state.q - still).max() < 1e-7
     assert state.memory[FRICTION].shape == (2,)
     law = world.constraints
-    assert isinstance(law, RubbingJoints) and law.unsettled == 0 and law.stages == 550 and law.passes < 6 * law.stages
+    assert isinstance(law,
+                      JointsWithFriction) and law.unsettled == 0 and law.stages == 550 and law.sweeps < 6 * law.stages
 
 
 def test_every_integrator_brakes_alike(tmp_path):
@@ -213,7 +214,8 @@ def test_no_friction_is_asked_for(tmp_path):
     bodies, joints = pendulum()
     plain = world_of(tmp_path / "a", bodies, joints, {"kind": "none"})
     smooth = world_of(tmp_path / "b", bodies, [{k: v for k, v in joint.items() if k != "friction"} for joint in joints])
-    assert not isinstance(plain.constraints, RubbingJoints) and not isinstance(smooth.constraints, RubbingJoints)
+    assert not isinstance(plain.constraints, JointsWithFriction) and not isinstance(smooth.constraints,
+                                                                                    JointsWithFriction)
 
 
 def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
@@ -221,7 +223,7 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
     world = world_of(tmp_path / "a", *pendulum(), law)
     ran(world, 30, 0.01)
     rubs = world.constraints
-    assert isinstance(rubs, RubbingJoints) and 0 < rubs.unsettled <= 30
+    assert isinstance(rubs, JointsWithFriction) and 0 < rubs.unsettled <= 30
     assert f"Friction inside joints did not settle in {rubs.unsettled} of 30 steps: raise Passes of the joint " \
         "friction or lower the step" in world.summary
     calm = world_of(tmp_path / "b", *pendulum())
@@ -272,7 +274,7 @@ def test_without_friction_it_is_the_plain_step_beside_loops_limits_and_contacts(
                                                           for joint in joints], law, loops=loops,
                          ground={"point": [0, 0, -0.3], "normal": [0, 0, 1], "friction": {
                              "kind": "coulomb", "params": {"friction_coefficient": 0.5}}}, integrator=integrator)
-        assert isinstance(world.constraints, RubbingJoints) == (name == "bisp")
+        assert isinstance(world.constraints, JointsWithFriction) == (name == "bisp")
         ends.append(ran(world, 80, 0.005))
     assert ends[0].q[int(world.tree.dof[list(world.tree.bodies).index("Robot/Flap")])] == pytest.approx(0.2, abs=1e-6)
     np.testing.assert_allclose(ends[1].q, ends[0].q, atol=1e-8)
@@ -295,4 +297,4 @@ def test_balls_that_rub_settle_at_a_tight_tolerance(tmp_path, integrator, mu):
         before = world.energy(state)
     law = world.constraints
     assert state.memory[FRICTION].shape == (12,) and np.abs(state.u).max() > 1.0
-    assert law.unsettled == 0 and law.passes <= 8 * law.stages and law.stages <= 10 * 60
+    assert law.unsettled == 0 and law.sweeps <= 8 * law.stages and law.stages <= 10 * 60

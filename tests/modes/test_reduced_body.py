@@ -64,10 +64,11 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60):
     damped = None
     if alpha:
         body.points.restart()
-        body.points.linearise(body.points.gradients(0.3 * y, state.led), True)
+        body.points.linearise(body.points.gradients(0.3 * y, state.carrier_motion), True)
         damped = (body.points.tangents.copy(), alpha)
-    held = Held(grabs, floor, body._touching, state.led, 0.3 * y, y, h)
-    return ReducedStage(body.points, 0.3 * y, y, h, h, state.led, state.led, state.led_rate, body._coupling,
+    held = Held(grabs, floor, body._touching, state.carrier_motion, 0.3 * y, y, h)
+    carrier = state.carrier_motion, state.carrier_motion, state.led_rate
+    return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
                         body._weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
 
 
@@ -77,7 +78,7 @@ def test_force_is_the_slope_of_the_potential(what):
     grabs = [body.grab(5, [0.1, 0.2, 0.3], 50.0, 3.0)] if what == "grabbed" else ()
     floor = body.floor([0.1, 0.2, 1.0], 0.015) if what == "standing" else None
     stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()))
-    force, _ = stage.linearise(y, body.points.gradients(y, stage.led), False)
+    force, _ = stage.linearise(y, body.points.gradients(y, stage.carrier_motion), False)
     along = np.random.default_rng(2).normal(size=y.shape)
     step = 1e-6
     slope = (stage.potential(y + step * along) - stage.potential(y - step * along)) / (2 * step)
@@ -95,11 +96,11 @@ def test_matrix_is_the_slope_of_the_force(what):
     along = np.random.default_rng(2).normal(size=y.shape)
 
     def force(at):
-        return stage.linearise(at, body.points.gradients(at, stage.led), False)[0]
+        return stage.linearise(at, body.points.gradients(at, stage.carrier_motion), False)[0]
 
     step = 1e-6
     slope = (force(y + step * along) - force(y - step * along)) / (2 * step)
-    _, matrix = stage.linearise(y, body.points.gradients(y, stage.led), False)
+    _, matrix = stage.linearise(y, body.points.gradients(y, stage.carrier_motion), False)
     found = solve_pairs(matrix, -slope)
     assert abs(found - along).max() < 1e-5 * abs(along).max()
 
@@ -107,7 +108,7 @@ def test_matrix_is_the_slope_of_the_force(what):
 def test_mixed_force_where_stretches_agree_is_that_of_positions():
     body, _, _ = bar()
     stage, y = stage_of(body)
-    gradients = body.points.gradients(y, stage.led)
+    gradients = body.points.gradients(y, stage.carrier_motion)
     plain, _ = stage.linearise(y, gradients, False)
     body.points.restart()
     mixed, _ = stage.linearise(y, gradients, True)
@@ -156,7 +157,7 @@ def test_a_turned_over_start_recovers():
     squashed = nodes.copy()
     squashed[:, 0] = 0.03 - 0.4 * nodes[:, 0]
     state = body.placed(squashed)
-    gradients = np.eye(3).reshape(9) + body.points.gradients(state.y, state.led)[: body.points.count]
+    gradients = np.eye(3).reshape(9) + body.points.gradients(state.y, state.carrier_motion)[: body.points.count]
     assert (np.linalg.det(gradients.reshape(-1, 3, 3)) < 0.0).mean() > 0.5
     for _ in range(300):
         state = body.step(state, 1 / 60)
@@ -203,7 +204,7 @@ def test_led_pins_are_exactly_where_they_are_led():
     state = body.rest()
     for k in range(30):
         places = nodes[pins] @ turn((1, 0, 1), 0.02 * k).T + (0.0, 0.002 * k, 0.0)
-        state = body.step(state, 1 / 60, led=body.lead([places]))
+        state = body.step(state, 1 / 60, carrier_motion=body.lead([places]))
         assert abs(body.positions(state)[pins] - places).max() < 1e-12
     # the rest has come along
     assert body.positions(state)[:, 1].mean() > nodes[:, 1].mean() + 0.02

@@ -27,7 +27,7 @@ def swing(kept, integrator, steps=8, **more):
               "dynamic": [nearest(nodes, (0.12, 0.02, 0.02)), nearest(nodes, (0.06, 0.04, 0.04))], **more}
     world = make(nodes, tets, integrator=integrator, **choice)
     if not kept:
-        world.root.kept = Nowhere()
+        world.stage_method.fixed_point = Nowhere()
     return world, run(world, steps, 1 / 60)
 
 

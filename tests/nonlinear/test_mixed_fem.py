@@ -119,7 +119,7 @@ def test_so_it_is_with_fibers_and_a_muscle_that_contracts(tmp_path, kind):
         state = world.initial_state()
         for _ in range(6):
             state = world.step(state, 1 / 48)
-        return world.coordinates.place(state.q, state.time), world.rest
+        return world.coordinates.positions(state.q, state.time), world.rest
 
     (known, rest), (found, _) = (end(key, {"kind": key, "params": params}) for key, params in (
         ("newton_d", {"tolerance": 1e-9}), ("mixed", TIGHT | {"strain_left": 1e-6})))

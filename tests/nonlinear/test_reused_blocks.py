@@ -18,7 +18,7 @@ def mat(folder, monkeypatch):
     monkeypatch.setattr(touching, "SIZE", (0.6, 0.2, 0.01))
     part = touching.folded_mat(folder, H, True)
     state = part.initial_state()
-    upper = part.coordinates.place(state.q, 0.0)[part.coordinates.free, 2] > 0.0
+    upper = part.coordinates.positions(state.q, 0.0)[part.coordinates.free, 2] > 0.0
     state.u.reshape(-1, 3)[upper, 2] -= 0.2
     return part, state
 
@@ -79,8 +79,8 @@ def test_threads_and_what_was_before_change_no_byte(tmp_path, monkeypatch):
 def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     """A corner of the mat is pulled: K of its elements is that of where they are, of all others of where they were."""
     part, state = mat(tmp_path / "m", monkeypatch)
-    x = part.coordinates.place(state.q, 0.0)
-    shapes = reused_blocks.ReferenceShapes.of(part.root.system.pattern, part.rest)
+    x = part.coordinates.positions(state.q, 0.0)
+    shapes = reused_blocks.ReferenceShapes.of(part.stage_method.system.pattern, part.rest)
     shapes.take(x, slice(None))
     assert not len(shapes.strained(x)) and not len(shapes.strained(x + [0.1, -3.0, 5.0]))
     pulled = x.copy()

@@ -110,7 +110,7 @@ def problem_of(world, x=None, energy=True):
     """The first stage of a step of h, at random velocities."""
     h, count = H, len(world.rest)
     stage = NodeStage(h, 1.0, 1.0, h, None, np.random.default_rng(3).normal(size=(count, 3)) * 0.1, None)
-    problem = StageProblem(world, world.root.system, stage, world.rest.copy(), world.coordinates.prescribed)
+    problem = StageProblem(world, world.stage_method.system, stage, world.rest.copy(), world.coordinates.prescribed)
     return problem, np.random.default_rng(4).normal(size=3 * len(problem.order)) * 0.05
 
 
@@ -263,15 +263,15 @@ def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypa
         monkeypatch.setattr(world, "clamped", lambda x, time, clamps=clamps: np.array(next(clamps)))
         stage = NodeStage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
                       world.coordinates.prescribed_velocity(H, H), inertia=0.0)
-        base = world.coordinates.place(state.q, 2 * H)
+        base = world.coordinates.positions(state.q, 2 * H)
         base[world.coordinates.prescribed] -= H * stage.w
-        problem = StageProblem(world, world.root.system, stage, base, world.coordinates.prescribed)
+        problem = StageProblem(world, world.stage_method.system, stage, base, world.coordinates.prescribed)
         guess = world.coordinates.spread(state.u, None)[problem.order].ravel()
         before = world.linear.factored
         world.stage_solver._factor.ready(problem, guess)
         made = world.linear.factored - before
         problem.fill(guess)
-        lower = world.root.system.matrix
+        lower = world.stage_method.system.matrix
         right = np.random.default_rng(0).normal(size=len(guess))
         whole = lower + lower.T
         whole.setdiag(lower.diagonal())

@@ -42,7 +42,7 @@ def test_what_flies_calmly_begins_there(begun_at):
 def test_what_flies_apart_begins_where_its_potential_is_less(begun_at):
     world, state, stages = begun_at(6.0)
     problem, guess = stages[0]
-    begun = world.coordinates.place(state.q, state.time)
+    begun = world.coordinates.positions(state.q, state.time)
     flies, stays = world.velocity(state)[problem.order].ravel(), problem.unknowns_at(begun)
     least = problem.evaluate(guess).merit
     assert least < 0.9 * problem.evaluate(flies).merit and least <= problem.evaluate(stays).merit

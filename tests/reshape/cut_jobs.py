@@ -75,7 +75,7 @@ def opened(folder):
 
 
 def placed(world, state):
-    return world.coordinates.place(state.q, state.time)
+    return world.coordinates.positions(state.q, state.time)
 
 
 class Said:

@@ -80,7 +80,7 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
     state = world.initial_state()
     moment = jointed.tree.inertia[:, 2, 2]
     soft = world.parted(state)[0]
-    x = part.coordinates.place(soft.q, 0.0, soft.led) - [0.4, 0.0, 0.0]
+    x = part.coordinates.positions(soft.q, 0.0, soft.carrier_motion) - [0.4, 0.0, 0.0]
     heavier = moment[1] + part.mass @ (x[:, 0]**2 + x[:, 1]**2)
     for _ in range(100):
         state = world.step(state, 1e-3)

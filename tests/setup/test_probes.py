@@ -12,7 +12,7 @@ BOUNDARIES = {"job", "frames", "meshing", "farm", "catalogue", "kernel_cache.py"
 STAYS = {
     "coordinates/tree.py": ({"isinstance"}, "coerces: centres of charts, or the memory that has them"),
     "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
-    "build/placed.py": ({"isinstance"}, "the scene has an array's name or one target"),
+    "build/positions.py": ({"isinstance"}, "the scene has an array's name or one target"),
     "build/soft_pins.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/drafts.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
     "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),

@@ -9,7 +9,7 @@ from small_jobs import change
 from test_joined_jobs import arm_job, world_of
 
 from solver.build import soft_bodies
-from solver.parts.apart import Apart
+from solver.parts.block_condensation import BlockCondensation
 from solver.world.ground_friction import FORCE
 
 H = 1 / 48
@@ -41,10 +41,10 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
     job = fleshy_job(tmp_path / "job", 3, integrator={"kind": integrator}, ground=ground,
                      stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
     apart = world_of(job)
-    assert isinstance(apart.parts[0].condensation, Apart) and len(bodies_of(apart)) == 3
+    assert isinstance(apart.parts[0].condensation, BlockCondensation) and len(bodies_of(apart)) == 3
     monkeypatch.setattr(soft_bodies, "_apart", lambda job, prepared: [list(range(len(prepared)))])
     whole = world_of(job)
-    assert not isinstance(whole.parts[0].condensation, Apart)
+    assert not isinstance(whole.parts[0].condensation, BlockCondensation)
     ours, wanted = apart.initial_state(), whole.initial_state()
     rubbed = 0
     for _ in range(10):

@@ -156,7 +156,8 @@ def test_a_job_s_ground_drags_the_box_along_where_it_has_friction(tmp_path, kind
     assert any("Velocity Filter" in note for note in world.notes) == (kind == "filter")
     begun = run(world, 14, h=H)
     after = run(world, 25, h=H, state=begun)  # once to and fro on what holds it
-    moved = world.mass @ (world.coordinates.place(after.q, after.time) - world.coordinates.place(begun.q, begun.time))
+    moved = world.mass @ (world.coordinates.positions(after.q, after.time) - world.coordinates.positions(begun.q,
+                                                                                                         begun.time))
     assert moved[0] / world.mass.sum() / (25 * H) == pytest.approx(0.1 if kind else 0.0, abs=5e-3)
 
 

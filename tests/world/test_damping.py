@@ -190,10 +190,10 @@ def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
     state, full = shaken(world), world.condensation
     v0 = world.velocity(state)
     stage = NodeStage(H, 2 / 3, 0.6, H, None, v0, world.coordinates.prescribed_rate(H))
-    base = world.coordinates.place(state.q, H)
+    base = world.coordinates.positions(state.q, H)
     base[pinned] -= stage.b * H * stage.w
     damped = world._damped(state, H)
-    problem = StageProblem(world, world.root.system, stage, base, pinned, damped)
+    problem = StageProblem(world, world.stage_method.system, stage, base, pinned, damped)
     rng = np.random.default_rng(1)
     u, direction = (rng.normal(size=3 * len(full.pattern.order)) for _ in range(2))
     ends = [problem.evaluate(u + sign * 1e-5 * direction) for sign in (1, -1)]
@@ -205,7 +205,7 @@ def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
     slope = (lower + np.tril(lower, -1).T) @ direction
     assert np.abs((ends[0].residual - ends[1].residual) / 2e-5 - slope).max() <= 1e-6 * np.abs(slope).max()
 
-    D = damping(world, world.coordinates.place(state.q + H * state.u, H))
+    D = damping(world, world.coordinates.positions(state.q + H * state.u, H))
     after = world.step(state, H)
     v = world.velocity(after)
     _, f = stiffness(world, positions(world, after), H)

@@ -38,7 +38,8 @@ def momenta(world, state):
     soft, bones = world.parted(state)
     tree = world.parts[1].tree
     at, mass = tree.posture(bones.q, bones.u, bones.memory), world.parts[0].mass
-    x, p = world.parts[0].coordinates.place(soft.q, soft.time, soft.led), mass[:, None] * world.parts[0].velocity(soft)
+    x = world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion)
+    p = mass[:, None] * world.parts[0].velocity(soft)
     linear, angular, moment, total = p.sum(axis=0), np.cross(x, p).sum(axis=0), mass @ x, mass.sum()
     for E, twist, inertia in zip(at.E, at.twist, tree.inertia):
         own = inertia @ twist

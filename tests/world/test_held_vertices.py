@@ -5,7 +5,7 @@ import pytest
 from small_jobs import box_job, change
 from worlds import quiet
 
-from solver.build.held_vertices import Rigid
+from solver.build.pinned_vertices import Rigid
 from solver.build.world import build
 from solver.embedding.pinned import HeldVertices
 from solver.job.load import load

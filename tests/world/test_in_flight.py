@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 from solver.nonlinear.early_stopped_qn import EarlyStoppedQuasiNewton
 from solver.parts.stage import Stage
 from solver.state import State
-from solver.world import in_balance
-from solver.world.in_flight import angle_between
+from solver.world import condensed_stages
+from solver.world.free_flight import angle_between
 
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-3, 0.4, 2.5])
@@ -30,7 +30,7 @@ def test_a_stage_that_turns_what_flies_too_far_is_solved_so_that_it_does_not(mon
     x = nodes * [0.9, 1.05, 1.05] + 0.002 * np.random.default_rng(1).normal(size=nodes.shape)
     turned = []
     for astray in (np.inf, 0.0):
-        monkeypatch.setattr(in_balance, "ASTRAY", astray)
+        monkeypatch.setattr(condensed_stages, "LARGEST_ROTATION", astray)
         world = make(nodes, tets, young=3e4, dynamic=corners, integrator="backward_euler")
         world.stage_solver = EarlyStoppedQuasiNewton({"strain_left": 0.01, "tries": 60})
         still = np.zeros(x.size)

@@ -11,9 +11,9 @@ from matrix import crossed, some
 from solver.coordinates.attached import Attached
 from solver.coordinates.patches import Patch, mean_and_turn
 from solver.coordinates.prescribed import Motion
+from solver.parts.coupled_stage import CoupledStage
 from solver.parts.nodes.full import Full
 from solver.parts.stage import NodeStage, Stage
-from solver.parts.together import Together
 from solver.world.ground_friction import FORCE
 
 Y = np.array([0.0, 1.0, 0.0])
@@ -47,7 +47,7 @@ def joined(links=(UPPER, LOWER), *, on=lambda x: x[:, 0] < 0.03, other=None, met
 
 
 def on_bones(world, chain, joints):
-    return world.coordinates.attached.led(chain.bodies(joints))
+    return world.coordinates.attached.carrier_motion(chain.bodies(joints))
 
 
 def steps(world, chain, state, joints, h, count):
@@ -70,7 +70,7 @@ def test_nodes_give_way_with_the_bones_that_they_hang_on(method):
     lin = world.linearise(state)
     stage = NodeStage(H, 1.0, 1.0, state.time + H, None, lin.v, None, beta=world.condensation.beta)
     of_joints = Stage(H, 1.0, 1.0, state.time + H, None, joints.u, beta=world.beta)
-    together = Together(world, chain, at, lin, stage, joints, of_joints)
+    together = CoupledStage(world, chain, at, lin, stage, joints, of_joints)
     together.solve()
     nodes = world.coordinates.free[[0, 7, 20]]
     impulses = np.random.default_rng(2).normal(size=(3, 3))
@@ -98,8 +98,8 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     """Rates of the joints and velocities of the free nodes after a step. w: of all nodes; impulses on them (n, 3)."""
     # the velocity map of all nodes from dynamic nodes and joints, and what is prescribed
     coordinates, at = world.coordinates, chain.bodies(joints)
-    state = replace(state, led=coordinates.attached.led(at))
-    x = coordinates.place(state.q, state.time, state.led)
+    state = replace(state, carrier_motion=coordinates.attached.carrier_motion(at))
+    x = coordinates.positions(state.q, state.time, state.carrier_motion)
     attached, free = coordinates.attached, coordinates.free
     K, f = stiffness(world, x, state.time)
     M, D = np.diag(np.repeat(world.mass, 3)), np.zeros_like(K)
@@ -156,17 +156,17 @@ def led_far_end(moving):
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_is_that_of_dense_algebra(method, damped, moving):
-    nodes, held, led = led_far_end(moving)
+    nodes, held, carrier_motion = led_far_end(moving)
     two = nearest(nodes, [0.08, 0, 0]), nearest(nodes, [0.12, 0.02, 0.02])
-    a_bar = joined(method=method, damping=damped, dynamic=two if method == "conjac" else None, **led)
+    a_bar = joined(method=method, damping=damped, dynamic=two if method == "conjac" else None, **carrier_motion)
     the_fourth_step_is_dense(a_bar, held, damped)
 
 
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_with_patches_is_that_of_dense_algebra(moving):
-    nodes, held, led = led_far_end(moving)
+    nodes, held, carrier_motion = led_far_end(moving)
     spot = np.flatnonzero(np.linalg.norm(nodes - [0.08, 0, 0], axis=1) < 0.045).astype(np.int32)
-    a_bar = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], patches=[Patch(spot, mean_and_turn)], **led)
+    a_bar = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], patches=[Patch(spot, mean_and_turn)], **carrier_motion)
     assert a_bar[0].condensation.patches.unknowns == 6
     the_fourth_step_is_dense(a_bar, held)
 
@@ -191,9 +191,9 @@ def test_bones_feel_what_rubs_on_the_flesh(method, law):
 
     # in the end it stands still, held by the law with the bone's mass in its share
     state, joints = steps(world, chain, after, then, H, 60)
-    slid = world.coordinates.place(state.q, state.time, state.led)[:, 0] - world.rest[:, 0]
+    slid = world.coordinates.positions(state.q, state.time, state.carrier_motion)[:, 0] - world.rest[:, 0]
     state, joints = steps(world, chain, state, joints, H, 10)
-    later = world.coordinates.place(state.q, state.time, state.led)[:, 0] - world.rest[:, 0]
+    later = world.coordinates.positions(state.q, state.time, state.carrier_motion)[:, 0] - world.rest[:, 0]
     assert 0.002 < slid.mean() < 0.03 and np.abs(later - slid).max() < 2e-4
 
 
@@ -212,7 +212,7 @@ def test_attached_nodes_stand_on_their_bone():
     state, joints = steps(world, chain, state, replace(joints, u=np.array([1.0, 9.0])), H, 10)
     attached, at = world.coordinates.attached, chain.bodies(joints)
     assert np.abs(joints.u).min() > 0.5
-    x, E = world.coordinates.place(state.q, state.time, state.led), at.E[attached.bodies]
+    x, E = world.coordinates.positions(state.q, state.time, state.carrier_motion), at.E[attached.bodies]
     local = np.einsum("aji,aj->ai", E[:, :3, :3], x[attached.nodes] - E[:, :3, 3])
     assert np.abs(local - attached.places).max() <= 1e-14
     # what the map says of velocities is what differences of positions say
@@ -247,8 +247,8 @@ def test_a_stiff_soft_bar_swings_as_a_compound_pendulum(method, dynamic):
 
 
 def momentum(world, chain, state, joints):
-    state = replace(state, led=on_bones(world, chain, joints))
-    x, v = world.coordinates.place(state.q, state.time, state.led), world.velocity(state)
+    state = replace(state, carrier_motion=on_bones(world, chain, joints))
+    x, v = world.coordinates.positions(state.q, state.time, state.carrier_motion), world.velocity(state)
     p = world.mass[:, None] * v
     return chain.momentum(joints) + np.concatenate([p.sum(axis=0), np.cross(x, p).sum(axis=0)])
 
@@ -319,7 +319,7 @@ def test_a_body_that_hangs_only_on_bones_keeps_its_rigid_motions(nodes, modes):
     assert world.condensation._all_awake.unknowns == modes
     state, joints = steps(world, chain, state, joints, H, 25)
     assert np.isfinite(state.q).all() and np.isfinite(joints.q).all()
-    x = world.coordinates.place(state.q, state.time, state.led)
+    x = world.coordinates.positions(state.q, state.time, state.carrier_motion)
     edges = world.tets[:, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]].reshape(-1, 2)
     length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
     rest = np.linalg.norm(world.rest[edges[:, 0]] - world.rest[edges[:, 1]], axis=1)

@@ -77,14 +77,14 @@ def test_a_job_steps_as_the_arrays_do(tmp_path, method):
                            chain.bodies(joints).E)
     arrays = make(nodes, tets, young=2e4, poisson=0.4, attached=attached, rates=2, method=method, beta=1.0,
                   dynamic=np.load(tmp_path / "arrays/dynamic.npy") if method == "conjac" else NONE)
-    soft = arrays.initial_state(arrays.coordinates.attached.led(chain.bodies(joints)))
+    soft = arrays.initial_state(arrays.coordinates.attached.carrier_motion(chain.bodies(joints)))
     for _ in range(10):
         state = world.step(state, h)
         soft, joints = carried_step(arrays, chain, soft, joints, h)
     mine, others = world.parted(state)
     assert np.abs(others.q - joints.q).max() <= 1e-9 and np.abs(joints.q).min() > 0.05
-    x = world.parts[0].coordinates.place(mine.q, mine.time, mine.led)
-    assert np.abs(x - arrays.coordinates.place(soft.q, soft.time, soft.led)).max() <= 1e-9
+    x = world.parts[0].coordinates.positions(mine.q, mine.time, mine.carrier_motion)
+    assert np.abs(x - arrays.coordinates.positions(soft.q, soft.time, soft.carrier_motion)).max() <= 1e-9
 
 
 def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
@@ -96,11 +96,11 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
         late = world.step(late, 1 / 48)
     soft = world.parted(early)[0]
     at_once = world.parts[0].velocity(soft), world.parts[0].evaluate(
-        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), soft.time)[0]
+        world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion), soft.time)[0]
     world.parted(late)
     world.step(late, 1 / 48)
     again = world.parts[0].velocity(soft), world.parts[0].evaluate(
-        world.parts[0].coordinates.place(soft.q, soft.time, soft.led), soft.time)[0]
+        world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion), soft.time)[0]
     assert all(np.array_equal(a, b) for a, b in zip(at_once, again))
     assert np.abs(world.parts[0].velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
 
@@ -154,7 +154,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     spin = np.array([1.0, 2.0, 6.0])
     E = tree.posture(joints.q, joints.u, joints.memory).E
     mass, mine = tree.inertia[:, 5, 5], world.parts[0].mass
-    x = world.parts[0].coordinates.place(soft.q, 0.0, soft.led)
+    x = world.parts[0].coordinates.positions(soft.q, 0.0, soft.carrier_motion)
     centre = (mass @ E[:, :3, 3] + mine @ x) / (mass.sum() + mine.sum())
     u = np.zeros_like(joints.u)
     u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
@@ -164,7 +164,8 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     def momentum(state):
         soft, joints = world.parted(state)
         at = tree.posture(joints.q, joints.u, joints.memory)
-        x, v = world.parts[0].coordinates.place(soft.q, soft.time, soft.led), world.parts[0].velocity(soft)
+        x, v = world.parts[0].coordinates.positions(soft.q, soft.time,
+                                                    soft.carrier_motion), world.parts[0].velocity(soft)
         p, total = mine[:, None] * v, np.zeros(6)
         heart = mine @ x
         for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
@@ -215,12 +216,12 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
     world = world_of(job)
     soft = world.parts[0]
-    assert not world.rides and soft.coordinates.carriers == 0
+    assert not world.attachments and soft.coordinates.carriers == 0
     state = world.initial_state()
     for _ in range(6):
         state = world.step(state, 1 / 48)
     mine = world.parted(state)[0]
-    x = soft.coordinates.place(mine.q, mine.time)
+    x = soft.coordinates.positions(mine.q, mine.time)
     nodes, _ = box_tets(CELLS)
     left, right = (np.load(job / "arrays" / f"{name}.npy") for name in ("left", "right"))
     end = frames[-1, :3, :3] @ (nodes[right] - frames[0, :3, 3])[:, :, None]
@@ -230,7 +231,7 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     # with a hinge again both are there
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "rotation": HINGE_ALONG_Y}])
     world = world_of(job)
-    assert len(world.rides) == 1 and world.parts[0].coordinates.carriers == 1
+    assert len(world.attachments) == 1 and world.parts[0].coordinates.carriers == 1
     state = world.step(world.initial_state(), 1 / 48)
     assert len(world.parts[0].coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
 
@@ -294,7 +295,7 @@ def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
 def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     """Asked for by integrators that the loader does not know of, as those that come from outside."""
     world = scene_world(load(arm_job(tmp_path)))
-    [ride] = world.rides
+    [ride] = world.attachments
     with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
         ride.acceleration(ride.merged(world.parted(world.initial_state())))
 
@@ -320,14 +321,14 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
 
 def test_rides_that_make_no_sense_are_told(tmp_path):
     world = world_of(arm_job(tmp_path))
-    [soft, bones], [ride] = world.parts, world.rides
+    [soft, bones], [ride] = world.parts, world.attachments
     with pytest.raises(BadScene, match="rides on one that is not in the scene"):
-        World([soft], rides=[ride])
+        World([soft], attachments=[ride])
     with pytest.raises(BadScene, match="rides on what rides itself, or is in two rides"):
-        World([soft, bones], rides=[ride, ride])
-    back = SimpleNamespace(rider=bones, carrier=soft, notes=[])
+        World([soft, bones], attachments=[ride, ride])
+    back = SimpleNamespace(attached_part=bones, carrying_part=soft, notes=[])
     with pytest.raises(BadScene, match="rides on what rides itself"):
-        World([soft, bones], rides=[ride, back])
+        World([soft, bones], attachments=[ride, back])
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "conjac"])

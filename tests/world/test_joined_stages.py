@@ -222,7 +222,7 @@ def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
         assert lost == pytest.approx(force[:, 0].sum() / 100, rel=5e-4)
     # in the end it stands on its ground, and wobbles
     feet = world.parts[0].rest[:, 2] < 1e-9
-    places = [world.parts[0].coordinates.place(soft.q, soft.time, soft.led)[feet, 0]
+    places = [world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion)[feet, 0]
               for soft, _ in map(world.parted, states)]
     slid, later = (places[50] - places[0]).mean(), (places[70] - places[50]).mean()
     assert 0.005 < slid < 0.03 and abs(later) < 0.2 * slid
@@ -245,7 +245,7 @@ def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, meth
             angles.append(state.q[-1])
         ends.append((state.q, np.abs(np.diff(angles)).sum()))
         worlds.append(world)
-    assert [world.rides[0].by_body for world in worlds] == [False, True, True]
+    assert [world.attachments[0].by_body for world in worlds] == [False, True, True]
     assert np.abs(ends[0][0] - ends[1][0]).max() <= 1e-8
     assert ends[2][1] < 0.9 * ends[0][1]
 
@@ -255,7 +255,7 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
     world = world_of(arm_job(tmp_path, kind="free", integrator={"kind": "bdf2"}, gravity=[0.0, 0.0, 0.0]))
     tree, state = world.parts[1].tree, world.initial_state()
     soft, joints = world.parted(state)
-    x = world.parts[0].coordinates.place(soft.q, 0.0, soft.led)
+    x = world.parts[0].coordinates.positions(soft.q, 0.0, soft.carrier_motion)
     spin, u = np.array([1.0, 2.0, 6.0]), np.zeros_like(joints.u)
     u[:3] = spin
     turning = np.cross(spin, x)[world.parts[0].coordinates.free].ravel()
@@ -267,7 +267,8 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
         for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
             h = I @ phi
             total += R @ h[:3] + np.cross(t, R @ h[3:])
-        x, v = world.parts[0].coordinates.place(soft.q, soft.time, soft.led), world.parts[0].velocity(soft)
+        x, v = world.parts[0].coordinates.positions(soft.q, soft.time,
+                                                    soft.carrier_motion), world.parts[0].velocity(soft)
         return total + np.cross(x, world.parts[0].mass[:, None] * v).sum(axis=0)
 
     first = angular(state)

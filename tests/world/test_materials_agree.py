@@ -29,7 +29,7 @@ def sag(tmp_path_factory):
             world = world_of(tmp_path_factory.mktemp("job"), key, poisson, gravity=(0, 0, -0.005),
                              method={"kind": "vanilla"}, integrator={"kind": "quasistatic"})
             after = world.step(world.initial_state(), 1 / 24)
-            found[key, poisson] = world.coordinates.place(after.q, after.time) - world.rest
+            found[key, poisson] = world.coordinates.positions(after.q, after.time) - world.rest
         return found[key, poisson]
 
     return of
@@ -52,7 +52,7 @@ def test_a_large_load_swings_every_material_and_none_blows_up(tmp_path, key):
     state, lowest = world.initial_state(), 0.0
     for _ in range(48):
         state = world.step(state, 1 / 96)
-        x = world.coordinates.place(state.q, state.time)
+        x = world.coordinates.positions(state.q, state.time)
         lowest = min(lowest, x[:, 2].min())
     assert np.ptp(x, axis=0).max() < 0.4
     assert lowest < -0.01

@@ -39,7 +39,7 @@ def in_balance(folder, *, params, kind="afung", fiber=None, gravity=(0, 0, 0), s
     state, found = world.initial_state(), []
     for _ in range(steps):
         state = world.step(state, 1 / 24)
-        found.append(world.coordinates.place(state.q, state.time))
+        found.append(world.coordinates.positions(state.q, state.time))
     return world.rest, (found[0] if steps == 1 else found)
 
 

@@ -43,7 +43,7 @@ def free_job(folder, pull, kind="conjac", integrator="semi_implicit", arrays=(),
 
 def centre(world, state):
     [part] = world.parts
-    return part.mass @ part.coordinates.place(state.q, state.time) / part.mass.sum()
+    return part.mass @ part.coordinates.positions(state.q, state.time) / part.mass.sum()
 
 
 def run(world, steps, h=H):
@@ -137,7 +137,7 @@ def test_a_body_is_lifted_off_the_ground(tmp_path, integrator):
     world = world_of(load(job))
     state = run(world, 72)
     [part] = world.parts
-    assert part.coordinates.place(state.q, state.time)[:, 2].min() > 0.1
+    assert part.coordinates.positions(state.q, state.time)[:, 2].min() > 0.1
     # 2 kg on 2 kN/m hang about a centimetre below
     assert centre(world, state)[2] - 0.05 == pytest.approx(0.19, abs=0.04)
 

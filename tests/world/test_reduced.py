@@ -16,7 +16,7 @@ def test_the_sum_is_that_of_matrices_with_any_number_of_threads(count, width):
         for many in (1, 2):
             threads.configure(many)
             sums = np.zeros((PIECES, width, width))
-            threads.share(weigh, PIECES, weights, rows, sums)
+            threads.parallel_for(weigh, PIECES, weights, rows, sums)
             said.append(sums.sum(axis=0))
     finally:
         threads.configure(before)

@@ -177,7 +177,7 @@ class Surfaces:
             keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[meets])
         pairs = np.concatenate(found)
         square = np.empty(len(pairs))
-        threads.share(squares, len(square), here, pairs, len(found[0]), square)
+        threads.parallel_for(squares, len(square), here, pairs, len(found[0]), square)
         return pairs, len(found[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
@@ -274,7 +274,7 @@ class Surfaces:
         """When pairs (k, 4), so many of them of a point and a triangle, meet between places (s, 3), see
         `meeting_times`."""
         when = np.empty(len(pairs))
-        threads.share(meeting_times, len(when), here, there, pairs, points, when)
+        threads.parallel_for(meeting_times, len(when), here, there, pairs, points, when)
         return when
 
     def _that_may_meet(self, here: Vec, there: Vec) -> tuple[Index, int]:

@@ -44,7 +44,7 @@ def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Ve
     if len(box) <= FEW:
         boxes(0, len(box), x, end, corners, grown, of_ways, box)
     else:
-        threads.share(boxes, len(box), x, end, corners, grown, of_ways, box)
+        threads.parallel_for(boxes, len(box), x, end, corners, grown, of_ways, box)
     return box
 
 
@@ -122,8 +122,8 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     room = max(room, ROOM * len(box)) // PIECES  # memory that is not written to costs nothing, to look twice does
     while True:
         found, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
-        threads.share(near_pairs, PIECES, borders, asked, order, ends, cell, start, entry, of_group, after,
-                      int(shape[1]), points, x, corners, group, distance, found, counts)
+        threads.parallel_for(near_pairs, PIECES, borders, asked, order, ends, cell, start, entry, of_group, after,
+                             int(shape[1]), points, x, corners, group, distance, found, counts)
         if counts.max() <= room:
             return np.concatenate([some[:count] for some, count in zip(found, counts.tolist())])
         room = 2 * int(counts.max())

@@ -63,7 +63,7 @@ class Neighbours:
         if count <= FEW:
             still_near(0, count, *arguments)
         else:
-            threads.share(still_near, count, *arguments)
+            threads.parallel_for(still_near, count, *arguments)
         return np.flatnonzero(square < np.inf), square
 
     def may_meet(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.ground import mixed
 from ..find.mesh import NearPairs, Surfaces
@@ -85,7 +85,7 @@ class Barrier:
         return fractions
 
     def _is_separated(self, x: Vec) -> bool:
-        """Whether all pairs are farther apart than their thickness."""
+        """Whether all distances exceed the thickness of their pair."""
         return self.nearest(x) is None
 
     def nearest(self, x: Vec) -> Index | None:
@@ -205,8 +205,8 @@ def _on_first_side(found: ActivePairs) -> Vec:
 
 
 def _for_pairs(kernel, count, *arguments) -> None:  # type: ignore[no-untyped-def]
-    """Call kernel(start, stop, …) for chunks of the pairs, in parallel if they are many; each writes its own rows."""
+    """Run kernel(start, stop, …) on chunks of the pairs, in parallel if they are many; each writes its own rows."""
     if count <= 4 * CHUNK:
         kernel(0, count, *arguments)
     else:
-        share(kernel, count, *arguments)
+        parallel_for(kernel, count, *arguments)

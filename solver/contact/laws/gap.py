@@ -14,7 +14,7 @@ from ..find.mesh import Surfaces
 from .barrier import Barrier
 from .interface import Gaps, LoadsOnCloth
 
-OPEN_FRACTION = 0.5  #: gap that is kept open, relative to the distance of detection
+OPEN_FRACTION = 0.5  #: enforced gap relative to the distance of detection
 NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: nodes that have moved less since the stage's end are at it
 NO_BLOCKS = np.zeros((0, 6, 9))
 

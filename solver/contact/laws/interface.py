@@ -63,7 +63,7 @@ class Gaps:
     """Inequality constraints of a stage, linearised at x: gap + N (x' − x) ≥ 0 at other positions x'."""
 
     normals: sp.csr_matrix  #: N, (k, 3 n)
-    gap: Vec  #: less the gap that is kept open [m], (k,)
+    gap: Vec  #: less the enforced gap [m], (k,)
 
 
 class Bounds(Protocol):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from .lagged_friction_kernels import smoothed_friction
 
 FEW = 256  #: fewer pairs are not worth a second thread
@@ -52,5 +52,5 @@ class LaggedFriction:
         if count <= FEW:
             smoothed_friction(0, count, *arrays)
         else:
-            share(smoothed_friction, count, *arrays)
+            parallel_for(smoothed_friction, count, *arrays)
         return Stencils(self.nodes, forces, blocks, self.seconds * float(energy.sum()))

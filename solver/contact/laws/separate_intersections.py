@@ -1,4 +1,5 @@
-"""Bodies that intersect at the start are separated by springs over a given time; from then on contact keeps them apart.
+"""Bodies that intersect at the start are separated by springs over a given time; from then on contact prevents
+intersections.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from ..find.mesh import Surfaces
 from .interface import Bounds, ContactLaw
 
 SPRING_RATIO = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
-TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then do not come apart
+TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then are not separated
 EXIT_TIME = 0.75  #: relative to the given time: by then all bodies are out, and the rest is for deceleration
-#: relative to the given time: time constant of the dashpots by which bodies lag behind their springs
+#: relative to the given time: time constant of the dashpots by which bodies lag their springs
 DASHPOT_TIME = 0.05
 #: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
 COMMON_DIRECTION = 0.3
@@ -36,7 +37,7 @@ class IntersectingBodies:
     owner: Index  #: of each node, (n,)
     intersects: Mask  #: which bodies intersect, (b, b)
     triangles: list[Index]  #: of each body, (t, 3)
-    is_closed: list[bool]  #: open ones are solid behind their faces
+    is_closed: list[bool]  #: open ones are solid on the inner side of their faces
     seconds: float  #: time to separate them
     gap: Vec  #: distance of two bodies at the end of that time, (b, b) [m]
     stiffness: Vec  #: contact stiffness of a node [N/m], (n,)
@@ -112,13 +113,13 @@ class SeparateIntersections:
             self._springs = None
             return
         case = self._intersecting
-        meets = case.surfaces.crossing(x)
-        near = self._complete_law.nearest(x) if meets is None else None
-        if meets is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
+        crossed = case.surfaces.crossing(x)
+        near = self._complete_law.nearest(x) if crossed is None else None
+        if crossed is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
             self._separated_since, self._springs = time, None
             return
         if time > TIME_LIMIT * case.seconds:
-            first, second = (meets[0][0], meets[1][0]) if meets is not None else (near[0], near[3])  # type: ignore[index]
+            first, second = (crossed[0][0], crossed[1][0]) if crossed is not None else (near[0], near[3])  # type: ignore[index]
             where = ", ".join(f"{c:.4g}" for c in x[second])
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from .hinge_finding import find_hinges, measure_material
 from .quads import find_bends, pair_triangles
 
@@ -134,4 +134,4 @@ def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> N
     if count <= ALONE:
         kernel(0, count, *arguments)
     else:
-        share(kernel, count, *arguments)
+        parallel_for(kernel, count, *arguments)

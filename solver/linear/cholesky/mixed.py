@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Mask, Vec
-from ...threads import kernel, share
+from ...threads import kernel, parallel_for
 from ..analysed import Analysed
 from ..blocks import CHUNKS, dots
-from ..bordered import Bordered, side_by_side
+from ..bordered import Bordered, block_diagonal
 from ..interface import NotPositiveDefinite, available
 from ..spread import Spread
 from .multifrontal import Single
@@ -125,9 +125,9 @@ class Mixed(Bordered):
         if not self._is_double:
             answer = self._refined(columns, name)
             if answer is not None:
-                return side_by_side(answer, count)
+                return block_diagonal(answer, count)
             self._factor_double("its answers do not come near")
-        solved: Vec = self._library.solve(side_by_side(columns, count))
+        solved: Vec = self._library.solve(block_diagonal(columns, count))
         columns[:] = 0.0
         return solved
 
@@ -168,9 +168,9 @@ class Mixed(Bordered):
                 return False
             # columns of about unit length, since single precision ends at 1e-38
             scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
-            share(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
+            parallel_for(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
             unit = self._precondition(single)
-            share(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
+            parallel_for(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
             self._spread.blocks.multiply(moved, left, -1)
             square = self._squares(left)
             self.taken += 1
@@ -179,7 +179,7 @@ class Mixed(Bordered):
     def _squares(self, left: Vec) -> Vec:
         """Of each column, (strips, lanes)."""
         partial = self._place(left.shape)[3]
-        share(dots, len(left) * CHUNKS, left, left, partial)
+        parallel_for(dots, len(left) * CHUNKS, left, left, partial)
         total: Vec = partial.sum(axis=1)
         return total
 

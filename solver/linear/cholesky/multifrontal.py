@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from ..analysed import Analysed
 from .blas import addresses
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
@@ -111,8 +111,9 @@ class Multifrontal:
         """
         failed = self._failed
         failed[:] = 0
-        share(factor_trees, len(self._trees) // 2, self._trees, self._made, self._blas, self._ints, failed, data, scale,
-              values, *self._plan)
+        parallel_for(factor_trees, len(self._trees) // 2, self._trees, self._made, self._blas, self._ints, failed,
+                     data, scale,
+                     values, *self._plan)
         for s in self._top[self._made[self._top] == 1].tolist():
             if failed.any():
                 break
@@ -129,18 +130,18 @@ class Multifrontal:
         first, rows_start = self._supernodes
         block = (values, rows_start, self._values_start)
         columns, length = int(first[s + 1] - first[s]), int(rows_start[s + 1] - rows_start[s])
-        share(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, *self._plan)
+        parallel_for(assemble_tiles, -(-length // TILE), s, TILE, data, scale, values, *self._plan)
         for left in range(0, columns, PANEL):
             right = min(left + PANEL, columns)
             if left > 0:
-                share(panel_tiles, -(-(length - left) // TILE), s, left, right, TILE, blas, ints, *block)
+                parallel_for(panel_tiles, -(-(length - left) // TILE), s, left, right, TILE, blas, ints, *block)
             start_panel(s, left, right, blas, ints, failed, *block)
             if failed[-1]:
                 return
-            share(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
+            parallel_for(solve_tiles, -(-(length - right) // TILE), s, left, right, TILE, blas, ints, *block)
         tiles = -(-(length - columns) // TILE)
-        share(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, first,
-              *block[1:], self._updates_start)
+        parallel_for(update_tiles, tiles * (tiles + 1) // 2, s, TILE, blas, ints, values, self._updates, first,
+                     *block[1:], self._updates_start)
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,

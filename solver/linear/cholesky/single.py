@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
-from ...threads import kernel, share
+from ...threads import kernel, parallel_for
 from ..interface import NotPositiveDefinite
 from .multifrontal import Multifrontal, Room, Single, multifrontal
 from .places import Places
@@ -100,9 +100,9 @@ class SingleFactor:
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
         y[-1] = right[inside.permutation] / scale
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
-        share(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
+        parallel_for(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
         through_top(y, *arrays, inside.top, self.above, works[-1])
-        share(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
+        parallel_for(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
         out[inside.permutation] = y[-1]
         out *= scale * self.unit

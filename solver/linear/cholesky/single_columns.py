@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index
-from ...threads import inlined, kernel, share
+from ...threads import inlined, kernel, parallel_for
 from ..blocks import LANES
 from .lanes import backward_lanes, forward_lanes
 from .multifrontal import Single
@@ -47,9 +47,9 @@ class SingleColumns:
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
         works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
-        share(_forward_trees, trees, y, self._said, *arrays, self._target, inside.trees, self._begins, works)
-        share(_through_top, strips, y, self._said, *arrays, self._place, inside.top, self._above, works)
-        share(_backward_trees, trees, y, *arrays, self._place, inside.trees, works)
+        parallel_for(_forward_trees, trees, y, self._said, *arrays, self._target, inside.trees, self._begins, works)
+        parallel_for(_through_top, strips, y, self._said, *arrays, self._place, inside.top, self._above, works)
+        parallel_for(_backward_trees, trees, y, *arrays, self._place, inside.trees, works)
         return y
 
     def backward(self, y: Single) -> Single:
@@ -57,8 +57,8 @@ class SingleColumns:
         inside, strips = self._inside, len(y)
         works = self._room(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
-        share(_backward_top, strips, y, *arrays, self._place, inside.top, works)
-        share(_backward_trees, len(inside.trees) // 2, y, *arrays, self._place, inside.trees, works)
+        parallel_for(_backward_top, strips, y, *arrays, self._place, inside.top, works)
+        parallel_for(_backward_trees, len(inside.trees) // 2, y, *arrays, self._place, inside.trees, works)
         return y
 
     def _room(self, strips: int) -> Single:

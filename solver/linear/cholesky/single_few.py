@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Vec
-from ...threads import inlined, kernel, share
+from ...threads import inlined, kernel, parallel_for
 from .single import SingleFactor
 from .supernodal import Supernodes
 
@@ -44,9 +44,9 @@ class SingleFew:
         inside, y, works = self._inside, self._y, self._works
         _load(right, self._place, y[-1], self._scale)
         arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)
-        share(_forward_trees, len(y) - 1, y, *arrays, inside.trees, self.single.above, works)
+        parallel_for(_forward_trees, len(y) - 1, y, *arrays, inside.trees, self.single.above, works)
         _through_top(y, self._held, *arrays, inside.top, self.single.above, works[-1])
-        share(_backward_trees, len(y) - 1, y, self._held, *arrays, inside.trees, works)
+        parallel_for(_backward_trees, len(y) - 1, y, self._held, *arrays, inside.trees, works)
         out: Vec = np.empty(right.shape)
         _unload(y[-1], self._place, self._scale, self.single.unit, out)
         return out

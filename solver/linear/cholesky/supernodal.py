@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...state import Index, Vec
-from ...threads import kernel, share
+from ...threads import kernel, parallel_for
 from .plan_kernels import find_parents, gather_subtrees
 
 GROUP = 16  #: most right-hand sides that are taken through a supernode together
@@ -90,7 +90,7 @@ class Supernodes(ABC):
         if groups > len(self._works):
             self._works = np.zeros((groups, self.longest * GROUP))
         inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
-        share(forward, groups, y, groups, *inside, self._works)
+        parallel_for(forward, groups, y, groups, *inside, self._works)
         return y
 
     def other_half(self, y: Vec) -> Vec:
@@ -110,8 +110,8 @@ class Supernodes(ABC):
         top, trees = self.top, self.trees
         width = right.shape[1]
         groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
-        share(backward_top, groups, right, groups, *inside, top, self._works)
-        share(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
+        parallel_for(backward_top, groups, right, groups, *inside, top, self._works)
+        parallel_for(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
         return right
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...state import Vec
-from ...threads import kernel, share
+from ...threads import kernel, parallel_for
 from ..blocks import CHUNKS, Blocks, dots
 
 SMALLEST = 1.0e-290  #: a residual whose square is below is nothing
@@ -85,7 +85,7 @@ class Columns:
             x *= ~useless[:, None, :]
             q *= ~useless[:, None, :]
         p[:] = 0.0
-        share(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(wanted), single, partial)
+        parallel_for(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(wanted), single, partial)
         square = partial.sum(axis=1)
         goal = self.tolerance**2 * wanted
         scale, before = 1.0 / _root(wanted), nothing
@@ -98,14 +98,14 @@ class Columns:
             z = precondition(single)
             along = self._dots(r, z, partial) / scale
             kept = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
-            share(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), kept)
+            parallel_for(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), kept)
             matrix.multiply(p, q)
             curvature = self._dots(p, q, partial)
             if (np.minimum(curvature, along)[active] <= 0.0).any():
                 raise NegativeCurvature("a direction of negative curvature")
             step = np.divide(along, curvature, out=np.zeros_like(along), where=active)
             scale = 1.0 / _root(square)
-            share(_advance, pieces, x, r, p, q, step, scale, single, partial)
+            parallel_for(_advance, pieces, x, r, p, q, step, scale, single, partial)
             square, before = partial.sum(axis=1), along
             self.taken += 1
             active &= square > goal
@@ -113,7 +113,7 @@ class Columns:
 
     @staticmethod
     def _dots(x: Vec, y: Vec, partial: Vec) -> Vec:
-        share(dots, len(x) * CHUNKS, x, y, partial)
+        parallel_for(dots, len(x) * CHUNKS, x, y, partial)
         total: Vec = partial.sum(axis=1)
         return total
 

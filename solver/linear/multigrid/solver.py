@@ -13,7 +13,7 @@ from ...errors import StepFailed
 from ...state import Index, Vec
 from ..analysed import Analysed
 from ..banded import banded_order
-from ..bordered import Bordered, side_by_side
+from ..bordered import Bordered, block_diagonal
 from ..interface import NotPositiveDefinite
 from ..spread import Spread
 from .columns import Columns, NegativeCurvature
@@ -115,7 +115,7 @@ class Multigrid(Bordered):
                 last[:] = 0.0
                 raise StepFailed(f"multigrid did not solve the step's equations in {MOST} iterations")
             self._since = 0  # half of them say nothing about the new one
-        return side_by_side(last, count)
+        return block_diagonal(last, count)
 
     def _iterate(self, columns: Vec, answer: Vec) -> bool:
         """Improves the answer; says whether it is one. columns: what is left after. Raises NotPositiveDefinite."""

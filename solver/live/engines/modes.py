@@ -125,7 +125,7 @@ class ModesEngine:
 
     def _begin(self) -> ReducedState:
         """The start, where the object is now."""
-        rest = replace(self._body.rest(), led=self._lead(self._carrier))
+        rest = replace(self._body.rest(), carrier_motion=self._lead(self._carrier))
         return self._body.placed(carried(self._carrier, self._nodes), rest)
 
     @property
@@ -175,8 +175,8 @@ class ModesEngine:
             return None
         skin, state = self._body._touching, self._state
         places = skin.rest + skin.rows @ (state.y + h * state.u)
-        if len(state.led):
-            places += skin.led @ (state.led + h * state.led_rate)
+        if len(state.carrier_motion):
+            places += skin.carrier_motion @ (state.carrier_motion + h * state.led_rate)
         rows, targets = pushed(inputs.bumps, places)
         away = targets - places[rows]
         normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
@@ -244,7 +244,7 @@ class ModesEngine:
             self._held.clear()
             self._state = self._begin()
             return
-        led = replace(self._body.rest(), led=state.led, led_rate=state.led_rate, time=state.time)
+        led = replace(self._body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
         placed = self._body.placed(old.positions(state), led)
         self._state = self._body.moving(old.velocities(state), placed)
         self._held.clear()  # they are taken hold of anew where they are

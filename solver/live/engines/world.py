@@ -65,7 +65,7 @@ class WorldEngine:
 
     @property
     def _x(self) -> Vec:
-        return self._part.coordinates.place(self._state.q, self._state.time)
+        return self._part.coordinates.positions(self._state.q, self._state.time)
 
     @property
     def places(self) -> Vec:
@@ -104,7 +104,7 @@ class WorldEngine:
         if integrator is not self._part.integrator:
             self._part.integrator = integrator
             # what hits the ground is solved where stages are, and else as linear as all the rest
-            self._part.of_hits = self._part.root.of_hits if integrator is self._ways[0] else None
+            self._part.impact_solver = self._part.stage_method.impact_solver if integrator is self._ways[0] else None
             self._state = replace(self._state, memory={})
 
     def _advanced(self, h: float, effort: int) -> State:

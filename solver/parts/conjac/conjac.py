@@ -23,24 +23,24 @@ from ...coordinates.floating_frames import Frame, Frames
 from ...coordinates.patches import Patches
 from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from ..interface import Eliminated, Mesh
 from ..loads import Loads
 from ..stage import NodeStage
-from .afloat import Afloat
 from .anchors import Anchors
 from .eliminate import eliminate
-from .following import Following, on_rows
-from .held_patches import HeldPatches, free_patches, patch_loads
-from .in_single import InSingle
+from .held_patches import ConstrainedPatches, free_patches, patch_loads
 from .inertia import Inertia
-from .passes import Passes
 from .posed import PosedConJac
 from .prescribed_response import PrescribedResponse
+from .quasistatic_motion import QuasistaticMotion, on_rows
 from .reduced_kernels import PIECES, weigh
 from .rigid_modes import RigidModeBasis
+from .single_precision import SinglePrecisionFactor
 from .sleep import Sleep
-from .untouched import follow_untouched
+from .sweeps import ReusedFactorSweeps
+from .unconstrained import UnconstrainedParts
+from .without_contact import follow_untouched
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
 #: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
@@ -92,7 +92,7 @@ class ConJac:
 
         self.inner = self.pattern.order[: len(quasistatic)]
         self._mass_rows = np.repeat(mesh.mass[self.pattern.order], 3)
-        self._single = InSingle(linear, self.pattern.size - 3 * len(self.inner))
+        self._single = SinglePrecisionFactor(linear, self.pattern.size - 3 * len(self.inner))
         self.to_free: Index = self.pattern.position[mesh.coordinates.free].astype(np.int32)
 
     @property
@@ -118,7 +118,7 @@ class ConJac:
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
         # who sleeps lies on what it touches
-        untouched = lin.untouched if stage.base is not None or self.sleep is None else None
+        untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.beside(untouched))
@@ -145,7 +145,7 @@ class ConJac:
         if alone is None:
             return posed
         posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
-        return replace(posed, untouched=self._balance_untouched(posed, alone))
+        return replace(posed, blocks_without_contact=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Who is dynamic in a state that remembers this."""
@@ -155,9 +155,9 @@ class ConJac:
         """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
-    def sweeps(self, lin: Linearised, stage: NodeStage) -> Passes:
+    def sweeps(self, lin: Linearised, stage: NodeStage) -> ReusedFactorSweeps:
         """On the factor of this stage, in single precision where that can be. Raises NotPositiveDefinite."""
-        return Passes(self.pose(lin, stage, roughly=True))
+        return ReusedFactorSweeps(self.pose(lin, stage, roughly=True))
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> Inertia:
         """Of positions, by how the others follow at the start of a step, on a new factor. Raises NotPositiveDefinite.
@@ -168,17 +168,17 @@ class ConJac:
         following = self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
         still = None if stage.w is None else following.follow(1 + self.frames.columns).rows
         first = following.static.shape[1] - self.mesh.coordinates.carriers
-        led = None if carried is None else following.follow(slice(first, None)).rows
+        carrier_motion = None if carried is None else following.follow(slice(first, None)).rows
         return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
-                       stage, is_coupled, still, led)
+                       stage, is_coupled, still, carrier_motion)
 
-    def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
+    def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
         """How quasistatic rows balance in a posed stage at other stiffness and forces, on a new factor, which that of
         the stage is lost for. Raises NotPositiveDefinite."""
         return self._following(lin, posed.stage, posed.hold, posed.frames, None)
 
     def _following(self, lin: Linearised, stage: NodeStage, hold: RigidModeBasis, frames: list[Frame],
-                   carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> Following:
+                   carried: Vec | None, known: Vec | None = None, roughly: bool = False) -> QuasistaticMotion:
         """Factor, and let the quasistatic rows balance; known: the columns, where they are. roughly: as in `pose`."""
         size, border = 3 * len(self.kept), self._border(lin, stage, frames, carried)
         columns = self._condensed(lin, border, roughly) if known is None else known
@@ -195,7 +195,8 @@ class ConJac:
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
         still, afloat = columns[:, size:], None
         if self._lets_go and frames:
-            afloat = Afloat.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left, 1 + count)
+            afloat = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
+                                           1 + count)
             static, left = afloat.balance(still, left)
             velocities, felt = afloat.rigid()
         else:
@@ -208,11 +209,11 @@ class ConJac:
             velocities, felt = np.concatenate([rows, basis]), stiffness @ basis
         if not len(awake):
             size = len(velocities)
-            return Following(columns, stiffness, velocities, velocities[size - len(felt) :].T @ felt,
-                             static[:, count:], on_rows(left[:, count:], size), afloat=afloat)
-        held = HeldPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
-        return Following(columns, stiffness, *held.velocities(velocities, felt),
-                         *held.still(static[:, count:], left[:, count:]), held, afloat)
+            return QuasistaticMotion(columns, stiffness, velocities, velocities[size - len(felt) :].T @ felt,
+                                     static[:, count:], on_rows(left[:, count:], size), afloat=afloat)
+        held = ConstrainedPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
+        return QuasistaticMotion(columns, stiffness, *held.velocities(velocities, felt),
+                                 *held.still(static[:, count:], left[:, count:]), held, afloat)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
@@ -240,7 +241,7 @@ class ConJac:
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
         """Vᵀ (M − a h D) V, (r, r) [kg]; velocities: V of the reduced unknowns, (3 (q + k), r)."""
         sums = np.zeros((PIECES, *2 * velocities.shape[1:]))
-        share(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
+        parallel_for(weigh, PIECES, self.weight(lin, stage), np.ascontiguousarray(velocities), sums)
         lower = sums.sum(axis=0)
         inertia = lower + np.tril(lower, -1).T
         if lin.damped is not None and lin.damped.has_blocks:
@@ -280,9 +281,9 @@ class ConJac:
         change = self.edges.largest_change(moved)
         return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
 
-    def _balance_untouched(self, posed: PosedConJac, alone: Following) -> Callable[[Vec], Vec] | None:
+    def _balance_untouched(self, posed: PosedConJac, alone: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
         """`balance` on the copy of K without contacts, from columns that were found with it."""
-        solve = self._single.untouched
+        solve = self._single.blocks_without_contact
         if solve is None:
             return None
         bare = replace(posed, here=alone)

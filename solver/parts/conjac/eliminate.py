@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
-from ...state import Led, Vec
+from ...state import CarrierMotion, Vec
 from ..interface import Eliminated
 from ..stage import NodeStage
 from .posed import PosedConJac
@@ -53,8 +53,8 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         impulse = impulse - coupling.T @ eliminated[:, count]
         response = response - posed.velocities @ eliminated[:, :count]
 
-    def moving(u: Vec, led: Led) -> tuple[PosedConJac, NodeStage]:
-        known, follow = stage.moving(carried @ u, led), PrescribedResponse(carry.rows @ u, carry.left @ u)
+    def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedConJac, NodeStage]:
+        known, follow = stage.moving(carried @ u, carrier_motion), PrescribedResponse(carry.rows @ u, carry.left @ u)
         if posed.follow is not None:
             follow = PrescribedResponse(posed.follow.rows + follow.rows, posed.follow.left + follow.left)
         return owner.load(replace(posed, stage=known, follow=follow)), known

@@ -31,7 +31,7 @@ def patch_loads(patches: Patches, x: Vec, mass: Vec, frames: Frames, at: list[Fr
     return np.stack([row - frames.inertia(at, mass, one) for row, one in zip(rows, accelerations)])
 
 
-class HeldPatches:
+class ConstrainedPatches:
     """How amplitudes and forces of patches go together at one stiffness."""
 
     def __init__(self, loads: Vec, order: Index, response: Vec, left: Vec) -> None:

@@ -17,14 +17,14 @@ from ...contact.laws.static_friction import StaticFriction
 from ...coordinates.floating_frames import Frame, Frames
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver
-from ...state import Index, Led, Vec
+from ...state import CarrierMotion, Index, Vec
 from ..interface import Compliance, Evaluate, Mesh
 from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, Stage
 from .compliance import compliance, untouched_compliance
-from .following import Following
 from .prescribed_response import PrescribedResponse
+from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
 
 TRIALS = 4  #: lengths of one further correction, each half of the last
@@ -82,7 +82,7 @@ class Condensed(Protocol):
     def weight(self, lin: Linearised, stage: NodeStage) -> Vec:
         """M with the drag of D, on the rows (3 (q + k),) [kg]."""
 
-    def follow_at(self, lin: Linearised, posed: PosedConJac) -> Following:
+    def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
         """How quasistatic rows balance at other stiffness and forces, on a new factor."""
 
     def load(self, posed: PosedConJac) -> PosedConJac:
@@ -107,7 +107,7 @@ class PosedConJac:
     stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
-    here: Following  #: on the factor, with all that touches
+    here: QuasistaticMotion  #: on the factor, with all that touches
     velocities: Vec  #: V, how velocities follow the reduced unknowns, (3 (q + k), r)
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
@@ -119,7 +119,7 @@ class PosedConJac:
     #: how positions follow the reduced unknowns there, (3 (q + k), r)
     positions: Vec | None = None
     #: there, −K⁻¹ of loads (n, 3, c) across the dynamic unknowns as if nothing touched, (3 (q + k), c), in few digits
-    untouched: Callable[[Vec], Vec] | None = None
+    blocks_without_contact: Callable[[Vec], Vec] | None = None
     #: what velocities of prescribed nodes for each rate of joints cause, (3 (q + k), c)
     carry: PrescribedResponse | None = None
 
@@ -175,7 +175,8 @@ class PosedConJac:
         reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
         return u + self.correction(u) + self.on_free((self.positions - self.velocities) @ reduced)
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
 
         [ConJac 12, changed: several corrections, each with a line search]
@@ -185,7 +186,7 @@ class PosedConJac:
         if not corrections:
             return q
         coordinates, time = owner.mesh.coordinates, self.stage.time
-        x = coordinates.place(q, time, led)
+        x = coordinates.positions(q, time, carrier_motion)
         carried = np.zeros_like(x)
         if self.frames:
             carried = owner.frames.inertia(self.frames, self.lin.mass, self._acceleration(u))

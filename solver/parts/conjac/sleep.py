@@ -64,7 +64,7 @@ class Sleep:
         count = len(self.liveliness.nodes)
         return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
 
-    def told(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
+    def activity(self, memory: Mapping[str, Vec]) -> tuple[Vec, Vec]:
         """Liveliness [1/s], (m,), and whether awake, 1 or 0, (m,), of each dynamic node."""
         # who dozes may still turn out to be needed
         return self.liveliness.past(memory), (memory[AWAKE] > 0.0).astype(float)
@@ -115,8 +115,8 @@ class Sleep:
         [Thesis Alg. 4.3]
         """
         liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
-        x0 = coordinates.place(before.q, before.time, before.led)
-        x1 = coordinates.place(after.q, after.time, after.led)
+        x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
+        x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
         ahead = liveliness.to_balance(past, now, h, self._share(h))
         if not awake.all() and not liveliness.drowsy(memory).any():

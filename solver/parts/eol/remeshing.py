@@ -14,12 +14,12 @@ from ...sheet.runs import Runs
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...state import Index, Mask, Vec
+from .barrier_contact import ContactSettings
 from .cloth import Cloth
-from .gone_through import WITHIN, inside
-from .pushing import Pushing
-from .things import ThingsInStep
-from .told import Told, place_of
-from .touching import Look
+from .feature_contacts import FeatureContacts
+from .obstacles import ObstacleMotion
+from .step_log import StepLog, place_of
+from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 TRIES = 4  #: of triangles that fit better and do not lie in a thing
@@ -34,15 +34,15 @@ class Remeshing:
     gravity: Vec  #: [m/s²], (3,)
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change only where something is sharp
-    pushing: Pushing | None  #: what keeps it out of itself and of what is round
-    told: Told
-    look: Callable[[SheetMesh, ThingsInStep, float], Look]  #: what is near in a step of so many seconds
+    pushing: ContactSettings | None  #: what keeps it out of itself and of what is round
+    step_log: StepLog
+    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: what is near in a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
         self._apart = 0  # steps in a row in which vertices on an edge could not be joined
 
-    def remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> tuple[Cloth, Index]:
+    def remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
         """On what is sharp now, and as fine as it bends; and which vertex each was, −1 of new ones, (n,). Where another
         layer is in the way it stays off what is sharp: a vertex that comes onto an edge takes the faces around it
         through what lies between."""
@@ -57,7 +57,7 @@ class Remeshing:
         self._tell(conformed)
         return made, np.where(again >= 0, conformed.was[again], -1)
 
-    def _conformed(self, cloth: Cloth, now: ThingsInStep, h: float, spared: Mask) -> Conformed:
+    def _conformed(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
         """On what is sharp now, but at spared vertices, (n,)."""
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
         return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
@@ -67,16 +67,17 @@ class Remeshing:
         self._apart = self._apart + 1 if conformed.unjoined else 0
         if self._apart == STAY:
             place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
-            self.told.once("unjoined", f"{STAY} steps long some of its vertices on one edge could not be joined, the "
-                           f"first near {place_of(place)}: it does not fold sharply there")
+            self.step_log.once("unjoined",
+                               f"{STAY} steps long some of its vertices on one edge could not be joined, the "
+                               f"first near {place_of(place)}: it does not fold sharply there")
 
-    def _runs_of(self, now: ThingsInStep) -> Runs:
+    def _runs_of(self, now: ObstacleMotion) -> Runs:
         """Of what is sharp now; made once while it stands still."""
         if self._runs is None or self._runs.features is not now.features:
             self._runs = Runs(now.features)
         return self._runs
 
-    def _adapted(self, cloth: Cloth, now: ThingsInStep, h: float) -> tuple[Cloth, Index]:
+    def _adapted(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
         """As fine as it bends, with triangles that lie in no thing and go through no other layer."""
         same = np.arange(len(cloth.mesh.x))
         if self.sizing is None:
@@ -88,7 +89,7 @@ class Remeshing:
             if not adapted.changed:
                 break
             if adapted.said:
-                self.told.once("sizing", adapted.said)
+                self.step_log.once("sizing", adapted.said)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self.look(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:

@@ -13,8 +13,8 @@ from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone
 from .contact_rows import SheetContacts, together
-from .rubbing import Slips
-from .told import place_of
+from .friction import SlipState
+from .step_log import place_of
 from .unknowns import Unknowns
 
 
@@ -28,7 +28,7 @@ class StepRows:
     held: VertexRows
     pressing: Vec  #: what pressed vertices onto what they rub on in the last answer, or the last step, (n,) [N s]
     rates: Vec  #: of the same answer, or step, (n, 5)
-    slips: Slips  #: of the same answer and the one before
+    slips: SlipState  #: of the same answer and the one before
     deepest: float = 0.0  #: how deep in a thing the last answer was [m]
 
     @property

@@ -15,22 +15,22 @@ from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
 from ...sheet.tracking import material_share
 from ...state import Vec
-from .carried import Pins, carried
+from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
 from .cloth import Cloth
 from .contact_rows import renumbered
-from .fabric import Assembler, Breeze, Fabric
-from .giving import Gives
-from .gone_through import WITHIN
+from .eol_elements import AirFlow, Assembler, EolElements
+from .feature_contacts import FeatureContacts
+from .interface_inertia import InterfaceInertia
 from .lifting_off import stays_within, ways_off
-from .pushing import Pushes, Pushing, Way
+from .obstacles import FeatureObstacles, ObstacleMotion
 from .remeshing import Remeshing
+from .rigid_jump import Pins, carried
 from .rows import pinned_rows
 from .sheet_offsets import SheetOffsets
-from .solved import Felt, Left, Solved
 from .solving import Solving
-from .things import Things, ThingsInStep
-from .told import Told, place_of
-from .touching import Look
+from .step_log import StepLog, place_of
+from .step_result import InterfaceReaction, RemainingStep, StepResult
+from .tunnelling import WITHIN
 
 NOWHERE = 1.0e-9  #: [m]: what is nearer to its feature is on it
 SHORTER = 0.5  #: of a step that cannot be solved
@@ -41,32 +41,32 @@ THINS = 8.0  #: of the shortest: to keep triangles from getting thinner than rem
 MAY_BE_OFF = 0.1  #: of the distance at which surfaces push: so far it does not matter where what pushes ended a step
 
 #: a step's answer, where that ends, how long it is [s], and things and what pushes in it
-Taken = tuple[Solved, SheetMesh, float, ThingsInStep, Pushes | None]
+Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | None]
 
 
 @dataclass
 class SlidingCloth:
     """Steps of one cloth among things. Steps are pure; what is kept saves time alone."""
 
-    fabrics: Sequence[Fabric]  #: of each of its sheets
+    fabrics: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
-    things: Things
+    things: FeatureObstacles
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change only where something is sharp
     pins: Pins
     sharp: bool = True  #: False: Lagrangian, nothing is conformed to
-    pushing: Pushing | None = None  #: what keeps it out of itself and of what is round; None: nothing does
-    air: Breeze | None = None
+    pushing: ContactSettings | None = None  #: what keeps it out of itself and of what is round; None: nothing does
+    air: AirFlow | None = None
     apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
-    told: Told = field(default_factory=Told)
+    step_log: StepLog = field(default_factory=StepLog)
     is_felt: bool = False  #: whether what it touches or hangs on is another part's, which wants to know
 
     def __post_init__(self) -> None:
-        self._looked: Look | None = None
+        self._looked: FeatureContacts | None = None
         self._led = self.pins  #: where pins are in this step
         self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.things, self.apart,
-                                self.pushing, self.told, self.is_felt, WITHIN * self.limits.thickness, self._look)
-        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.told, self._look)
+                                self.pushing, self.step_log, self.is_felt, WITHIN * self.limits.thickness, self._look)
+        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._look)
 
     @property
     def backend(self) -> str:
@@ -83,35 +83,36 @@ class SlidingCloth:
         """h seconds on. Raises StepFailed."""
         return self.felt_step(cloth, time, h)[0]
 
-    def felt_step(self, cloth: Cloth, time: float, h: float, gives: Gives | None = None) -> tuple[Cloth, Felt]:
+    def felt_step(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None) -> tuple[Cloth,
+                                                                                                             InterfaceReaction]:
         """The same, and what it did to others. gives: how what is round gives way; None: it goes as it is told."""
-        left = Left.begun(gives)
-        cloth, self._led = carried(cloth, self.pins, time, h, self.told)
+        left = RemainingStep.begun(gives)
+        cloth, self._led = carried(cloth, self.pins, time, h, self.step_log)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
             tried = min(h - done, longest)
             cloth, taken, did, left = self._substep(cloth, time + done, tried, h * SHORTEST, left)
             done, impulses = done + taken, did + impulses if len(impulses) else did
             longest = LONGER * taken if longest < h or taken < tried else h
-            self.told.substeps += 1
-        return cloth, Felt(impulses, left.off)
+            self.step_log.substeps += 1
+        return cloth, InterfaceReaction(impulses, left.off)
 
-    def may_end(self, cloth: Cloth, time: float, off: Vec) -> bool:
+    def may_finish(self, cloth: Cloth, time: float, off: Vec) -> bool:
         """Whether what is round may stand where it was thought to end a step at `time`, where that step ended with it
         (o, 3) [m] off that: nothing is in between, and it is no other push."""
         if self.pushing is None or not off.any():
             return True
         now = self.things.at(time, 1.0)
         pushes = self.pushing.of(cloth.mesh, now)
-        end = Way(cloth.mesh.x, now.round_x + off)
+        end = MotionPath(cloth.mesh.x, now.round_x + off)
         if pushes is None:
             return True
         farthest = float(np.linalg.norm(off, axis=1)[pushes.near(end)].max(initial=0.0))
         return farthest <= MAY_BE_OFF * pushes.activation and pushes.largest(end, pushes.start) == 1.0
 
-    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: Left
-                 ) -> tuple[Cloth, float, Vec, Left]:
-        def at(seconds: float) -> ThingsInStep:
+    def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: RemainingStep
+                 ) -> tuple[Cloth, float, Vec, RemainingStep]:
+        def at(seconds: float) -> ObstacleMotion:
             now = self.things.at(time, seconds)
             return replace(now, round_x=now.round_x + left.off) if left.off.any() else now
 
@@ -127,7 +128,7 @@ class SlidingCloth:
         back = moved.x.copy()
         back[on_features.vertices[~off]] -= way[~off]
         ended = now.round_x if pushes is None else pushes.ended(solved.gave, h)
-        if pushes is None or pushes.largest(Way(moved.x, ended), Way(back, ended)) == 1.0:
+        if pushes is None or pushes.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
             moved.x[:] = back
         else:
             off[:] = np.linalg.norm(way, axis=1) > NOWHERE
@@ -138,8 +139,8 @@ class SlidingCloth:
         return (Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._felt(cloth, solved),
                 left.after(h, solved.gave))
 
-    def _taken(self, cloth: Cloth, pushes: Pushes | None, still: Vec, time: float, h: float, shortest: float,
-               now: ThingsInStep, at: Callable[[float], ThingsInStep]) -> Taken:
+    def _taken(self, cloth: Cloth, pushes: BarrierContacts | None, still: Vec, time: float, h: float, shortest: float,
+               now: ObstacleMotion, at: Callable[[float], ObstacleMotion]) -> Taken:
         """A step of h [s] at most from this mesh that can be solved and in which triangles keep their area, and their
         angles too where that takes no step that is much shorter. still: rates of what nothing pushes, (c, 3)."""
         why, thins = "", None  # the shortest in which one gets thinner
@@ -168,13 +169,13 @@ class SlidingCloth:
             now = at(h)
             pushes = None if pushes is None else replace(pushes, now=now)
 
-    def _pressed(self, pushes: Pushes | None) -> str:
+    def _pressed(self, pushes: BarrierContacts | None) -> str:
         """Why a step could not be solved."""
         assert self.pushing is not None
         near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
         return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
 
-    def _felt(self, cloth: Cloth, solved: Solved) -> Vec:
+    def _felt(self, cloth: Cloth, solved: StepResult) -> Vec:
         """What a step did to others, (o + p, 3) [N s]; (0, 3) where nobody asks."""
         if not self.is_felt:
             return np.zeros((0, 3))
@@ -182,7 +183,7 @@ class SlidingCloth:
         pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
         return np.concatenate([solved.pushed, pulled])
 
-    def _remeshed(self, cloth: Cloth, now: ThingsInStep, h: float) -> Cloth:
+    def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         """On triangles for this step; rows of the last one are found by their new names."""
         if not self.sharp:
             return cloth
@@ -191,15 +192,15 @@ class SlidingCloth:
             self._solving.warm = WarmStart(renumbered(self._solving.warm.keys, was, len(cloth.mesh.x)))
         return made
 
-    def _look(self, mesh: SheetMesh, now: ThingsInStep, h: float) -> Look:
+    def _look(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
         """What is near in a step from there on; looked for once."""
         last = self._looked
         if last is None or last.h != h or last.now is not now or any(
                 getattr(last.mesh, name) is not getattr(mesh, name) for name in ("x", "v", "on", "faces")):
-            last = self._looked = Look.around(mesh, self.things, now, self.gravity, h)
+            last = self._looked = FeatureContacts.around(mesh, self.things, now, self.gravity, h)
         return last
 
-    def _pushes(self, mesh: SheetMesh, now: ThingsInStep, left: Left) -> Pushes | None:
+    def _pushes(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
         """What pushes in a step from there on, and gives way; where something is crossed already nothing does, and it
         is said."""
         if self.pushing is None:
@@ -208,15 +209,15 @@ class SlidingCloth:
         return pushes if pushes is None or left.gives is None else replace(
             pushes, gives=left.gives, begun=left.rates, done=left.done)
 
-    def _pushes_there(self, mesh: SheetMesh, now: ThingsInStep) -> Pushes | None:
+    def _pushes_there(self, mesh: SheetMesh, now: ObstacleMotion) -> BarrierContacts | None:
         assert self.pushing is not None
         crossing = self.pushing.crossing(mesh, now)
         if crossing is None:
             return self.pushing.of(mesh, now)
         one, other, place = crossing
         what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
-        self.told.once("crossing", f"it was pushed through {what} near {place_of(place)}: until it is out again "
-                       "nothing keeps it apart there")
+        self.step_log.once("crossing", f"it was pushed through {what} near {place_of(place)}: until it is out again "
+                           "nothing keeps it apart there")
         return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
 
     def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:

@@ -11,19 +11,19 @@ from ...linear.constrained.program import SparseProgram
 from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Vec
+from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
 from .cloth import Cloth
 from .cone import cone
-from .fabric import Assembled, Assembler
-from .gone_through import gone_through
-from .lost import Lost
-from .pushing import Pushes, Pushing, Way
+from .eol_elements import AssembledSystem, Assembler
+from .feature_contacts import FeatureContacts
+from .friction import ALIKE, FrictionResult, SlipState, along_surface, over_features
+from .obstacles import FeatureObstacles, ObstacleMotion, of_sheets
 from .rows import StepRows, widened
-from .rubbing import ALIKE, Rubbed, Slips, along_surface, over_features
 from .sheet_offsets import SheetOffsets
-from .solved import Solved
-from .things import Things, ThingsInStep, of_sheets
-from .told import Told, place_of
-from .touching import Look
+from .step_log import StepLog, place_of
+from .step_result import StepResult
+from .tangled_region import TangledRegion
+from .tunnelling import gone_through
 
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves too few digits of all else
 ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
@@ -45,18 +45,19 @@ class Solving:
     """What solves steps of one cloth. What is kept from one to the next saves time alone."""
 
     assembler: Assembler
-    things: Things
+    things: FeatureObstacles
     apart: SheetOffsets  #: where each sheet is in the material
-    pushing: Pushing | None  #: what keeps it out of itself and of what is round
-    told: Told
+    pushing: ContactSettings | None  #: what keeps it out of itself and of what is round
+    step_log: StepLog
     is_felt: bool  #: whether what it touches or hangs on is another part's, which wants to know
     tolerance: float  #: how deep cloth may be in a thing [m]
-    look: Callable[[SheetMesh, ThingsInStep, float], Look]  #: what is near in a step of so many seconds
+    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: what is near in a step of so many seconds
     program: SparseProgram = field(default_factory=SparseProgram)
     warm: WarmStart | None = None  #: rows that held at the end of the last step
 
-    def solved(self, cloth: Cloth, now: ThingsInStep, pushes: Pushes | None, held: VertexRows, still: Vec, time: float,
-               h: float) -> Solved | None:
+    def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, held: VertexRows, still: Vec,
+               time: float,
+               h: float) -> StepResult | None:
         """Rates at the end of a step that begins on this mesh; None where what pushes does not settle in time.
         held: rows of pinned vertices. still: δ of what gives way where nothing pushes it, (c, 3). [Thesis 2.12]"""
         mesh = cloth.mesh
@@ -64,9 +65,9 @@ class Solving:
         look = self.look(mesh, now, h)
         rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
                         held, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
-                        Slips.unknown(len(mesh.x)))
+                        SlipState.unknown(len(mesh.x)))
 
-        def answer_of(one: Assembled, warm: WarmStart | None, renewals: int = RENEWALS,
+        def answer_of(one: AssembledSystem, warm: WarmStart | None, renewals: int = RENEWALS,
                       stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
             rubbed = self._rubbed(mesh, rows, now)
@@ -96,10 +97,10 @@ class Solving:
                     return solved
             if self.is_felt:  # another part would be crossed, which that part does not know
                 return None
-            lost = Lost.at(mesh, np.unique(failure.vertices))
+            lost = TangledRegion.at(mesh, np.unique(failure.vertices))
             lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
-            self.told.once("pressed", "its layers were pressed together more than can be computed near "
-                           f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
+            self.step_log.once("pressed", "its layers were pressed together more than can be computed near "
+                               f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
             known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
             left = None if known else self.pushing.of(mesh, now, lost)
             return self.solved(cloth, now, left, held, still, time, h)
@@ -113,28 +114,28 @@ class Solving:
             return None
         # what pins did to it, turned round: theirs are the last of its rows
         pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
-        return Solved(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
-                      rows.pressing[:len(mesh.x)] / h)
+        return StepResult(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
+                          rows.pressing[:len(mesh.x)] / h)
 
-    def _kept_apart(self, posed: Assembled, pushes: Pushes,
-                    answer_of: Callable[[Assembled, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
+    def _kept_apart(self, posed: AssembledSystem, pushes: BarrierContacts,
+                    answer_of: Callable[[AssembledSystem, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
                     asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
         """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
         did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
         at, near = pushes.guessed(h)
         warm, last, met = self.warm, None, 0
-        places = list[Way]()
+        places = list[MotionPath]()
         pushed, gave, own = np.zeros((len(at.things) if self.is_felt else 0, 3)), pushes.begun, posed.unknowns.count
         still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
         for k in range(ENOUGH + ROUNDS):
-            self.told.rounds += 1
+            self.step_log.rounds += 1
             with_pushes, used = pushes.added(posed, at, h)
 
-            def end_of(answer: Minimum, used: Index = used) -> Way:
-                return Way(pushes.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
-                           pushes.ended(pushes.rates(answer.u[own:], used), h))
+            def end_of(answer: Minimum, used: Index = used) -> MotionPath:
+                return MotionPath(pushes.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
+                                  pushes.ended(pushes.rates(answer.u[own:], used), h))
 
-            def stays(answer: Minimum, at: Way = at, end_of: Callable[[Minimum], Way] = end_of) -> bool:
+            def stays(answer: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
                 return at.off(end_of(answer)) <= still
 
             # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
@@ -160,12 +161,12 @@ class Solving:
         return last, pushed, gave
 
     @staticmethod
-    def _as_foreseen(pushes: Pushes, at: Way, end: Way, masses: Vec) -> bool:
+    def _as_foreseen(pushes: BarrierContacts, at: MotionPath, end: MotionPath, masses: Vec) -> bool:
         """Whether what pushes where a round ends is what it was solved with. masses: over the step, (n,) [kg/s]."""
         missed, pushed = pushes.missed(at, end)
         return bool((missed <= np.maximum(MISSED * masses, SHARE * pushed)).all())
 
-    def ask(self, posed: Assembled, rows: StepRows, warm: WarmStart | None) -> Minimum:
+    def ask(self, posed: AssembledSystem, rows: StepRows, warm: WarmStart | None) -> Minimum:
         """The program's answer. Raises StepFailed where rows contradict each other."""
         try:
             answer = self.program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
@@ -175,11 +176,11 @@ class Solving:
         return self._counted(answer)
 
     def _counted(self, answer: Minimum) -> Minimum:
-        self.told.factored += answer.factored
-        self.told.one_by_one += answer.one_by_one
+        self.step_log.factored += answer.factored
+        self.step_log.one_by_one += answer.one_by_one
         return answer
 
-    def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ThingsInStep) -> Rubbed | None:
+    def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
         """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
@@ -197,11 +198,13 @@ class Solving:
             return None
         other = np.zeros((len(first), MOST))
         other[:, :3] = touched.met.velocity[first]
-        return Rubbed(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
-                      np.concatenate([over_features(on_features.along), along_surface(touched.met.normal[first])]),
-                      np.concatenate([still, other]), mu)
+        return FrictionResult(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
+                              np.concatenate([over_features(on_features.along),
+                                              along_surface(touched.met.normal[first])]),
+                              np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: Assembled, asked: StepRows, rubbed: Rubbed, warm: WarmStart | None, renewals: int,
+    def _rub(self, posed: AssembledSystem, asked: StepRows, rubbed: FrictionResult, warm: WarmStart | None,
+             renewals: int,
              stays: Stays | None) -> tuple[Minimum, bool]:
         """With friction, whose drag begins with that of the last answer, or step, and is renewed so often at most, or
         while answers stay where they are asked; and whether that was enough."""

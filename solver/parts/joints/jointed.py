@@ -17,9 +17,9 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
-from ..interface import BORNE
+from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
-from .flown import FLOWN, flown_since
+from .last_twist import LAST_TWIST, flown_since
 from .leapfrog import CARRIED, CHANGE, ahead_of, impulse_of, in_world, started
 from .on_rates import OnRates
 from .point_forces import add_point_forces
@@ -27,7 +27,7 @@ from .point_forces import add_point_forces
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
 FEW = 64  #: rates of which the whole inverse may be kept
 #: memory within a step: by how much drives go faster than they are told in its tries but the first, (k, m)
-AHEAD = "mechanism.ahead"
+DRIVE_LEAD = "mechanism.ahead"
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
@@ -51,7 +51,7 @@ class Unsettled:
 
 
 @dataclass(frozen=True)
-class ConstraintAnswer:
+class ConstraintSolution:
     """What constraints made of a stage. Impulses are what they did besides forces."""
 
     rates: Vec  #: (m,)
@@ -59,12 +59,12 @@ class ConstraintAnswer:
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
     worst: Unsettled | None = None  #: where that of contacts did
-    owed: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
-    known_to: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
+    position_correction: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
+    tolerance: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
 
 
 @dataclass(frozen=True)
-class OfFlesh:
+class AttachedLoads:
     """What soft bodies that ride add to a stage: G and g, of velocities that rates of the joints give. [ConJac MUSCLE]
     """
 
@@ -83,7 +83,7 @@ class Constraints(Protocol):
     """
 
     @property
-    def pushing(self) -> Index:
+    def active(self) -> Index:
         """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
 
     def at_work(self, time: float) -> list[bool]:
@@ -98,7 +98,7 @@ class Constraints(Protocol):
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
 
-    def solve(self, posed: PosedTree, free: Vec) -> ConstraintAnswer:
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Rates (m,) and impulses, from the rates that forces alone would give. Raises StepFailed.
 
         Asked once in a linearised stage, and in each iteration of a stage that is solved to its root.
@@ -107,13 +107,13 @@ class Constraints(Protocol):
     def close(self, state: State, posed: PosedTree) -> State:
         """The state at the end of a step, its positions on what must hold exactly. posed: the step's last stage."""
 
-    def behind(self, state: State, posed: PosedTree) -> Vec:
+    def drive_errors(self, state: State, posed: PosedTree) -> Vec:
         """By how much coordinates lack what their drives want at a state's time, (m,); 0 where nothing does."""
 
-    def taut(self, state: State, posed: PosedTree) -> str:
+    def singular_loop(self, state: State, posed: PosedTree) -> str:
         """Name of a loop that is stretched straight or folded flat; "" where there is none."""
 
-    def open_by(self, posture: Posture) -> Vec:
+    def loop_gaps(self, posture: Posture) -> Vec:
         """What each loop is off by at a posture [m], (l,)."""
 
 
@@ -126,10 +126,10 @@ class PosedTree:
     """
 
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
-                 flesh: OfFlesh | None) -> None:
+                 flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
         self.right, self.flesh = right, flesh  #: b, (m,), in which what soft bodies add stands already
-        self.held: ConstraintAnswer | None = None  #: of the last `solve`
+        self.held: ConstraintSolution | None = None  #: of the last `solve`
         self.leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
@@ -145,7 +145,7 @@ class PosedTree:
 
     def rounding(self, u: Vec) -> float:
         """The smallest change of rates u (m,) that is one: a share of the stage's largest, be it held or not."""
-        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.known_to)
+        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
@@ -194,7 +194,8 @@ class PosedTree:
 
     def correction(self, u: Vec) -> Vec:
         """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
-        return np.zeros(len(u)) if self.held is None or self.held.owed is None else self.held.owed
+        correction = None if self.held is None else self.held.position_correction
+        return np.zeros(len(u)) if correction is None else correction
 
 
 class Jointed:
@@ -208,7 +209,7 @@ class Jointed:
         midway through a step from the start on."""
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
-        self.constraints, self.rubs = constraints, rubs
+        self.constraints, self.has_friction = constraints, rubs
         self.last: PosedTree | None = None
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
@@ -227,7 +228,7 @@ class Jointed:
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
-    def pose(self, lin: LinearizationPoint, stage: Stage, flesh: OfFlesh | None = None) -> PosedTree:
+    def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
 
         flesh: what soft bodies that ride add.
@@ -239,8 +240,8 @@ class Jointed:
         self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
-        if BORNE in lin.memory:
-            add_point_forces(lin.memory[BORNE], at.E, share, self.wrench)
+        if EXTERNAL_FORCE in lin.memory:
+            add_point_forces(lin.memory[EXTERNAL_FORCE], at.E, share, self.wrench)
         if flesh is not None and flesh.bodies is not None:
             self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
         lifted = self._factor(at, flesh)
@@ -264,7 +265,7 @@ class Jointed:
 
     def fallen(self, h: float, memory: Mapping[str, Vec]) -> Vec:
         """What weight gives besides rates that are those of midway through a step of h seconds, (3,) [m/s]."""
-        out: Vec = np.zeros(3) if self.only_weight(memory) and not self.rubs else 0.5 * h * self.gravity
+        out: Vec = np.zeros(3) if self.only_weight(memory) and not self.has_friction else 0.5 * h * self.gravity
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
@@ -290,8 +291,9 @@ class Jointed:
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
         flown = flown_since(lin.memory, stage.h)
-        if FLOWN in lin.memory:
-            free_flight(at.E, self._world, lin.memory[FLOWN], tree.inertia, self.gravity, flown, stage.h, self.wrench)
+        if LAST_TWIST in lin.memory:
+            free_flight(at.E, self._world, lin.memory[LAST_TWIST], tree.inertia, self.gravity, flown, stage.h,
+                        self.wrench)
             return
         earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
         free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
@@ -309,7 +311,7 @@ class Jointed:
     def only_weight(self, memory: Mapping[str, Vec]) -> bool:
         """Whether no force but weight acts in a step from a state with this memory."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
-                and BORNE not in memory)
+                and EXTERNAL_FORCE not in memory)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""
@@ -364,7 +366,7 @@ class Jointed:
         self.wrench += explicit.wrench
         self.on_rates.force += explicit.pull
 
-    def _factor(self, at: Posture, flesh: OfFlesh | None = None) -> Vec:
+    def _factor(self, at: Posture, flesh: AttachedLoads | None = None) -> Vec:
         """Factor with what flesh adds; what that takes besides to be positive, (r, r)."""
         lifted = np.zeros((0, 0))
         if flesh is not None:
@@ -382,7 +384,7 @@ class Jointed:
             raise StepFailed(UNRESISTED, self.tree.bodies[failure.body]) from failure
         return lifted
 
-    def multiply(self, twist: Vec, flesh: OfFlesh | None = None) -> Vec:
+    def multiply(self, twist: Vec, flesh: AttachedLoads | None = None) -> Vec:
         """S φ, both (n, 6), with the blocks of the last stage and what flesh adds."""
         out: Vec = np.einsum("nab,nb->na", self.diagonal, twist)
         if flesh is not None and flesh.bodies is not None:

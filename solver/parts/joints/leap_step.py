@@ -18,7 +18,7 @@ from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, ahead_of, started
-from .leaps import GAIN, SHARE
+from .leapfrog_steps import GAIN, SHARE
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
 BODIES = ("f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1],"
@@ -74,7 +74,8 @@ def solve_in_stages(  # type: ignore[no-untyped-def]
     body, point, law, slot, between, bodies, chart, pull, effort, blocks, below, reduced, G, L, loads,
     wrench, world, moved, carried, brought, laws, h, centres, q, u, back, next_q, rates,
 ):
-    """As `Leaps.step`: rates (2, m, 1) of both stages of a step of h seconds and where they lead from q, next_q (m,).
+    """As `LeapfrogSteps.step`: rates (2, m, 1) of both stages of a step of h seconds and where they lead from q, next_q
+    (m,).
 
     u: rates midway, about, (m,). brought (n, 6) is written. laws: of joints in each stage, (2, m, 8). The others and
     what is returned are those of `solve_midway`.
@@ -221,7 +222,7 @@ class LeapStep:
 
 
 class CentredStep(LeapStep):
-    """The same where springs, dampers or motors act: see `Leaps.step`."""
+    """The same where springs, dampers or motors act: see `LeapfrogSteps.step`."""
 
     def __init__(self, jointed: Jointed) -> None:
         super().__init__(jointed)

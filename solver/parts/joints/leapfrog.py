@@ -40,7 +40,7 @@ def started(at: Posture, fallen: Vec) -> Vec:
     return carried
 
 
-def led(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
+def half_step_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
     """Rates (m,) with which a linearised step of h seconds led to a state of rates u and this memory."""
     ahead = memory.get(RATES)
     return u if ahead is None else ahead[0] - 0.5 * h * ahead[1]

@@ -20,8 +20,8 @@ from ...forces.spring_kernels import springs
 from ...linear.tree.kernels import TREE, eliminate, substitute
 from ...state import State
 from ...threads import inlined, kernel
-from .flown import STEP, stepped
 from .jointed import UNRESISTED, Jointed
+from .last_twist import STEP, stepped
 
 CALM, LIVELY = -1, -2  #: what a step says about itself
 CALM_RATE = 1.0e4  #: [rad/s or m/s]

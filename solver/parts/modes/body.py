@@ -36,7 +36,7 @@ class ReducedState:
 
     y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
     u: Vec  #: their rates, (p, 3) [√kg m/s]
-    led: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
+    carrier_motion: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
     led_rate: Vec  #: [m/s], (4 g, 3)
     time: float = 0.0  #: [s]
     past: tuple[Vec, Vec, Vec, Vec, float] | None = None  #: y, u, led, led_rate and step before, for BDF2
@@ -171,19 +171,20 @@ class ReducedBody:
 
     def rest(self) -> ReducedState:
         """At rest where it was built."""
-        p, led = self.subspace.functions.shape[1], self.subspace.prescribed.shape[1]
-        return ReducedState(np.zeros((p, 3)), np.zeros((p, 3)), np.zeros((led, 3)), np.zeros((led, 3)))
+        p, carrier_motion = self.subspace.functions.shape[1], self.subspace.prescribed.shape[1]
+        return ReducedState(np.zeros((p, 3)), np.zeros((p, 3)), np.zeros((carrier_motion, 3)),
+                            np.zeros((carrier_motion, 3)))
 
     def surface(self, state: ReducedState) -> Vec:
         """Where drawn points are [m], (s, 3)."""
         moved = self.surface_functions @ state.y
-        if len(state.led):
-            moved += self.surface_led @ state.led
+        if len(state.carrier_motion):
+            moved += self.surface_led @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
     def positions(self, state: ReducedState) -> Vec:
         """Where all nodes are [m], (n, 3)."""
-        found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.led
+        found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
         return found
 
     def velocities(self, state: ReducedState) -> Vec:
@@ -199,7 +200,7 @@ class ReducedBody:
     def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
         """That state with the coordinates nearest, in mass, to positions of all nodes (n, 3) [m]."""
         state = self.rest() if state is None else state
-        moved = positions - self.nodes - self.subspace.prescribed @ state.led
+        moved = positions - self.nodes - self.subspace.prescribed @ state.carrier_motion
         return replace(state, y=self._projected(moved), past=None)
 
     def _projected(self, fields: Vec) -> Vec:
@@ -242,15 +243,16 @@ class ReducedBody:
         """Nodes of each group of pins, in the order of `build`."""
         return self.subspace.groups
 
-    def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), led: Vec | None = None) -> ReducedState:
+    def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (),
+             carrier_motion: Vec | None = None) -> ReducedState:
         """The state h seconds later. led: coordinates of groups of pins then, from `lead`; None: they stay.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """
-        end = state.led if led is None else led
+        end = state.carrier_motion if carrier_motion is None else carrier_motion
         how = self.stepping
         damped = self._damped(state)
-        before = np.concatenate([state.y, state.led]), np.concatenate([state.u, state.led_rate])
+        before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.led_rate])
         solved: list[SolvedStage] = []
 
         def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
@@ -280,10 +282,11 @@ class ReducedBody:
         else:
             # SDIRK2, which starts BDF2 too [Ascher 9]
             g = DIAGONAL * h
-            place, speed = stage(before[0], before[1], g, g, state.led + DIAGONAL * (end - state.led), state.y)
+            place, speed = stage(before[0], before[1], g, g,
+                                 state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y)
             carried = (1.0 - DIAGONAL) / DIAGONAL * (speed - before[1])
             place, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end, place[: len(state.y)])
-        past = (state.y, state.u, state.led, state.led_rate, h) if two_step else None
+        past = (state.y, state.u, state.carrier_motion, state.led_rate, h) if two_step else None
         self.last = tuple(solved)
         p = len(state.y)
         return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
@@ -293,7 +296,7 @@ class ReducedBody:
         if not self.stepping.stiffness_damping:
             return None
         self.points.restart()
-        self.points.linearise(self.points.gradients(state.y, state.led), True)
+        self.points.linearise(self.points.gradients(state.y, state.carrier_motion), True)
         return self.points.tangents.copy(), self.stepping.stiffness_damping
 
     @property
@@ -303,7 +306,7 @@ class ReducedBody:
 
     def energies(self, state: ReducedState) -> dict[str, float]:
         """Kinetic, elastic and gravity's energy [J]; that of the floor and of grabs is not counted."""
-        elastic = self.points.measure(self.points.gradients(state.y, state.led))
+        elastic = self.points.measure(self.points.gradients(state.y, state.carrier_motion))
         moving = self.velocities(state)
         kinetic = 0.5 * float(self.subspace.mass @ (moving**2).sum(axis=1))
         height = self.positions(state) @ np.asarray(self.stepping.gravity)

@@ -18,7 +18,7 @@ class Grab:
 
     row: Vec  #: Φ at the point, (p,)
     rest: Vec  #: the point at rest [m], (3,)
-    led: Vec  #: Ψ at the point, (4 g,)
+    carrier_motion: Vec  #: Ψ at the point, (4 g,)
     target: Vec  #: [m], (3,)
     stiffness: float  #: [N/m]
     damping: float = 0.0  #: of the point's speed [N s/m]
@@ -43,7 +43,7 @@ class SkinPoints:
     """Points of the skin that may touch the floor."""
 
     rows: Vec  #: Φ there, (s, p)
-    led: Vec  #: Ψ there, (s, 4 g)
+    carrier_motion: Vec  #: Ψ there, (s, 4 g)
     rest: Vec  #: [m], (s, 3)
 
 
@@ -60,25 +60,29 @@ class Planes:
 class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
-    def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, led: Vec, base: Vec,
+    def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
                  rate: Vec, length: float, planes: Planes | None = None) -> None:
-        """led: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage started
-        and rate: those that it would go on with, (p, 3). length: positions change by length times velocity [s]."""
+        """carrier_motion: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage
+        started and rate: those that it would go on with, (p, 3). length: positions change by length times velocity
+        [s]."""
         self._grabs, self._floor, self._touching, self._base, self._length = grabs, floor, touching, base, length
         if grabs:
             self._rows = np.stack([one.row for one in grabs])
             self._stiffness = np.array([one.stiffness for one in grabs])
             self._drag = np.array([one.damping for one in grabs]) / length
-            self._away = np.stack([one.rest + (one.led @ led if len(led) else 0.0) - one.target for one in grabs])
+            self._away = np.stack([one.rest + (one.carrier_motion @ carrier_motion if len(carrier_motion)
+                                               else 0.0) - one.target for one in grabs])
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
         self._planes = planes
         if planes is not None:
             some = planes.points
             self._pushed = touching.rows[some]
-            standing = touching.rest[some] + (touching.led[some] @ led if len(led) else 0.0)
+            standing = touching.rest[some]
+            if len(carrier_motion):
+                standing = standing + touching.carrier_motion[some] @ carrier_motion
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
         if floor is not None:
-            self._standing = touching.rest + (touching.led @ led if len(led) else 0.0)
+            self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
             # what each point weighed on the floor where the stage started: friction holds back by that [N]
             load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)

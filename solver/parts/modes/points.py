@@ -9,7 +9,7 @@ from ...forces.in_stretches_kernels import ROOM, nothing
 from ...materials.lanes import LANES
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
-from ...threads import share
+from ...threads import parallel_for
 from .cubature import Cubature
 from .operators import Substance
 from .point_kernels import (
@@ -50,8 +50,8 @@ class CubaturePoints:
         self.volumes[:count] = cubature.volumes
         self.functions = _rows(gradients, subspace.functions, own)[source]  #: ∂Φ/∂X, (c, 3, p)
         self._flat = self.functions.reshape(3 * len(self.functions), self.functions.shape[2])
-        led = _rows(gradients, subspace.prescribed, own)[source]
-        self._led = led.reshape(3 * len(led), led.shape[2])
+        carrier_motion = _rows(gradients, subspace.prescribed, own)[source]
+        self._led = carrier_motion.reshape(3 * len(carrier_motion), carrier_motion.shape[2])
         self._constants = _in_lanes(some.constants.T[source])
         fibers = some.fiber_constants
         self._fibers = np.zeros((blocks, 0, LANES)) if fibers is None else _in_lanes(fibers.T[source])
@@ -80,11 +80,11 @@ class CubaturePoints:
         """Weigh each point by so much more, (count,)."""
         self.volumes[: self.count] *= factors
 
-    def gradients(self, y: Vec, led: Vec) -> Vec:
+    def gradients(self, y: Vec, carrier_motion: Vec) -> Vec:
         """∂u/∂X at coordinates y (p, 3) and those of groups of pins (4 g, 3), (c, 9)."""
         found = self._flat @ y
-        if len(led):
-            found += self._led @ led
+        if len(carrier_motion):
+            found += self._led @ carrier_motion
         return found.reshape(-1, 9)
 
     def restart(self) -> None:
@@ -96,10 +96,10 @@ class CubaturePoints:
         [MFEM 6]"""
         body = (gradients, self.volumes, self._constants, self._fibers, *self._laws, self._works)
         if mixed:
-            share(linearise_mixed, len(self._works), *body, self._rooms, self._z, self._z_bar, self._slope,
-                  self._hessian, self._along, self.stresses, self.tangents)
+            parallel_for(linearise_mixed, len(self._works), *body, self._rooms, self._z, self._z_bar, self._slope,
+                         self._hessian, self._along, self.stresses, self.tangents)
         else:
-            share(linearise, len(self._works), *body, self.stresses, self.tangents)
+            parallel_for(linearise, len(self._works), *body, self.stresses, self.tangents)
 
     def damp(self, tangents: Vec, changes: Vec, rate: float, linearised: bool) -> float:
         """Energy [J] that damping C `rate` takes over changes of gradients (c, 9), and its stress and slope besides."""
@@ -115,7 +115,7 @@ class CubaturePoints:
 
     def stiffness(self) -> Vec:
         """Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
-        share(self._sum, len(self._sums))
+        parallel_for(self._sum, len(self._sums))
         total: Vec = self._sums[0]
         for one in self._sums[1:]:
             total += one
@@ -143,25 +143,26 @@ class CubaturePoints:
         Returns Σ w (dzᵀ H dz − aᵀ H a) [J], a = A J δy: by which the Lagrangian falls faster. [MFEM 7] [MFEM 8]
         """
         chunks = len(self._works)
-        share(lead, chunks, moved, self._z, self._z_bar, self._slope, self._hessian, self._along, self._change,
-              self._multipliers, chunks, self.volumes, self._energies)
+        parallel_for(lead, chunks, moved, self._z, self._z_bar, self._slope, self._hessian, self._along, self._change,
+                     self._multipliers, chunks, self.volumes, self._energies)
         return float(self._energies.sum())
 
     def measure(self, gradients: Vec) -> float:
         """Σ w ψ [J] at positions."""
-        share(measure, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
-              self._works, self._energies)
+        parallel_for(measure, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
+                     self._works, self._energies)
         return float(self._energies.sum())
 
-    def measure_mixed(self, gradients: Vec, share_taken: float) -> float:
+    def measure_mixed(self, gradients: Vec, relaxation: float) -> float:
         """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] with a share of the change of stretches. [MFEM 4]"""
-        share(measure_mixed, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
-              self._works, self._z, self._change, share_taken, self._multipliers, self._energies)
+        parallel_for(measure_mixed, len(self._works), gradients, self.volumes, self._constants, self._fibers,
+                     *self._energy,
+                     self._works, self._z, self._change, relaxation, self._multipliers, self._energies)
         return float(self._energies.sum())
 
-    def keep(self, share_taken: float) -> None:
+    def keep(self, relaxation: float) -> None:
         """Stretches have gone this share of their way."""
-        self._z += share_taken * self._change
+        self._z += relaxation * self._change
 
 
 def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:

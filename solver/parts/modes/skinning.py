@@ -138,17 +138,17 @@ def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
 def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine: Vec) -> Vec:
     """Functions by which groups of pins lead what is between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
     n = len(affine)
-    led = np.zeros((n, len(groups)))
+    carrier_motion = np.zeros((n, len(groups)))
     taken = np.zeros(n, dtype=bool)
     for column, group in enumerate(groups):
         own = group[~taken[group]]
-        led[own, column] = 1.0
+        carrier_motion[own, column] = 1.0
         taken[own] = True
     if groups:
         own = operator[free][:, free].tocsc()
         solve, _ = factored_with_shift(own, own.diagonal(), 1e-10)
-        led[free] = solve(-(operator[free] @ led))
-    functions: Vec = (led[:, :, None] * affine[:, None]).reshape(n, -1)
+        carrier_motion[free] = solve(-(operator[free] @ carrier_motion))
+    functions: Vec = (carrier_motion[:, :, None] * affine[:, None]).reshape(n, -1)
     return functions
 
 

@@ -35,21 +35,22 @@ class Iterating:
 class ReducedStage:
     """The incremental potential of one stage."""
 
-    def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, led: Vec, led_base: Vec,
+    def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, carrier_motion: Vec,
+                 led_base: Vec,
                  led_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
                  held: Held) -> None:
-        """base, rate: coordinates and û (p, 3). led…: the same of groups of pins (4 g, 3), `led` at the end.
+        """base, rate: coordinates and û (p, 3). led…: the same of groups of pins (4 g, 3), `carrier_motion` at the end.
 
         coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: share of mass in damping [1/s].
         damped: weighted slopes of stress (c, 54) of where the step started, and the share of stiffness [s].
         """
-        self.points, self.held, self.led = points, held, led
+        self.points, self.held, self.carrier_motion = points, held, carrier_motion
         self.kappa = 1.0 / (ah * bh)
         self.base, self.start = base, base + bh * rate
         self.force = weight
-        if len(led):
-            self.force = self.force - self.kappa * coupling @ (led - led_base - bh * led_rate)
-            self.force = self.force - drag / bh * coupling @ (led - led_base)
+        if len(carrier_motion):
+            self.force = self.force - self.kappa * coupling @ (carrier_motion - led_base - bh * led_rate)
+            self.force = self.force - drag / bh * coupling @ (carrier_motion - led_base)
         self.drag = drag / bh
         self.damped = damped
         self._rate = 0.0 if damped is None else damped[1] / bh
@@ -67,7 +68,7 @@ class ReducedStage:
 
     def potential(self, y: Vec) -> float:
         """[J], with stretches as positions have them."""
-        gradients = self.points.gradients(y, self.led)
+        gradients = self.points.gradients(y, self.carrier_motion)
         return self.points.measure(gradients) + self.smooth(y, gradients)
 
     def linearise(self, y: Vec, gradients: Vec, mixed: bool) -> tuple[Vec, Vec]:
@@ -119,7 +120,7 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
     [MFEM Alg. 1] [MFEM 5-8]"""
     points = stage.points
     points.restart()
-    gradients = points.gradients(y, stage.led)
+    gradients = points.gradients(y, stage.carrier_motion)
     decrements: list[float] = []
     for _ in range(how.iterations):
         force, matrix = stage.linearise(y, gradients, mixed)
@@ -128,7 +129,7 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
         if not np.isfinite(decrement):
             raise StepFailed("a stage of the reduced body has no solution in numbers")
         decrements.append(float(np.sqrt(max(decrement, 0.0))))
-        moved = points.gradients(step, stage.led[:0])
+        moved = points.gradients(step, stage.carrier_motion[:0])
         taken = 1.0
         if mixed:
             slope = -(decrement + points.follow(moved))

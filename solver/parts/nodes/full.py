@@ -13,8 +13,8 @@ from ...assembly.pattern import Pattern, node_graph
 from ...coordinates.floating import FloatingParts
 from ...errors import StepFailed
 from ...linear.interface import LinearSolver, NotPositiveDefinite
-from ...state import Index, Led, Vec
-from ..interface import Compliance, Eliminated, Evaluate, Firm, Mesh
+from ...state import CarrierMotion, Index, Vec
+from ..interface import Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic
 from ..loads import Loads
 from ..stage import NodeStage, Stage
 from .own import OwnInertia
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PosedFull(Firm):
+class PosedFull(NoQuasistatic):
     """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
@@ -67,7 +67,8 @@ class PosedFull(Firm):
     def under(self, impulses: Vec) -> PosedFull:
         return replace(self, right=self.right + impulses)
 
-    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None, led: Led | None = None) -> Vec:
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
         return q
 
     def again(self, stage: Stage) -> PosedFull:
@@ -184,8 +185,8 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
     impulse = carried.reshape(-1, count).T @ momentum.ravel() - rows[:, count]
 
-    def moving(u: Vec, led: Led) -> tuple[PosedFull, NodeStage]:
-        known = stage.moving(carried @ u, led)
+    def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedFull, NodeStage]:
+        known = stage.moving(carried @ u, carrier_motion)
         return replace(posed, stage=known, right=owner.right(lin, known)), known
 
     matrix = rows[:, :count]

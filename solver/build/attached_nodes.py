@@ -1,0 +1,88 @@
+"""Which nodes of the soft bodies ride on which bodies of the mechanisms, at the start frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.attached import Attached
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
+from ..state import Index, Vec
+from ..world.joints import Joints
+from ..world.skeleton import rates_that_move
+from .fields import Prepared
+
+
+class AttachedCoordinates:
+    """Makes the coordinates of soft bodies of which some hang on a mechanism."""
+
+    def __init__(self, prepared: list[Prepared], rigid: Joints, by_body: bool,
+                 skins: Sequence[tuple[int, slice]] = ()) -> None:
+        """by_body: whether the mechanism has to know what they do to each of its bodies. skins: of rigid bodies' own
+        surfaces, the body's place among all that are shown and the nodes behind those of the soft bodies."""
+        self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
+        self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
+
+    def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
+        """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
+        on = riders(self._prepared, first, self._rigid, rest, self._skins)
+        nodes, motion = on.attached_motion(rest, prescribed, motion)
+        self.riders = on.attached.nodes
+        if not len(self.riders):
+            return FreeNodes(rest, nodes, motion.if_moving)
+        tree, bodies = self._rigid.tree, on.attached.bodies
+        columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
+        return FreeNodes(rest, nodes, motion.if_moving, on.attached, columns)
+
+
+@dataclass(frozen=True)
+class AttachedNodes:
+    """Attached nodes of all soft bodies."""
+
+    attached: Attached  #: to bodies that joints move
+    still: Index  #: to bodies that nothing moves
+    told: list[tuple[Index, OverTime]]  #: to bodies that move as told: nodes, and the body, (4, 4) at a time
+
+    def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
+        """Prescribed nodes and their motion, with those added that no joint moves.
+
+        rest: (n, 3) [m]. prescribed, motion: what pins hold.
+        """
+        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
+        return nodes, SideBySide([motion, Still(rest[self.still]),
+                                  *(Carried(frames, rest[mine]) for mine, frames in self.told)])
+
+
+def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
+           skins: Sequence[tuple[int, slice]] = ()) -> AttachedNodes:
+    """The attached nodes of all bodies, and those of rigid bodies' surfaces.
+
+    first: of each body's nodes, (bodies + 1,). rest: of all nodes, (n, 3) [m]. skins: as of `AttachedCoordinates`.
+    """
+    place = {key: k for k, key in enumerate(
+        (one.name, body) for one in rigid.mechanisms_in_world for body in one.bodies)}
+    state = rigid.initial_state()
+    E = rigid.tree.posture(state.q, state.u, state.memory).E
+    nodes: list[Index] = [np.zeros(0, dtype=np.int32)]
+    bodies: list[Index] = [np.zeros(0, dtype=np.int32)]
+    places: list[Vec] = [np.zeros((0, 3))]
+    still: list[Index] = [np.zeros(0, dtype=np.int32)]
+    told = []
+    on = [(place[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
+          for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
+    on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
+    for shown, riding in on:
+        body, mine = int(rigid.shown.body[shown]), riding.astype(np.int32)
+        if body < 0:
+            told.append((mine, rigid.shown.obstacles[shown]))
+        elif not len(rates_that_move(rigid.tree, np.array([body]))):
+            still.append(mine)
+        else:
+            nodes.append(mine)
+            bodies.append(np.full(len(mine), body, dtype=np.int32))
+            places.append(rest[mine])
+    attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
+    return AttachedNodes(attached, np.concatenate(still), told)

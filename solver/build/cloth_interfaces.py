@@ -1,0 +1,146 @@
+"""What a cloth with steps of its own touches of other parts, and hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..coordinates.attached import Attached
+from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
+from ..embedding.bind import bind
+from ..job.folder import Job, parameters
+from ..meshing.normals import area_vectors
+from ..state import Index, Vec
+from ..world.interface_points import BonePoints, InterfacePoints, NodePoints
+from ..world.nodes import Nodes
+from .fields import Prepared
+
+if TYPE_CHECKING:
+    from ..world.joints import Joints
+
+
+NO_FACES = np.zeros((0, 3), np.int32)
+
+
+@dataclass(frozen=True)
+class CoupledPoints:
+    """Points of something that moves, as one cloth sees them."""
+
+    places: Vec  #: at the start [m], (k, 3)
+    motion: OverTime  #: (k, 3) [m] at a time
+    #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
+    on: tuple[InterfacePoints, OnItsWay] | None
+    #: the places from those of what `on` feels, (k, p); None: the very same
+    within: csr_matrix | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class CoupledSurface(CoupledPoints):
+    """That touches it."""
+
+    name: str
+    triangles: Index  #: (t, 3)
+    friction: float
+    mass: float  #: [kg]; 0 of cloth, and of what moves as it is told
+
+    @property
+    def behind(self) -> float:
+        """Its mass behind a square metre of it [kg/m²]."""
+        return 2.0 * self.mass / float(np.linalg.norm(area_vectors(self.places, self.triangles), axis=1).sum())
+
+
+@dataclass(frozen=True)
+class CoupledPins(CoupledPoints):
+    """That holds it."""
+
+    vertices: Index  #: of the cloth, as the artist has them, (k,)
+
+
+class ClothSurroundings:
+    """All other parts of a scene."""
+
+    def __init__(self, job: Job, soft: Sequence[Nodes], prepared: Sequence[Prepared], rigid: Joints | None) -> None:
+        """soft: the first parts of the world, which have these prepared bodies. rigid: the part behind them."""
+        self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
+
+    def surfaces(self, one: Prepared) -> list[CoupledSurface]:
+        """Of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
+        scene, own = self._job.scene, one.body
+        if scene.contact is None:
+            return []
+        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        found = []
+        for other in self._prepared:
+            wanted, theirs = own.touches, other.body.touches
+            if (wanted is None or other.body.name in wanted) and (theirs is None or own.name in theirs):
+                mu = usual if other.body.friction is None else other.body.friction
+                found.append(self._skin(other, mu))
+        if self._rigid is None:
+            return found
+        from .rigid_skins import skins_of  # where something is rigid
+
+        for skin in skins_of(self._job):
+            if own.touches is None or skin.mechanism in own.touches:
+                seen = self._on_body(skin.shown, skin.vertices)
+                found.append(CoupledSurface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction,
+                                          skin.mass))
+        return found
+
+    def holds(self, one: Prepared) -> list[CoupledPins]:
+        """Of bones and soft bodies that carry some of its vertices."""
+        shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
+        found = []
+        for k, attach in enumerate(one.body.attach):
+            vertices = one.fields.attached[one.fields.attached_by == k]
+            if len(vertices) and attach.mechanism:
+                seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
+                found.append(CoupledPins(seen.places, seen.motion, seen.on, vertices))
+            elif len(vertices):
+                found.append(self._in_flesh(attach.body, one, vertices))
+        return found
+
+    def _in_flesh(self, name: str, one: Prepared, vertices: Index) -> CoupledPins:
+        """Vertices of a cloth that go with the tetrahedra of a soft body which they are in, or nearest to."""
+        holder = next(other for other in self._prepared if other.body.name == name)
+        k, soft, nodes = self._place_of(name)
+        places = one.volume.nodes[vertices]
+        bound = bind(holder.volume.nodes, holder.volume.tets, places, NO_FACES)
+        used, corners = np.unique(bound.corners, return_inverse=True)
+        within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(places) + 1)),
+                            shape=(len(places), len(used)))
+        way = OnItsWay(holder.volume.nodes[used])
+        on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        return CoupledPins(places, Within(way, within), (on, way), vertices, within=within)
+
+    def _place_of(self, name: str) -> tuple[int, Nodes, slice]:
+        """The part that a soft body is in: its place in the world, itself, and the body's nodes there."""
+        return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.bodies_in_world
+                    if body.name == name)
+
+    def _skin(self, other: Prepared, friction: float) -> CoupledSurface:
+        k, soft, nodes = self._place_of(other.body.name)
+        used, triangles = np.unique(other.skin, return_inverse=True)
+        places = other.volume.nodes[used]
+        way = OnItsWay(places)
+        on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
+        return CoupledSurface(places, way, (on, way), other.body.name, triangles.reshape(-1, 3).astype(np.int32),
+                              friction,
+                              0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
+
+    def _on_body(self, shown: int, places: Vec) -> CoupledPoints:
+        """Points of one rigid body, that stand at places (k, 3) [m] at the start."""
+        assert self._rigid is not None
+        rigid = self._rigid
+        body = int(rigid.shown.body[shown])
+        if body < 0:
+            return CoupledPoints(places, Carried(rigid.shown.obstacles[shown], places), None)
+        state = rigid.initial_state()
+        E = rigid.tree.posture(state.q, state.u, state.memory).E
+        nodes = np.arange(len(places), dtype=np.int32)
+        points = Attached.at(nodes, np.full(len(places), body, np.int32), places, E)
+        way = OnItsWay(places)
+        return CoupledPoints(places, way, (BonePoints(len(self._soft), rigid, points), way))

@@ -1,0 +1,306 @@
+"""Cloth that slides over what is sharp, from a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import catalogue
+from ..contact.find.mesh import Surfaces
+from ..contact.laws.interface import ContactLaw, LoadsOnCloth
+from ..embedding.sheets import ShownSheet
+from ..errors import BadScene
+from ..forces.cloth.sheet import Sheet, SheetLaw
+from ..job import schema, schema_values
+from ..job.folder import Job, blame, parameters
+from ..parts.eol.barrier_contact import ContactSettings
+from ..parts.eol.cloth import Cloth
+from ..parts.eol.eol_elements import AirFlow, EolElements, Law
+from ..parts.eol.friction import as_capstan
+from ..parts.eol.obstacles import FeatureObstacles, ObstacleMotion
+from ..parts.eol.sheet_offsets import SheetOffsets
+from ..parts.eol.sliding_cloth import SlidingCloth
+from ..sheet.chart import from_corners, of_flat
+from ..sheet.limits import RemeshLimits
+from ..sheet.sheet_mesh import SheetMesh
+from ..sheet.sizing import Sizing
+from ..state import Index, Vec
+from ..world.cloth_coupling import CoupledInterface, InterfaceLink
+from ..world.eol_cloth import EolCloth
+from .air import air_of
+from .cloth_interfaces import ClothSurroundings, CoupledPins, CoupledSurface
+from .contact import RESISTS
+from .eol_obstacles import Feels, things_of
+from .fields import Prepared
+from .inputs import places_over_time
+
+FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
+LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
+ALONE = "Sharp Edges: it touches {what}"
+NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
+
+
+def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothSurroundings) -> tuple[EolCloth,
+                                                                                                      CoupledInterface]:
+    """Bodies that are one cloth, as `together` finds them, as the part of that place in the world, and what it touches
+    of the others and hangs on.
+
+    Raises a ConJacError that names one and the field."""
+    prepared, body = sheets[0], sheets[0].body
+    materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
+    for one in sheets:
+        with blame(job.scene, one.body, "surface"):
+            materials.append(_material(one))
+            holds.append(around.holds(one))
+            mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
+                [one.fields.pinned, *(held.vertices for held in holds[-1])]))
+        meshes.append(mesh)
+        number = np.full(len(one.volume.nodes), -1)
+        number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
+        numbers.append(number)
+    apart = SheetOffsets.of([one.material for one in meshes])
+    mesh = _as_one(meshes, apart)
+    surfaces, feels = around.surfaces(prepared), Feels.of([_cloth(one) for one in sheets])
+    things = things_of(job, [one.body for one in sheets], feels, surfaces)
+    pins, motions = [np.zeros(0, np.int64)], []
+    for one, number in zip(sheets, numbers):
+        held = np.flatnonzero(number[one.fields.pinned] >= 0)
+        pins.append(number[one.fields.pinned[held]])
+        motions.append((held, places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
+    pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
+    all_holds = [one for each in holds for one in each]
+
+    def held_at(time: float) -> Vec:
+        return np.concatenate([*(motion.at(time)[held] for held, motion in motions),
+                               *(one.motion.at(time) for one in all_holds)])
+
+    linked = _linked(things, surfaces, sum(len(held) for held, _ in motions), all_holds)
+    pushing = _pushing(job, sheets, feels.thickness, things, surfaces, apart)
+    if pushing is not None:
+        _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
+    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
+    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), held_at, pushing=pushing,
+                         air=_air(job, sheets), apart=apart, is_felt=bool(linked))
+    shown, notes = [], []
+    for one, material in zip(sheets, materials):
+        surface, own = one.body.surface, one.body.cloth
+        assert surface is not None and own is not None
+        to_object = None if surface.to_object is None else job.array(surface.to_object)
+        shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
+        notes += [f'"{one.body.name}": {note}' for note in (
+            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, pushing, one, sheets)),
+            *_passed(job, one.body, sheets), *feels.changes(own), *_unlimited(own))]
+    part = EolCloth([one.body.name for one in sheets], steps,
+                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
+                    notes)
+    return part, CoupledInterface(place, part, len(things.round_triangles[1]), linked)
+
+
+def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
+    """Which of these are one cloth of several sheets: those that touch each other, and all else alike."""
+    groups = list[list[Prepared]]()
+    for one in sharp:
+        near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
+                and _alike(one, group[0])]
+        groups = [group for group in groups if group not in near] + [[*(other for group in near for other in group),
+                                                                      one]]
+    return groups
+
+
+def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
+    """Whether two bodies touch each other, as both say."""
+    return job.scene.contact is not None and all(a.touches is None or b.name in a.touches
+                                                 for a, b in ((one, other), (other, one)))
+
+
+def _alike(one: Prepared, other: Prepared) -> bool:
+    """Whether two sheets may be one cloth: they touch the same."""
+    def touched(body: schema.Body) -> list[str] | None:
+        return None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
+
+    return touched(one.body) == touched(other.body)
+
+
+def _cloth(prepared: Prepared) -> schema.Cloth:
+    assert prepared.body.cloth is not None
+    return prepared.body.cloth
+
+
+def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: SheetOffsets) -> Sizing:
+    """How fine each sheet gets."""
+    bounds = []
+    for cloth, mesh in zip(cloths, meshes):
+        sharp, edges = cloth.eulerian, _lengths(mesh)
+        assert sharp is not None
+        coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
+        bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
+    return Sizing(*bounds[0], beside=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
+
+
+def _material(one: Prepared) -> Vec:
+    """Places of a sheet's nodes in its material, (n, 2) [m]. Raises BadMesh."""
+    cloth = one.body.cloth
+    assert cloth is not None
+    return of_flat(one.volume.nodes, one.skin, np.array(cloth.warp)) if cloth.uv is None \
+        else from_corners(one.volume.nodes, one.skin, one.in_material)
+
+
+def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
+    """All sheets in one mesh."""
+    if len(meshes) == 1:
+        return meshes[0]
+    first = np.cumsum([0, *(len(one.x) for one in meshes)])
+    placed = [apart.placed(k, one.material) for k, one in enumerate(meshes)]
+    faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
+    x, v, slide, on, kept = (np.concatenate([getattr(one, name) for one in meshes])
+                             for name in ("x", "v", "slide", "on", "kept"))
+    return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, kept)
+
+
+def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:
+    """A sentence where other cloth with Sharp Edges should touch this one and is another part."""
+    own = {one.body.name for one in sheets}
+    others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
+              and one.cloth.eulerian is not None and _meet(job, body, one)]
+    if not others:
+        return []
+    named = ", ".join(f'"{name}"' for name in others)
+    return [f"It passes through {named}, with Sharp Edges as well: two that have them touch where both touch the same "
+            "other bodies and colliders, so make these alike or switch them off on one of the two"]
+
+
+def _unlimited(cloth: schema.Cloth) -> list[str]:
+    """A sentence where it is to have a limit to its stretch."""
+    if not parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key):
+        return []
+    return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
+
+
+def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
+            holds: list[CoupledPins]) -> list[InterfaceLink]:
+    """What is another part's: what is round stands first in what a cloth feels, and its pins behind."""
+    linked = list[InterfaceLink]()
+    _, which = things.round_triangles
+    # surfaces of other parts are the last of what is round
+    first = len(which) - sum(len(one.places) for one in surfaces)
+    for one in [*surfaces, *holds]:
+        if one is (holds[0] if holds else None):
+            first += pinned
+        if one.on is not None:
+            carrier, way = one.on
+            linked.append(InterfaceLink(carrier, slice(first, first + len(one.places)), way, one.within))
+        first += len(one.places)
+    return linked
+
+
+def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
+    """The mesh of the vertices that have faces, and which they are. Raises BadMesh."""
+    vertices = np.unique(triangles)
+    place = np.full(len(nodes), -1)
+    place[vertices] = np.arange(len(vertices))
+    faces = place[triangles]
+    corners = material[triangles]
+    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
+    if turned.all():
+        faces = faces[:, [0, 2, 1]]
+    is_held = np.zeros(len(nodes), dtype=bool)
+    is_held[pinned] = True
+    return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_held[vertices]), vertices
+
+
+def _lengths(mesh: SheetMesh) -> Vec:
+    """Of edges in material space [m], (e,)."""
+    ends = mesh.edges
+    lengths: Vec = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
+    return lengths
+
+
+def _fabric(prepared: Prepared) -> EolElements:
+    cloth, damping = _cloth(prepared), parameters("damping", prepared.body.damping)
+    sharp = cloth.eulerian
+    assert sharp is not None
+    return EolElements(_law("membrane", cloth.membrane), _law("bending", cloth.bending), cloth.area_density,
+                  float(damping["stiffness_damping"]), float(damping["mass_damping"]), sharp.exact, cloth.drag,
+                  cloth.air_friction, as_capstan if sharp.capstan else None)
+
+
+def _law(family: str, choice: schema_values.Choice) -> Law:
+    make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
+    # a step of it is linearised once: threads that get a hundred times stiffer within one would throw it about
+    params.pop(catalogue.STRETCH_LIMIT.key, None)
+
+    def law(sheet: Sheet) -> SheetLaw:
+        made: SheetLaw = make(sheet, params)
+        return made
+
+    return law
+
+
+def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
+    around = air_of(job, list(sheets))
+    if not around.motions:
+        return None
+    way = around.motions[0]
+    return AirFlow(around.density, lambda time: way.at(time)[0])
+
+
+def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: FeatureObstacles,
+             surfaces: list[CoupledSurface],
+             apart: SheetOffsets) -> ContactSettings | None:
+    """What keeps it out of itself and of what is round; None where nothing has to."""
+    contact = job.scene.contact
+    if contact is None:
+        return None
+    itself = [one.touches_itself for one in sheets]
+    triangles, which = things.round_triangles
+    if not (any(itself) or len(triangles) or len(sheets) > 1):
+        return None
+    params = parameters("contact", contact.law)
+    usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
+    activation = NEAR * min(distance or thickness, thickness)
+    given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
+    make = catalogue.find("contact", contact.law.kind).load()
+    stretch = max(float(one.resistance(0.0).max()) for one in sheets)
+    # surfaces of other parts are the last of what is round
+    lies = np.zeros(len(things.rounds))
+    lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
+    behind = lies[which] if len(which) else np.zeros(0)
+    densities = np.array([_cloth(one).area_density for one in sheets])
+    own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
+
+    def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
+        sheet = apart.sheet_of(mesh.material)
+        mass = densities[sheet] * mesh.vertex_areas
+        stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
+        friction = np.concatenate([own[sheet], given])
+        loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
+                             np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
+        made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
+        return made
+
+    names = [*(one.body.name for one in sheets), *(one.name for one in things.each if one.round is not None)]
+    return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
+
+
+def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
+    """Raises BadScene where it goes through itself or through something round at the start."""
+    crossing = pushing.crossing(mesh, now)
+    if crossing is None:
+        return
+    one, other, place = crossing
+    where = ", ".join(f"{c:.4g}" for c in place)
+    if one == other:
+        raise BadScene(f"it crosses itself at the start, near ({where}) m", "Move its parts away from each other", name)
+    raise BadScene(f'it crosses "{other if one == name else one}" at the start, near ({where}) m',
+                   "Move them apart, with a little air between", name)
+
+
+def _touched(surfaces: list[CoupledSurface], pushing: ContactSettings | None, one: Prepared,
+             sheets: Sequence[Prepared]) -> str:
+    """For the log."""
+    others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
+    own = ["itself"] if pushing is not None and one.touches_itself else []
+    return ", ".join([*own, *others, "colliders"]) + " and the ground"

@@ -1,0 +1,107 @@
+"""What cloth with sharp edges touches, from a job: obstacles, the ground, and surfaces of other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contact.find.ground import mixed
+from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
+from ..coordinates.prescribed import OverTime, Still
+from ..job import schema
+from ..job.folder import Job, parameters
+from ..parts.eol.obstacles import FeatureObstacles, Obstacle, SmoothSurface
+from ..parts.eol.offset_surface import ExtrapolatedPath, OffsetSurface, is_closed
+from ..state import Vec
+from .cloth_interfaces import CoupledSurface
+from .ground import ground_of
+from .inputs import places_over_time
+
+NO_FACES = np.zeros((0, 3), np.int32)
+SHARED = ("{what} counts as {value:.3g} {unit}, for all cloth with Sharp Edges that touches each other: the {which} of "
+          "theirs")
+
+#: [rad]: edges of bevels bend by no more, such as the two of a right angle
+BEVEL = np.deg2rad(60.0)
+
+
+@dataclass(frozen=True)
+class Feels:
+    """How sheets of one cloth feel what is around them."""
+
+    thickness: float  #: the largest of theirs [m]
+    angle: float  #: the smallest beyond which something is sharp to one of them [rad]
+    at_edges: Sequence[float | None]  #: friction that each sets for what is sharp
+
+    @classmethod
+    def of(cls, cloths: Sequence[schema.Cloth]) -> Feels:
+        sharp = [one.eulerian for one in cloths if one.eulerian is not None]
+        return cls(max(one.thickness for one in cloths), min(one.angle for one in sharp),
+                   [one.friction for one in sharp])
+
+    def changes(self, cloth: schema.Cloth) -> list[str]:
+        """Sentences where one of them set something else."""
+        assert cloth.eulerian is not None
+        said = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
+                ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
+        return [SHARED.format(what=what, value=value, unit=unit, which=which)
+                for what, value, own, unit, which in said if value != own]
+
+
+def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
+              surfaces: Sequence[CoupledSurface] = ()) -> FeatureObstacles:
+    """What a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
+    scene, things, touches = job.scene, list[Obstacle](), bodies[0].touches
+    if scene.contact is not None:
+        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        own = np.array([usual if one.friction is None else one.friction for one in bodies])
+        for one in scene.obstacles:
+            if touches is None or one.name in touches:
+                things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
+    for met in surfaces:
+        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
+        things.append(Obstacle(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+                           SmoothSurface(met.motion, met.triangles, met.friction)))
+    return FeatureObstacles(things, ground_of(job), feels.thickness)
+
+
+def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Obstacle]:
+    """Its faces, its wires and its nails. own, its: Coulomb's coefficients of sheets, (s,), and of the obstacle."""
+    x = np.asarray(job.array(one.vertices), dtype=float)
+    motion = places_over_time(job, one.motion, x)
+    mu = mixed(own, its)
+    at_edges = np.array([usual if said is None else said for usual, said in zip(mu.tolist(), feels.at_edges)])
+    found = list[Obstacle]()
+    if one.triangles is not None:
+        found.append(_faces(job, one, x, motion, feels, (mu, at_edges), its))
+    if one.wires is not None:
+        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), feels.angle)
+        found.append(Obstacle(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
+    if one.nails is not None:
+        ends = np.asarray(job.array(one.nails), dtype=np.int32)
+        tips = ExtrapolatedPath(motion, ends, feels.thickness)
+        found.append(Obstacle(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
+    return found
+
+
+def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feels, friction: tuple[Vec, Vec],
+           its: float) -> Obstacle:
+    """friction: of sheets on its faces and on its edges, (s,) each. its: what it says itself."""
+    assert one.triangles is not None
+    triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
+    marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
+    closed = is_closed(triangles)
+    is_round = bends_softly(x, triangles, feels.angle if closed else max(feels.angle, BEVEL))
+    # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders; so of one that is
+    # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
+    found = sharp_surface(x, triangles, feels.angle, marked, borders=closed or not is_round)
+    has_sides = closed or is_round
+    swollen: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
+    apart = 0.0 if has_sides else feels.thickness
+    if is_round:
+        # rows over several vertices, one a pair, would be hundreds there
+        return Obstacle(one.name, swollen, NO_FACES, closed, found, *friction, apart,
+                        SmoothSurface(motion, triangles, its))
+    return Obstacle(one.name, swollen, triangles, closed, found, *friction, apart)

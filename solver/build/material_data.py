@@ -1,0 +1,21 @@
+"""What a body is made of, whatever that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..forces.ropes import RopeLinks
+from ..forces.stencils import BodyElements
+from ..state import Index, Vec
+
+
+@dataclass(frozen=True)
+class MaterialData:
+    """What a body is made of, in the arrays of its part."""
+
+    elements: BodyElements
+    modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)
+    mass: Vec  #: of its nodes [kg], (k,)
+    parts: list[Index]  #: nodes of each part that hangs together
+    stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
+    links: tuple[RopeLinks, ...] = ()  #: of ropes, among the elements: they remember what they pulled with

@@ -1,0 +1,111 @@
+"""Which vertices of a body are shown exactly where its pins and the bones that it hangs on have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates.prescribed import OverTime
+from ..embedding.pinned import PinnedVertices, Target
+from ..fields.attach import PINNED
+from ..fields.pins import hard_weights, nearest_rotations
+from ..job.folder import Job
+from ..meshing.volume import mean_edge
+from ..state import Index, Vec
+from .fields import Prepared
+from .inputs import places_over_time
+
+
+@dataclass(frozen=True)
+class Animated:
+    """Vertices that follow an animation, with how far their nodes have given way to what is before them."""
+
+    vertices: Index  #: (p,)
+    motion: OverTime  #: of the vertices [m], (p, 3) at a time
+    nodes: Index  #: that are pinned, numbers in the body, (k,)
+    node_motion: OverTime  #: of these [m], (k, 3) at a time
+    share: Vec  #: of each pinned node in each vertex, (p, k), rows that sum to 1; none where pins do not give way
+    frame: float  #: how long one is [s]
+
+    def places(self, x: Vec, frame: int) -> Vec:
+        """See `Target`."""
+        time = frame * self.frame
+        places = self.motion.at(time)
+        if len(self.share):
+            places = places + self.share @ (x[self.nodes] - self.node_motion.at(time))
+        return places
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """Vertices that move with nodes which a rigid body carries."""
+
+    vertices: Index  #: (p,)
+    rest: Vec  #: (p, 3) [m]
+    nodes: Index  #: (k,)
+    node_rest: Vec  #: (k, 3) [m]
+
+    def places(self, x: Vec, frame: int) -> Vec:
+        """See `Target`."""
+        before, now = self.node_rest.mean(axis=0), x[self.nodes].mean(axis=0)
+        arms = self.node_rest - before
+        turn = nearest_rotations((x[self.nodes] - now).T @ arms, arms.T @ arms)
+        places: Vec = now + (self.rest - before) @ turn.T
+        return places
+
+
+def held_vertices(job: Job, one: Prepared) -> PinnedVertices | None:
+    """Those of a body whose tetrahedra are held as well; None where there are none."""
+    surface, embedding, pin = one.body.surface, one.embedding, one.body.pin
+    if surface is None or embedding is None:
+        return None
+    rest = np.asarray(job.array(surface.vertices), dtype=float)
+    corners, targets = embedding.corners[: len(rest)], list[Target]()
+    taken = np.zeros(len(rest), dtype=bool)
+    if pin.weights is not None:
+        pinned = hard_weights(pin, np.asarray(job.array(pin.weights))) > PINNED
+        taken = pinned.copy()
+        if pin.until is not None:  # what lets go on its way would jump there
+            taken &= np.asarray(job.array(pin.until)) > job.scene.time.end
+        target = _animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
+        targets += [] if target is None else [target]
+        taken = pinned
+    for k, attach in enumerate(one.body.attach if not one.body.pins_yield else ()):
+        nodes = one.fields.attached[one.fields.attached_by == k]
+        if attach.weights is None or len(nodes) < 3:
+            continue
+        mine = (np.asarray(job.array(attach.weights)) > PINNED) & ~taken
+        taken |= mine
+        vertices = np.flatnonzero(mine & np.isin(corners, nodes).any(axis=1))
+        if len(vertices):
+            targets.append(Rigid(vertices, rest[vertices], nodes, one.volume.nodes[nodes]))
+    if not targets:
+        return None
+    triangles = np.asarray(job.array(surface.triangles), dtype=np.int64).reshape(-1, 3)
+    return PinnedVertices(targets, rest, triangles, mean_edge(one.volume.nodes, one.skin))
+
+
+def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated | None:
+    """Of those vertices that the animation knows; None where it knows none."""
+    pin, fields = one.body.pin, one.fields
+    samples: Vec | None = None
+    if pin.motion is not None:
+        known = np.asarray(job.array(pin.motion_vertices)) if pin.motion_vertices is not None else np.arange(len(rest))
+        row = np.full(len(rest), -1)
+        row[known] = np.arange(len(known))
+        vertices = vertices[row[vertices] >= 0]
+        samples = np.asarray(job.array(pin.motion))[:, row[vertices]]
+    if not len(vertices):
+        return None
+    assert one.embedding is not None
+    share = np.zeros((0, len(fields.pinned)))
+    if one.body.pins_yield:
+        corners = one.embedding.corners[vertices]
+        share = np.zeros((len(vertices), len(fields.pinned)))
+        place = np.minimum(np.searchsorted(fields.pinned, corners), len(fields.pinned) - 1)
+        heavy = np.where(np.isin(corners, fields.pinned), np.maximum(one.embedding.weights[vertices], 1e-3), 0.0)
+        np.add.at(share, (np.arange(len(vertices))[:, None], place), heavy / heavy.sum(axis=1, keepdims=True))
+    return Animated(vertices, places_over_time(job, samples, rest[vertices]), fields.pinned,
+                    places_over_time(job, fields.motion, one.volume.nodes[fields.pinned]), share,
+                    1.0 / job.scene.time.fps)

@@ -1,0 +1,89 @@
+"""Where a mechanism's bodies start, and what its motors want, read from the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import catalogue
+from ..coordinates.inertia import Solid
+from ..coordinates.prescribed import OverTime
+from ..errors import BadInput
+from ..job import schema_mechanisms, schema_values
+from ..job.folder import Job, parameters
+from ..state import Vec
+from .inputs import over_time
+
+
+@dataclass(frozen=True)
+class WorldPositions:
+    """A mechanism's bodies where they start."""
+
+    scene: schema_mechanisms.Mechanism
+    own: Mapping[str, Vec]  #: own frames in world, (4, 4)
+    bodies: Mapping[str, Vec]  #: frames at centres of mass in world, (4, 4); without obstacles
+    solids: Mapping[str, Solid]
+
+    def key(self, body: str) -> str:
+        """What the tree calls a body."""
+        return f"{self.scene.name}/{body}"
+
+
+def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism) -> WorldPositions:
+    """Raises BadInput that names the body and its field."""
+    own, bodies, solids = {}, {}, {}
+    for i, body in enumerate(mechanism.bodies):
+        own[body.name] = frame(body.position, body.rotation)
+        if body.motion is not None:
+            continue
+        try:
+            solid = solid_of(job, body)
+        except BadInput as error:
+            error.object = error.object or body.name
+            error.where = error.where or f"$.mechanisms[{index}].bodies[{i}].shape"
+            raise
+        centre = np.eye(4)
+        centre[:3, 3] = solid.centre
+        solids[body.name], bodies[body.name] = solid, own[body.name] @ centre
+    return WorldPositions(mechanism, own, bodies, solids)
+
+
+def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) -> Vec:
+    """(4, 4) of a place and a quaternion of any length."""
+    turn = np.asarray(rotation, dtype=float)
+    turn /= np.abs(turn).max()  # whatever its length, its square is a number
+    w, (x, y, z) = turn[0], turn[1:]
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    out = np.eye(4)
+    out[:3, :3] += 2.0 / (turn @ turn) * (w * skew + skew @ skew)
+    out[:3, 3] = position
+    return out
+
+
+def inverse(frames: Vec) -> Vec:
+    """Of a rigid motion, (4, 4)."""
+    out = np.eye(4)
+    out[:3, :3] = frames[:3, :3].T
+    out[:3, 3] = -frames[:3, :3].T @ frames[:3, 3]
+    return out
+
+
+def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
+    """Mass, centre and inertia of a body in its own frame. Raises BadScene, BadMesh."""
+    entry = catalogue.find("shape", body.shape.kind)
+    arrays: dict[str, Any] = {name: job.array(getattr(body, name)) for name in entry.reads}
+    solid: Solid = entry.load()(**parameters("shape", body.shape), **arrays, density=body.density)
+    return solid if body.mass is None else solid.weighing(body.mass)
+
+
+def target_of(job: Job, motor: schema_mechanisms.Motor) -> OverTime:
+    """What a motor wants over time, (k,)."""
+    return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
+
+
+def until_of(job: Job, motor: schema_mechanisms.Motor) -> float:
+    """When a motor lets go [s]."""
+    return np.inf if motor.until is None else (motor.until - job.scene.time.start) / job.scene.time.fps

@@ -1,0 +1,110 @@
+"""Colliders that stand on the ground reach into it, so that nothing is pressed into the gap below them.
+
+The ground gives way where it is pressed and a collider does not: of what one sweeps over the other the lowest nodes,
+millimetres deep, would get under the collider's lower edge and be held there, and what they belong to be drawn out to
+a needle. So walls go on below the ground, where nobody sees them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contact.find.ground import Ground
+from ..coordinates.prescribed import OverTime
+from ..job.folder import Job
+from ..job.schema import Body
+from ..state import Index, Vec
+from .ground import ground_of
+
+DEPTH = 0.25  #: how far walls go on, as a share of the largest soft body's extent
+THICKNESSES = 10.0  #: the same for cloth, which sinks by next to nothing, as a multiple of its thickness
+NEAR = 0.05  #: of that depth: walls that end so far above the ground begin to stand on it
+STEEP = 0.3  #: what rises less than that (the upward part of its unit normal) is a wall or hangs over; more, a slope
+UNDERSIDE = -0.95  #: what rises less than that has no edge that sweeps: the lowest faces of a ball
+
+
+@dataclass(frozen=True)
+class Support:
+    """The ground under colliders, and how deep these reach into it."""
+
+    ground: Ground  #: always at one level
+    depth: float  #: [m]
+
+    def shifts(self, places: Vec, triangles: Index) -> tuple[Index, Vec, Vec]:
+        """Vertices of places (o, 3) [m] that go deeper, (k,), along the normal by what [m], (k,), and its slope.
+
+        Those at the ground or just in it go to the depth, those up to `NEAR` above it by less and less. Vertices of a
+        slope stay where the artist sees them, and so do those of undersides alone: a wall stands on its lower edge.
+        """
+        height = self.ground.gaps(places, 0.0)
+        near = NEAR * self.depth
+        stands = (height > -self.depth) & (height < near)
+        if not stands.any():
+            return np.zeros(0, np.int32), np.zeros(0), np.zeros(0)
+        faces = triangles[stands[triangles].any(1)]
+        across = np.cross(places[faces[:, 1]] - places[faces[:, 0]], places[faces[:, 2]] - places[faces[:, 0]])
+        length = np.linalg.norm(across, axis=1)
+        rises = np.divide(across @ self.ground.normal, length, out=np.full(len(faces), -1.0), where=length > 0.0)
+        wall, slope = np.zeros(len(places), bool), np.zeros(len(places), bool)
+        wall[faces[(rises > UNDERSIDE) & (rises <= STEEP)]] = True
+        slope[faces[rises > STEEP]] = True
+        nodes = np.flatnonzero(stands & wall & ~slope).astype(np.int32)
+        h = height[nodes]
+        shift = np.where(h > 0.0, self.depth * (h / near - 1.0), -self.depth - h)
+        return nodes, shift, np.where(h > 0.0, self.depth / near, -1.0)
+
+    def deepened(self, places: Vec, triangles: Index) -> Vec:
+        """The same places (o, 3) [m] with walls that go on; themselves where none stands on the ground."""
+        nodes, shift, _ = self.shifts(places, triangles)
+        if not len(nodes):
+            return places
+        deep = places.copy()
+        deep[nodes] += shift[:, None] * self.ground.normal
+        return deep
+
+
+@dataclass(frozen=True)
+class SupportedBody:
+    """A collider's motion with walls that go on."""
+
+    motion: OverTime  #: of the collider as it is seen, (o, 3) [m] at a time
+    triangles: Index
+    footing: Support
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is ever elsewhere."""
+        return self.motion.moves
+
+    def at(self, time: float) -> Vec:
+        """Its places at `time` [s], (o, 3) [m]."""
+        return self.footing.deepened(self.motion.at(time), self.triangles)
+
+    def velocity(self, time: float) -> Vec:
+        """Theirs at `time` [s], (o, 3) [m/s]."""
+        rate = self.motion.velocity(time)
+        nodes, _, slope = self.footing.shifts(self.motion.at(time), self.triangles)
+        if len(nodes):
+            normal = self.footing.ground.normal
+            rate[nodes] += (slope * (rate[nodes] @ normal))[:, None] * normal
+        return rate
+
+
+def _deep(job: Job, body: Body) -> float:
+    """How deep in the ground what is pressed against a wall may be [m]."""
+    if body.cloth is not None:
+        return THICKNESSES * body.cloth.thickness
+    points = body.tets.nodes if body.tets is not None else body.surface.vertices if body.surface is not None else None
+    return 0.0 if points is None else DEPTH * float(np.ptp(job.array(points), axis=0).max())
+
+
+def footing_of(job: Job) -> Support | None:
+    """Of the scene's ground; None where it has none, or one that is not always at one level."""
+    one, ground = job.scene.ground, ground_of(job)
+    depth = max((_deep(job, body) for body in job.scene.bodies), default=0.0)
+    if one is None or depth == 0.0:
+        return None
+    rises = 0.0 if one.motion is None else float(np.ptp(job.array(one.motion) @ ground.normal))
+    return Support(ground, depth) if rises < NEAR * depth else None

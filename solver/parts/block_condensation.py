@@ -1,0 +1,158 @@
+"""Bodies that share a part and act on each other through bones alone: each is condensed by itself, on its own factor.
+
+The rows of one never meet those of another. A J of all of them would be a dense array, mostly of zeros, that grows with
+the square of their number. Each may have a method of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..coordinates.floating import FloatingParts
+from ..coordinates.free_nodes import SomeFreeNodes
+from ..linear.interface import LinearSolver
+from ..state import CarrierMotion, Index, Vec
+from .interface import Balancing, Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic, PosedNodes
+from .stage import NodeStage, Stage
+
+
+@dataclass(frozen=True)
+class BlockSlice:
+    """Bodies of one method that are condensed as one, and how."""
+
+    make: type[Balancing]
+    params: dict[str, float]  #: of the method
+    nodes: Index  #: all of theirs, ascending
+    linear: LinearSolver
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of them."""
+
+    condensation: Balancing
+    nodes: Index  #: all of its own, ascending
+    coordinates: Index  #: where those of its free nodes stand among all, (3 f_k,)
+    attached: Vec  #: 1 at prescribed nodes that are its own, 0 elsewhere, (p,)
+
+    def stage(self, stage: NodeStage) -> NodeStage:
+        """As it sees it."""
+        return stage if stage.base is None else replace(stage, base=stage.base[self.coordinates])
+
+
+class BlockCondensation:
+    """A condensation of several."""
+
+    sleep = None  #: refused where joints carry nodes
+    whole = sweeps = None
+
+    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice]) -> None:
+        """mesh: of all. shares: all of it, no node in two; β of all is one."""
+        prescribed = mesh.coordinates.prescribed
+        self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
+        self.mesh, self.members = mesh, list[Member]()
+        for share in shares:
+            nodes = share.nodes
+            own = replace(mesh, coordinates=SomeFreeNodes(mesh.coordinates, nodes, mesh.rest),
+                          parts=[part for part in mesh.parts if np.isin(part[0], nodes)],
+                          dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32),
+                          patches=tuple(patch for patch in mesh.patches if np.isin(patch.nodes[0], nodes)))
+            free = np.searchsorted(mesh.coordinates.free, own.coordinates.free)
+            self.members.append(Member(share.make(own, share.linear, share.params), nodes,
+                                       (3 * free[:, None] + np.arange(3)).ravel(),
+                                       np.isin(prescribed, nodes).astype(float)))
+        self.beta = shares[0].params["beta"]
+        self.solves_hits = all(share.params.get("solve_impacts", True) for share in shares)
+
+    @property
+    def at_once(self) -> Balancing | None:
+        """None: no balance of one body is that of another."""
+        return None
+
+    def pose(self, lin: Linearised, stage: NodeStage) -> PosedBlocks:
+        """Factor each. Raises NotPositiveDefinite."""
+        return self.posed(lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+
+    def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
+        """A stage that each of them has posed."""
+        return PosedBlocks(self, lin, stage, each)
+
+    def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
+        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
+                 for one in self.members]
+        columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
+        for one, part in zip(self.members, parts):
+            columns[one.coordinates] = part.columns
+
+        def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedBlocks, NodeStage]:
+            known = stage.moving(carried @ u, carrier_motion)
+            return self.posed(lin, known, [part.moving(u, carrier_motion)[0] for part in parts]), known
+
+        return Eliminated(np.sum([part.matrix for part in parts], axis=0),
+                          np.sum([part.impulse for part in parts], axis=0), columns, moving)
+
+    def forget_past(self) -> None:
+        """Every factor is made anew."""
+        for one in self.members:
+            one.condensation.forget_past()
+
+
+@dataclass(frozen=True)
+class PosedBlocks(NoQuasistatic):
+    """A stage of all of them."""
+
+    owner: BlockCondensation
+    lin: Linearised
+    stage: NodeStage
+    posed: Sequence[PosedNodes]  #: of each
+
+    def _each(self, ask: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
+        """What each answers, given where its coordinates stand, where they stand among all."""
+        count = 3 * len(self.owner.mesh.coordinates.free)
+        out = np.zeros(count if like is None else like.shape)
+        for one, posed in zip(self.owner.members, self.posed):
+            out[one.coordinates] = ask(posed, one.coordinates)
+        return out
+
+    def solve(self) -> Vec:
+        return self._each(lambda posed, own: posed.solve())
+
+    def correction(self, u: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.correction(u[own]))
+
+    def moving(self, u: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.moving(u[own]))
+
+    def respond(self, impulses: Vec) -> Vec:
+        return self._each(lambda posed, own: posed.respond(impulses[own]), impulses)
+
+    def compliance(self, nodes: Index) -> Compliance:
+        mine = [np.flatnonzero(np.isin(nodes, one.nodes)) for one in self.owner.members]
+        asked = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
+
+        def respond(impulses: Vec) -> Vec:
+            out = np.zeros_like(impulses)
+            for own, one in asked:
+                out[own] = one(impulses[own])
+            return out
+
+        return respond
+
+    def under(self, impulses: Vec) -> Self:
+        return replace(self, posed=[posed.under(impulses) for posed in self.posed])
+
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
+              carrier_motion: CarrierMotion | None = None) -> Vec:
+        return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, carrier_motion))
+
+    def again(self, stage: Stage) -> Self:
+        known = NodeStage.of(stage, self.owner.mesh.coordinates)
+        return replace(self, stage=known, posed=[
+            posed.again(stage.part(one.coordinates, one.coordinates))
+            for one, posed in zip(self.owner.members, self.posed)])

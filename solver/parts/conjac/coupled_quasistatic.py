@@ -1,0 +1,182 @@
+"""ConJac's bodies that touch, and the joints that carry some of their nodes or of what they touch, solved at once.
+
+Unknowns are the rates y of all positions and r of the joints. Velocities are V C (y − F − F_r r) + F + F_r r on free
+nodes, F_r what follows where a joint turns, and J_a r on those that joints carry: so both bodies' momentum changes by
+the forces alone that they share. An iteration asks for what y and r still change, δy and δr:
+
+    S_yy δy + S_yr δr = −∂E/∂y,   S_yy = Cᵀ Vᵀ W V C − a b h² K_yy,   S_yr = Cᵀ Vᵀ W Z − a b h² K_ya J_a,
+
+W = M − a h D, Z = (F_r − V C F_r; J_a). δy is eliminated by conjugate gradients, on a factor that has a little mass in
+place of what follows: they need not be exact, since both sides vanish at the root.
+[ConJac MUSCLE, changed: positions balance with all that touches]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...assembly.linearised import Linearised
+from ...coordinates.attached import Bodies
+from ...errors import StepFailed
+from ...state import State, Vec
+from ..coupled_stage import CarrierSystem
+from ..interface import PositionInertia, ReducedOnRates
+from ..nodes.full import Full
+from ..stage import NodeStage, Stage
+from .inertia import CLOSE, MOST
+
+
+@dataclass(frozen=True)
+class BodyPositions:
+    """Where both stand."""
+
+    joints: State
+    bodies: Bodies
+    rates: Vec  #: of the joints that move attached nodes, r, (c,)
+    positions: Vec  #: rates y of the positions of free nodes, with those that time prescribes, (n, 3) [m/s]
+    force: Vec  #: on nodes, without damping, (n, 3) [N]
+
+
+class CoupledQuasistatic:
+    """One iteration of a stage of both."""
+
+    curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
+    start_slope: float  #: its slope where the iteration begins, along it
+
+    def __init__(self, whole: Full, inertia: PositionInertia, bones: CarrierSystem, here: BodyPositions,
+                 lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
+        """Factor. Raises NotPositiveDefinite.
+
+        whole: matrix and factor of all free nodes. lin_at: f and K there; K negative semi-definite if so asked.
+        project: whether answers are those of such a K. stage, of_joints: of the nodes and of the joints.
+        """
+        self._whole, self._inertia, self._bones, self._here = whole, inertia, bones, here
+        self._of_joints, self._stage = of_joints, stage
+        lin = lin_at(project)
+        self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.regularisation_mass
+        coordinates, order, attached = whole.mesh.coordinates, whole.pattern.order, whole.mesh.coordinates.attached
+        columns = attached.columns(here.bodies.E, here.bodies.twists)
+        turning = attached.accelerations(here.bodies.E, here.bodies.twist, here.bodies.drift)
+        self._v_hat = stage.v_hat.copy()
+        self._v_hat[attached.nodes] = columns @ here.bodies.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        ways, weighed = self._ways(columns), self._weigh(self._ways(columns))
+        on_nodes, on_rates = self._slope(here, ways)
+
+        count = columns.shape[2]
+        pulled = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
+        across = inertia.felt(weighed) - stage.stiffness_factor * pulled
+        right = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
+        self._factor(lin, lin_at if not project else None)
+        self._solved = solved = self._solve(right)
+        self._felt, self._across = self._times(solved), right[:, :count]
+        self._on_nodes, self._on_rates = -right[:, count], on_rates
+
+        back, onto = solved[:, :count], ways.reshape(-1, count)
+        own = onto.T @ weighed.reshape(-1, count)
+        own -= stage.stiffness_factor * np.einsum("aic,aid->cd", columns, pulled[attached.nodes])
+        self._own: Vec = 0.5 * (own + own.T)
+        matrix = self._own - back.T @ self._across - self._across.T @ back + back.T @ self._felt[:, :count]
+        impulse = -on_rates - self._across.T @ solved[:, count] - back.T @ (right[:, count] - self._felt[:, count])
+        if not (np.isfinite(matrix).all() and np.isfinite(impulse).all()):
+            raise StepFailed("what it does to its bones is not a number")
+        matrix = 0.5 * (matrix + matrix.T)
+        self._left = ReducedOnRates(matrix, impulse + matrix @ here.rates)
+
+    def solve(self) -> Vec:
+        """Rates of the free nodes' positions, (3 f,) [m/s], and of the joints, (m,). Raises StepFailed."""
+        at = self._here.bodies
+        u = self._bones.pose(at, self._here.joints, self._of_joints, self._left).solve()
+        turned = at.carrying(u) - self._here.rates
+        share = np.append(-turned, 1.0)
+        ahead, felt = self._solved @ share, self._felt @ share
+        across = self._across @ turned
+        self.curvature = float(ahead @ felt) + 2.0 * float(ahead @ across) + float(turned @ self._own @ turned)
+        self.start_slope = float(self._on_nodes @ ahead) + float(self._on_rates @ turned)
+        self._way = ahead, turned
+        coordinates = self._whole.mesh.coordinates
+        moved = np.empty((len(coordinates.free), 3))
+        moved[self._whole.rank] = ahead.reshape(-1, 3)
+        return np.concatenate([(self._here.positions[coordinates.free] + moved).ravel(), u])
+
+    def slope(self, there: BodyPositions) -> float:
+        """Of what is lowered, along the way that `solve` found, elsewhere on it: the soft bodies' share [J]."""
+        columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
+        on_nodes, on_rates = self._slope(there, self._ways(columns))
+        ahead, turned = self._way
+        return float(on_nodes[self._whole.pattern.order].ravel() @ ahead) + float(on_rates @ turned)
+
+    def _ways(self, columns: Vec) -> Vec:
+        """Z, (n, 3, c), of velocities J_a of attached nodes, (a, 3, c)."""
+        ways: Vec = self._inertia.carried - self._inertia.following(self._inertia.carried)
+        ways[self._whole.mesh.coordinates.attached.nodes] = columns
+        return ways
+
+    def _weigh(self, v: Vec) -> Vec:
+        """W of velocities, both (n, 3, c)."""
+        out: Vec = self._weight[:, None, None] * v
+        if self._lin.damped is not None and self._lin.damped.has_blocks:
+            out -= self._stage.a * self._stage.h * self._lin.damped.multiply(v)
+        return out
+
+    def _slope(self, at: BodyPositions, ways: Vec) -> tuple[Vec, Vec]:
+        """∂E/∂y, (n, 3), and ∂E/∂r, (c,) [N s]."""
+        coordinates, stage = self._whole.mesh.coordinates, self._stage
+        attached = coordinates.attached.nodes
+        v = self._inertia.velocities(at.positions, at.rates)
+        if stage.w is not None:
+            v[coordinates.prescribed] = stage.w
+        v[attached] = ways[attached] @ at.rates
+        gained = self._weigh(v[:, :, None]) - (self._lin.mass[:, None] * self._v_hat)[:, :, None]
+        pulled = stage.a * stage.h * at.force
+        on_rates = np.einsum("nic,ni->c", ways, gained[:, :, 0])
+        on_rates -= np.einsum("aic,ai->c", ways[attached], pulled[attached])
+        return self._inertia.felt(gained)[:, :, 0] - pulled, on_rates
+
+    def _factor(self, lin: Linearised, lin_at: Callable[[bool], Linearised] | None) -> None:
+        """Keep −a b h² K and a little mass, and factor it, or that of another K which is written over this one."""
+        pattern, matrix, factor = self._whole.pattern, self._whole.matrix, -self._stage.stiffness_factor
+        pattern.gather(lin.blocks, lin.node_blocks, factor, self._light, lin.others)
+        self._lower: sp.csc_matrix = matrix.copy()
+        if lin_at is not None:
+            lin = lin_at(True)
+            pattern.gather(lin.blocks, lin.node_blocks, factor, self._light, lin.others)
+        self._whole.linear.factor(matrix, lin.x[pattern.order])
+        self._diagonal = self._lower.diagonal() + np.repeat(self._light[pattern.order], 3)
+
+    def _times(self, y: Vec) -> Vec:
+        """S_yy of rates of positions, both (3 f, c)."""
+        order = self._whole.pattern.order
+        field = np.zeros((len(self._light), 3, y.shape[1]))
+        field[order] = y.reshape(-1, 3, y.shape[1])
+        out: Vec = self._lower @ y + self._lower.T @ y - self._diagonal[:, None] * y
+        return out + self._inertia.times(field)[order].reshape(y.shape)
+
+    def _solve(self, right: Vec) -> Vec:
+        """S_yy⁻¹ of columns, both (3 f, c), nearly; where S_yy curves down, as far as it does not."""
+        x, left, linear = np.zeros_like(right), right.copy(), self._whole.linear
+        way = linear.solve(left)
+        last = np.einsum("ij,ij->j", left, way)
+        goal, open_ = CLOSE**2 * last, np.flatnonzero(last > 0.0)
+        for k in range(MOST):
+            if not len(open_):
+                break
+            along = way[:, open_]
+            felt = self._times(along)
+            curvature = np.einsum("ij,ij->j", along, felt)
+            up = curvature > 0.0
+            if k == 0:
+                x[:, open_[~up]] = along[:, ~up]
+            open_, along, felt = open_[up], along[:, up], felt[:, up]
+            step = last[open_] / curvature[up]
+            x[:, open_] += step * along
+            left[:, open_] -= step * felt
+            answer = linear.solve(left[:, open_])
+            now = np.einsum("ij,ij->j", left[:, open_], answer)
+            way[:, open_] = answer + now / last[open_] * along
+            last[open_] = now
+            open_ = open_[now > goal[open_]]
+        return x

@@ -1,0 +1,40 @@
+"""How the quasistatic rows follow what is dynamic, at one stiffness. [ConJac 6]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Vec
+from .held_patches import ConstrainedPatches
+from .prescribed_response import PrescribedResponse
+from .unconstrained import UnconstrainedParts
+
+
+@dataclass(frozen=True)
+class QuasistaticMotion:
+    """Rows run over quasistatic nodes, then kept ones."""
+
+    columns: Vec  #: −A_qq⁻¹ A_qk of all rows that are eliminated last, A = −K and its border, (3 q, 3 k + border)
+    stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
+    velocities: Vec  #: V of the reduced unknowns, (3 (q + k), r)
+    product: Vec  #: Vᵀ K V, (r, r)
+    static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
+    left: Vec  #: what is left of them, (3 (q + k), border)
+    patches: ConstrainedPatches | None = None  #: that are dynamic
+    afloat: UnconstrainedParts | None = None  #: where nothing else holds the kept nodes
+
+    @property
+    def jacobian(self) -> Vec:
+        """J of the quasistatic rows on the kept ones, (3 q, 3 k). [ConJac 6]"""
+        return self.columns[:, : len(self.stiffness)]
+
+    def follow(self, column: int | slice) -> PrescribedResponse:
+        """What velocities of prescribed nodes cause, those of these vectors of the border."""
+        return PrescribedResponse(self.static[:, column], self.left[:, column])
+
+
+def on_rows(left: Vec, rows: int) -> Vec:
+    """What is left on the last rows, behind zeros on the others, (rows, c)."""
+    return np.concatenate([np.zeros((rows - len(left), left.shape[1])), left])

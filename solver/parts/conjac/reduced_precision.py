@@ -1,0 +1,62 @@
+"""−K factored in single precision, in the place of the linear solver's factor, and J from it: for directions alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...linear.blocks import LANES
+from ...linear.cholesky.single import SingleFactor
+from ...linear.cholesky.single_columns import SingleColumns
+from ...linear.cholesky.single_few import SingleFew
+from ...linear.cholesky.supernodal import Supernodes
+from ...linear.interface import Shown
+from ...state import Vec
+
+
+class ReducedPrecision:
+    """Where the linear solver shows its factor: on its pattern, in half the bytes."""
+
+    def __init__(self, inside: Supernodes, kept: int) -> None:
+        """inside: of the linear solver's factor. kept: the last unknowns."""
+        self.single, self._inside, self._kept = SingleFactor(inside), inside, kept
+        self._few, self._stamp, self._is_shown = SingleFew(inside, kept, self.single), -1, False
+        self._columns = SingleColumns(inside, self.single)
+        self._strips = np.zeros((-(-kept // LANES), len(inside.permutation), LANES), dtype=np.float32)
+
+    def of(self, inside: Supernodes) -> bool:
+        """Whether it stands on the pattern of this factor."""
+        return inside is self._inside
+
+    def solves(self, factored: int) -> SingleFew | None:
+        """Solves with this factor, where it is the last of so many; None where another was made since."""
+        return self._few if self._stamp == factored else None
+
+    def show(self, factored: int) -> None:
+        """Write this factor in the place of the linear solver's, where it is the last of so many: few who ask for
+        directions solve with that one, and writing it takes a tenth of a factor."""
+        if self._stamp == factored and not self._is_shown:
+            np.multiply(self.single.values, self.single.unit ** -0.5, out=self._inside.values, casting="unsafe",
+                        dtype=np.float64)
+            self._is_shown = True
+
+    def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
+        """Factor, and J of one backward solve, (m − kept, kept); None where it cannot be factored so.
+
+        The linear solver's factor counts as this one then, and is this one once it is shown. Raises
+        NotPositiveDefinite, also where a pivot is lost in rounding. [ConJac 6]
+        """
+        if not self.single.can_factor(lower):
+            return None
+        self._stamp = -1
+        self.single.factor(lower)
+        showing.factored += 1
+        self._stamp, self._is_shown = showing.factored, False
+        strips, kept = self._strips, self._kept
+        strips[:] = 0.0
+        which = np.arange(kept)
+        strips[which // LANES, strips.shape[1] - kept + which, which % LANES] = 1.0
+        self._columns.backward(strips)
+        answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :kept].astype(np.float64)
+        jacobian: Vec = answer[:-kept] @ np.linalg.inv(answer[-kept:])
+        return jacobian

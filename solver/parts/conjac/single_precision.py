@@ -1,0 +1,74 @@
+"""The factor of −K in single precision: made so in the linear solver's place, or copied from what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import scipy.sparse as sp
+
+from ...linear.interface import LinearSolver, inside_of
+from ...state import Vec
+
+if TYPE_CHECKING:
+    from ...linear.cholesky.single_few import SingleFew
+    from .reduced_precision import ReducedPrecision
+
+
+class SinglePrecisionFactor:
+    """For directions, which six digits do for. Nothing of it where the linear solver does not show its factor."""
+
+    def __init__(self, linear: LinearSolver, kept: int) -> None:
+        """kept: the last unknowns, that J is of."""
+        self._linear, self._kept = linear, kept
+        self._rough: ReducedPrecision | None = None
+        self.too_soft = False  #: whether −K could not be factored so, and could be in full precision
+        self._copy: SingleFew | None = None
+        self._untouched: SingleFew | None = None  #: of K without contacts
+
+    def condensed(self, lower: sp.csc_matrix) -> Vec | None:
+        """J, (m − kept, kept), by a factor that the linear solver then has; None where there is none. Raises
+        NotPositiveDefinite, also where a pivot is lost in rounding."""
+        from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
+
+        showing, inside = self._linear.showing(), inside_of(self._linear)
+        if showing is None or inside is None or not inside.stands or self.too_soft:
+            return None
+        if self._rough is None or not self._rough.of(inside):
+            self._rough = ReducedPrecision(inside, self._kept)
+        return self._rough.condense(lower, showing)
+
+    def show(self) -> None:
+        """Before the linear solver's factor is read: it may have been made here."""
+        if self._rough is not None:
+            self._rough.show(self._linear.factored)
+
+    def solve(self) -> Callable[[Vec], Vec] | None:
+        """−K_qq⁻¹ of up to three columns of loads on the quasistatic rows, (3 q, c), by the factor that is there now;
+        None where there is none of it."""
+        few = None if self._rough is None else self._rough.solves(self._linear.factored)
+        if few is None:
+            few = self._copy = self._copied(self._copy)
+        return None if few is None else few.solve
+
+    def keep_untouched(self) -> None:
+        """Copy the factor that is there, of K without contacts."""
+        self._untouched = self._copied(self._untouched)
+
+    @property
+    def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
+        """`solve` on that copy."""
+        return None if self._untouched is None else self._untouched.solve
+
+    def _copied(self, last: SingleFew | None) -> SingleFew | None:
+        """The factor that is there now, in the room of the last copy if that is of its pattern."""
+        from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated
+
+        inside = inside_of(self._linear)
+        if inside is None or not SingleFew.can_copy(inside):
+            return None
+        self.show()
+        if last is None or not last.of(inside):
+            last = SingleFew(inside, self._kept)
+        last.single.copy()
+        return last

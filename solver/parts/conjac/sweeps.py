@@ -1,0 +1,169 @@
+"""Quasi-Newton passes over a stage that ConJac has condensed, on a factor of a moment nearby.
+
+At the root of a stage positions x balance, velocities v follow the dynamic unknowns, and momentum changes by forces.
+With Π what is quasistatic, m = M (v − v̂) − a h (f(x) + D v) and V the velocities of the reduced unknowns,
+
+    Π (f(x) − M a) = 0,   Π K(x) v = 0,   Π (m − K(x) p) = 0,   Ṽᵀ (m − K(x) p) = 0
+
+for any Ṽ near V that moves the dynamic unknowns alike: p [m s], zero along them, stands for what K⁻¹ does to m, so that
+no J has to be made anew where the body has turned a little. A pass asks for K at the last iterate in products only, and
+costs one solve of three columns. Nor has the factor: with R what each node's surroundings have turned since it was
+made, answers are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K acts.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import dgetrs
+
+from ...assembly.products import Products
+from ...state import State, Vec
+from ..stage import NodeStage
+from .modes_of_step import ModalStepPropagator
+from .posed import PosedConJac
+from .sweeps_kernels import give, load, spread, turn, turn_back
+
+#: a factor serves until an edge has changed by the first share of its length, or one that turns with the nodes until
+#: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
+NEAR, STRETCHED = 0.2, 0.25
+
+
+class ReusedFactorSweeps:
+    """On the factor of one posed stage, for stages of the same inertia and β a b h²."""
+
+    def __init__(self, posed: PosedConJac) -> None:
+        self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
+        self._velocities = posed.velocities  #: Ṽ, (3 (q + k), r)
+        self._positions = self._velocities if posed.positions is None else posed.positions
+        # six digits do for a direction; what patches take back of it would cost most of those
+        self._solve = posed.owner.in_single() if posed.here.patches is None else None
+        self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
+        self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
+        self._slope = None
+        if len(posed.reduced):
+            self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
+
+    @cached_property
+    def _turns(self) -> Vec | None:
+        """R, (n, 3, 3); a step that swings asks for none."""
+        posed = self.posed
+        if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.here.patches is not None:
+            return None
+        self._turning = posed.owner.edges.turning
+        self._turning.follow(posed.lin.x)
+        self._begun = self._turning.frames.transpose(0, 2, 1).copy()
+        turns: Vec = self._turning.frames @ self._begun
+        return turns
+
+    @property
+    def includes_contacts(self) -> bool:
+        """Whether velocities can follow as if nothing touched."""
+        return self.posed.blocks_without_contact is not None
+
+    def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
+        """Whether its factor is there still, for such a stage near x, and those are dynamic who are so now.
+
+        exactly: whether the stage is solved to its root: a factor that is turned leaves more of each pass than shows.
+        """
+        posed, owner = self.posed, self.posed.owner
+        mine = posed.stage
+        same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
+        if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
+            return False
+        if self._turns is None or not exactly:
+            return owner.edges.largest_change(x - posed.lin.x) <= NEAR
+        self._turning.follow(x)
+        np.matmul(self._turning.frames, self._begun, out=self._turns)
+        return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
+
+    def change(self, at: Products, stage: NodeStage) -> Vec:
+        """What a pass changes in x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
+
+        at: with K v and K p. [ConJac 11, changed: iterated on one factor]
+        """
+        share, reached = stage.a * stage.h, stage.b * stage.h
+        loads, given = self._loads, self._given
+        load(at.mass, stage.inertia, share, at.v, stage.v_hat, at.force, at.columns[1], at.columns[0], loads)
+        if at.damped is not None:
+            loads[:, :, 1] += share * at.damped.force(at.v)
+        if self.posed.frames:
+            loads[:, :, 2] -= self._carried(at, stage)
+
+        if self._turns is not None:
+            turn_back(self._turns, loads)
+        followed = self._balance(loads)
+        # what is left of m, and what the changes of v and x do to it
+        give(self._order, loads, self._inert, followed, given)
+        ahead = self._velocities.T @ given
+        if self._positions is not self._velocities:
+            ahead += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
+        change = np.zeros(len(ahead)) if self._slope is None else -dgetrs(*self._slope, ahead)[0]
+
+        in_v = in_x = self._velocities @ change
+        if self._positions is not self._velocities:
+            in_x = self._positions @ change
+        out = np.zeros((3, *at.x.shape))
+        spread(self._order, followed, in_v, in_x, reached, out)
+        if self.posed.frames:
+            out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
+        if self._turns is not None:
+            turn(self._turns, out)
+        return out
+
+    @cached_property
+    def _swing(self) -> ModalStepPropagator:
+        return ModalStepPropagator(self.posed)
+
+    @property
+    def force(self) -> Vec:
+        """Where it was factored, (n, 3) [N]."""
+        return self.posed.lin.force
+
+    def modal_motion(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
+        """What moves each node through h seconds, and velocities at their end, as `ModalStepPropagator.step`."""
+        return self._swing.step(h, ahead, swings)
+
+    def quasistatic_correction(self, at: Products) -> Vec:
+        """What positions and velocities lack of following the dynamic unknowns, (2, n, 3) [m], [m/s], x and v those of
+        `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns kept."""
+        stage, out = self.posed.stage, np.zeros((2, *at.x.shape))
+        loads = np.stack([at.force, at.columns[0]], axis=2)
+        if self.posed.frames:
+            loads[:, :, 0] -= self._carried(at, stage)
+        rows = self.posed.owner.response(self.posed, loads, self._solve)
+        out[0, self._order] = rows[:, 0].reshape(-1, 3)
+        out[1, self._order] = self._swing.unfelt(rows[:, 1]).reshape(-1, 3)
+        return out
+
+    def strain(self, change: Vec) -> float:
+        """The largest share of its length by which a pass changes an edge, in positions or by velocities."""
+        edges = self.posed.owner.edges
+        return max(edges.largest_change(change[0] + change[1]), edges.largest_change(change[1]))
+
+    def _balance(self, loads: Vec) -> Vec:
+        """−K⁻¹ of loads (n, 3, 3) across the dynamic unknowns, (3 (q + k), 3), of all but the last as if nothing
+        touched."""
+        owner, alone = self.posed.owner, self.posed.blocks_without_contact
+        if alone is None:
+            return owner.response(self.posed, loads, self._solve)
+        apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
+        return np.concatenate(apart, axis=1)
+
+    def _carried(self, at: Products, stage: NodeStage) -> Vec:
+        """M a, a the rigid part of what velocities have lost of v̂ a second, (n, 3) [N]."""
+        frames = self.posed.owner.frames
+        return frames.inertia(frames.at(at.x), at.mass, stage.acceleration(at, at.v))
+
+    def _carries(self, change: Vec, at: Products, stage: NodeStage) -> Vec:
+        """−K⁻¹ of what a change of velocities, (3 (q + k),) [m/s], adds to M a, in the frames that were factored."""
+        posed, order = self.posed, self._order
+        rate = np.zeros_like(at.v)
+        rate[order] = change.reshape(-1, 3) / (stage.a * stage.h)
+        if at.damped is not None:
+            rate *= 1.0 + stage.a * stage.h * at.damped.drag_rate(at.mass)[:, None]
+        amplitudes = posed.owner.frames.amplitudes(posed.frames, at.mass, rate)[order]
+        owed: Vec = np.einsum("pak,pk->pa", posed.owed[:, 1:].reshape(len(order), 3, -1), amplitudes).ravel()
+        return owed

@@ -1,0 +1,81 @@
+"""What no dynamic node is part of and nothing holds, in balance with its own inertia.
+
+Anchors make K_qq regular, and take no force where forces and inertia balance. A rotation of what is under stress is no
+null vector of K, though: there anchors that only rigid motions may move take a part of the moment, three nodes that
+mirror no others even where the body mirrors itself. So they are let go, and inertia takes that moment, as that of
+forces. With R the rigid motions, what loads b move is
+
+    K z + b + M R μ = 0,   Rᵀ M z = 0,
+
+which Σ a + L μ = −l, Lᵀ a + G μ = −Rᵀ M z₀ solves on the anchors, a what they move by: Σ is K condensed onto them, l
+what is left of b there while they stand and the others, moving by z₀, balance, L the same of M R, G its Rᵀ M z₀.
+[ConJac 6, changed: rigid modes]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ...coordinates.floating_frames import Frame
+from ...state import Index, Vec
+from .rigid_modes import rows_of
+
+
+class UnconstrainedParts:
+    """At one stiffness. Rows run over quasistatic nodes, then anchors."""
+
+    def __init__(self, rigid: Vec, mass: Vec, jacobian: Vec, stiffness: Vec, answers: Vec, left: Vec) -> None:
+        """rigid: R, (3 (q + k), m). mass: of the rows [kg]. jacobian: J, (3 q, 3 k). stiffness: Σ, (3 k, 3 k).
+        answers: −K_qq⁻¹ M R, (3 q, m). left: L, (3 k, m)."""
+        self._weighted, self._jacobian, self._answers = mass[:, None] * rigid, jacobian, answers
+        self._squares: Vec = rigid.T @ self._weighted
+        # of one size, else the small system loses digits
+        self._size = float(np.abs(stiffness).max() / np.abs(left).max())
+        onto, gram = self._size * left, self._size**2 * (self._weighted[: len(jacobian)].T @ answers)
+        self._small = scipy.linalg.lu_factor(np.block([[stiffness, onto], [onto.T, 0.5 * (gram + gram.T)]]))
+
+    @classmethod
+    def of(cls, frames: list[Frame], position: Index, mass: Vec, columns: Vec, stiffness: Vec, left: Vec,
+           first: int) -> UnconstrainedParts:
+        """With the rigid motions of these frames. position: row of each node, or −1. columns: −A_qq⁻¹ A_qk of all rows
+        that are eliminated last, (3 q, 3 k + border). left: what is left of the border's vectors on the anchors,
+        (3 k, border); from column `first` on they are M R, in which groups of several components share columns."""
+        count = sum(frame.field.shape[2] for frame in frames)
+        rigid, at = np.zeros((len(mass) // 3, 3, count)), 0
+        answers, onto = np.zeros((len(columns), count)), np.zeros((len(stiffness), count))
+        for frame in frames:
+            modes = frame.field.shape[2]
+            mine, shared = slice(at, at + modes), slice(first + frame.first, first + frame.first + modes)
+            place = position[frame.nodes]
+            rigid[place[place >= 0], :, mine] = frame.field[place >= 0]
+            place = position[frame.component]
+            near = rows_of(place[place >= 0])
+            inner, kept = near[near < len(columns)], near[near >= len(columns)] - len(columns)
+            answers[inner, mine] = columns[inner, len(stiffness) :][:, shared]
+            onto[kept, mine] = left[kept, shared]
+            at += modes
+        return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, answers, onto)
+
+    def balance(self, answers: Vec, left: Vec) -> tuple[Vec, Vec]:
+        """What loads move, and K times that and the loads, both (3 (q + k), c), from −K_qq⁻¹ of them, (3 q, c), and
+        what is left of them then on the anchors, (3 k, c)."""
+        return self._solved(answers, left, -(self._weighted[: len(answers)].T @ answers))
+
+    def rigid(self) -> tuple[Vec, Vec]:
+        """Velocities along R in balance, and K times those, both (3 (q + k), m)."""
+        count = len(self._squares)
+        return self._solved(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
+                            self._squares)
+
+    def amplitudes(self, rows: Vec) -> Vec:
+        """Those of `rigid` in velocities on the rows, (3 (q + k),)."""
+        out: Vec = np.linalg.solve(self._squares, self._weighted.T @ rows)
+        return out
+
+    def _solved(self, answers: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
+        """The same with Rᵀ M z = along + Rᵀ M of the answers, (m, c)."""
+        found = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))
+        own, share = found[: len(left)], self._size * found[len(left) :]
+        moved = answers + self._answers @ share + self._jacobian @ own
+        return np.concatenate([moved, own]), -(self._weighted @ share)

@@ -1,0 +1,201 @@
+"""A linearised stage of soft bodies and of the joints that carry some of their nodes, solved at once."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ..assembly.linearised import Linearised
+from ..coordinates.attached import Bodies
+from ..coordinates.free_nodes import FreeNodes
+from ..errors import StepFailed
+from ..state import CarrierMotion, Index, State, Vec
+from .interface import Compliance, Condensation, Evaluate, NoQuasistatic, PosedNodes, ReducedOnRates
+from .stage import NodeStage, Stage
+
+
+class CarrierSystem(Protocol):
+    """What a step asks of the rigid bodies that soft ones hang on."""
+
+    def bodies(self, state: State) -> Bodies:
+        """At the coordinates and rates of a state of the joints."""
+
+    def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedCarrier:
+        """A stage linearised at a state, where bodies are `at`, with G and g of the soft bodies in its equations.
+
+        Raises StepFailed.
+        """
+
+
+class PosedCarrier(Protocol):
+    """Their stage with what soft bodies add to it, factored."""
+
+    def solve(self) -> Vec:
+        """Rates at its end, (m,). Raises StepFailed."""
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on all rates change in them, both (m, c), soft bodies included."""
+
+    def correction(self, u: Vec) -> Vec:
+        """What coordinates owe at the new rates u, as a rate, (m,)."""
+
+    def compliance(self) -> Vec:
+        """What impulses on the rates that soft bodies are condensed to change in them, these included, (c, c)."""
+
+
+class AttachedSystem(Protocol):
+    """What a step asks of the soft bodies."""
+
+    coordinates: FreeNodes
+    condensation: Condensation
+
+
+@dataclass(frozen=True)
+class RelinearisedStage:
+    """An iteration on a factor that was made elsewhere: what is left of momentum is answered as it would be there."""
+
+    rates: Vec  #: of the free nodes and of the joints, (3 f + m,)
+
+    def solve(self) -> Vec:
+        return self.rates
+
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        return q
+
+
+class CoupledStage(NoQuasistatic):
+    """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
+
+    Its unknowns are the free nodes' velocities and then the joints' rates. Left out of the matrix is what the joints'
+    turning does to the pull of attached nodes, ∂J_aᵀ/∂q f_a, and to inertia: a linearised step errs by terms of order
+    h², a stage that is iterated to its root takes a few more iterations.
+    """
+
+    posed: PosedNodes  #: the flesh's part at the rates that `solve` found
+    stage: NodeStage  #: and its stage
+    bones: PosedCarrier  #: the joints' part
+
+    def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
+                 joints: State,
+                 of_joints: Stage, kept: Vec | None = None) -> None:
+        """Factor the flesh's part. Raises NotPositiveDefinite, StepFailed.
+
+        at, lin, joints: where both are linearised. stage, of_joints: the flesh's and the joints'; what attached nodes
+        have in the former is found here, unless it is `kept`, (a, 3) [m/s], from where the bones' momentum is.
+        """
+        coordinates = flesh.coordinates
+        self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
+        self._joints, self._of_joints = joints, of_joints
+        self._cut = 3 * len(coordinates.free)
+        self.lin, self.stage = lin, stage
+        self._columns = coordinates.attached.columns(at.E, at.twists)
+
+        v_hat = self._brought(at, stage, of_joints, kept)
+        standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
+        self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
+        if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
+            raise StepFailed("what it does to its bones is not a number")
+        self._impulses: Vec | None = None
+
+    def solve(self) -> Vec:
+        """Rates of the free nodes, (3 f,) [m/s], and of the joints, (m,) [rad/s, m/s]. Raises StepFailed."""
+        eliminated = self._eliminated
+        if self._impulses is not None:
+            felt = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
+            eliminated = replace(eliminated, impulse=eliminated.impulse + felt)
+        self.bones = self._bones.pose(self._at, self._joints, self._of_joints, eliminated)
+        u = self.bones.solve()
+        rates = self._at.carrying(u)
+        self.posed, self.stage = eliminated.moving(rates, self._standing(rates))
+        if self._impulses is not None:
+            self.posed = self.posed.under(self._impulses)
+        return np.concatenate([self.posed.solve(), u])
+
+    def _brought(self, at: Bodies, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
+        """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here."""
+        attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
+        if kept is None:
+            # inertia keeps what attached nodes have, J_a û, less what their turning takes
+            turning = attached.accelerations(at.E, at.twist, at.drift)
+            kept = self._columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+        v_hat[attached.nodes] = kept
+        return v_hat
+
+    def on_last_factor(self, at: Bodies, v: Vec, force: Vec, stage: NodeStage, joints: State, of_joints: Stage,
+                       kept: Vec | None) -> RelinearisedStage:
+        """The stage where both have moved on, or another one of the same matrix, on the flesh's factor as it is.
+
+        at, joints: where bones are. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
+        [N]. The others are as above. Only where no nodes follow others.
+        """
+        other, rates = copy.copy(self), at.carrying(joints.u)
+        attached = self._coordinates.attached
+        other._columns = columns = attached.columns(at.E, at.twists)
+        gained = stage.inertia * self.lin.mass[:, None] * (v - other._brought(at, stage, of_joints, kept))
+        left = gained - stage.a * stage.h * force
+        free = left[self._coordinates.free].ravel()
+        felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
+        eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - felt)
+        u = self._bones.pose(at, joints, of_joints, eliminated).solve()
+        own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)
+        return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
+
+    def _standing(self, rates: Vec) -> CarrierMotion:
+        """What attached nodes do at the end of a stage at such rates, (c,), to first order."""
+        attached, stage = self._coordinates.attached, self.stage
+        v = self._columns @ rates
+        moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
+        return CarrierMotion(attached.positions(self._at.E) + moved, v)
+
+    def under(self, impulses: Vec) -> CoupledStage:
+        """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""
+        other = copy.copy(self)
+        other._impulses = impulses
+        return other
+
+    def again(self, stage: Stage) -> CoupledStage:
+        """Another stage where this one was linearised, on a factor of its own. Raises as this was made."""
+        cut = self._cut
+        of_flesh = NodeStage.of(stage.part(slice(cut), slice(cut)), self._coordinates)
+        return CoupledStage(self._flesh, self._bones, self._at, self.lin, of_flesh, self._joints,
+                            stage.part(slice(cut, None), slice(cut, None)))
+
+    def respond(self, impulses: Vec) -> Vec:
+        """What impulses on nodes and joints change in their rates, both (3 f + m, c)."""
+        on_flesh, columns = impulses[: self._cut], self._eliminated.columns
+        pushed = impulses[self._cut :].copy()
+        pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
+        u = self.bones.respond(pushed)
+        return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
+
+    def correction(self, u: Vec) -> Vec:
+        """What positions and joints owe at the rates that `solve` found, as a rate, (3 f + m,)."""
+        return np.concatenate([self.posed.correction(u[: self._cut]), self.bones.correction(u[self._cut :])])
+
+    def moving(self, u: Vec) -> Vec:
+        """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]."""
+        return self.posed.moving(u)
+
+    def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Coordinates at a stage's end whose quasistatic nodes are nearer to their balance, (3 f + m,)."""
+        cut = self._cut
+        joints = State(self.stage.time, q[cut:], u[cut:], self._joints.memory)
+        carrier_motion = self._coordinates.attached.carrier_motion(self._bones.bodies(joints))
+        return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, carrier_motion), q[cut:]])
+
+    def compliance(self, nodes: Index) -> Compliance:
+        """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""
+        alone = self.posed.compliance(nodes)
+        free = np.searchsorted(self._coordinates.free, nodes)
+        count = self._eliminated.columns.shape[1]
+        columns = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
+        on_bones = self.bones.compliance()
+
+        def respond(impulses: Vec) -> Vec:
+            carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
+            return alone(impulses) + carried
+
+        return respond

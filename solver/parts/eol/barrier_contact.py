@@ -1,0 +1,348 @@
+"""What keeps cloth out of itself and of things that are round: the contact law's barrier, within the cloth's own step.
+
+A surface knows where it is by x alone: cloth that slides along itself there changes no distance, so a push has no part
+in Ẋ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...contact.find.mesh import Surfaces
+from ...contact.laws.interface import ContactLaw
+from ...forces.stencils import Stencils, block_diagonal
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Index, Mask, Vec
+from .eol_elements import AssembledSystem
+from .interface_inertia import InterfaceInertia
+from .obstacles import ObstacleMotion
+from .pushing_kernels import add_forces, add_pushes
+from .tangled_region import TangledRegion
+
+TOUCHES = 0.5  #: of the distance at which surfaces push: what is nearer after remeshing, and was not before, touches
+NEARER = 0.5  #: of how near anything was before: what is no nearer than this is as near as it was
+AS_FAR = 0.8  #: of how near anything was: what comes nearer by going on is no place to begin a step's rounds at
+HARD = 0  #: the group of nodes that do not touch each other: those of things
+
+#: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
+Law = Callable[[Surfaces, Vec, SheetMesh], ContactLaw]
+
+
+@dataclass(frozen=True)
+class MotionPath:
+    """Where cloth and things are between the start of a step and its end."""
+
+    x: Vec  #: cloth, (n, 3) [m]
+    things: Vec  #: (o, 3) [m]
+
+    def off(self, other: MotionPath) -> float:
+        """The largest component of what is between both [m]."""
+        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
+            initial=0.0)))
+
+    def half(self, end: MotionPath) -> MotionPath:
+        """The middle between both."""
+        return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
+
+
+@dataclass
+class ContactSettings:
+    """Barriers around one cloth."""
+
+    law: Law
+    triangles: Index  #: of things that are round, (t, 3), numbers among their vertices
+    owner: Index  #: of these vertices, (o,), numbers behind those of the sheets
+    itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
+    names: list[str] = field(default_factory=list)  #: of owners
+    sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
+    _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
+    _surfaces: Surfaces | None = field(default=None, init=False)
+    _made: ContactLaw | None = field(default=None, init=False)
+    _asked: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
+        default=None, init=False)
+    _before: tuple[SheetMesh, ObstacleMotion, TangledRegion | None] | None = field(default=None, init=False)
+    _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
+
+    def forget_past(self) -> None:
+        """Drop what was made for the mesh of the last step."""
+        self._surfaces = self._made = self._asked = self._before = None
+
+    def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
+        """For a step from there on, but where it is lost; None where it is everywhere."""
+        return None if self._is_all(lost, mesh) else BarrierContacts(self._law_of(mesh, now, lost), mesh, now, lost)
+
+    @staticmethod
+    def _is_all(lost: TangledRegion | None, mesh: SheetMesh) -> bool:
+        return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
+
+    def lost(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
+        """Where it goes through something; None where nothing does."""
+        if self.crossing(mesh, now) is None:
+            return None
+        self._law_of(mesh, now)
+        assert self._surfaces is not None
+        nodes = [np.concatenate(pair) for pair in self._surfaces.crossings(np.concatenate([mesh.x, now.round_x]))]
+        all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
+        return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
+
+    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> tuple[str, str,
+                                                                                                         Vec] | None:
+        """What goes through what, and where (3,) [m]; None where nothing does but where it is lost. Looked for once."""
+        last = self._asked
+        if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
+                last[0].faces is not mesh.faces):
+            last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
+        return last[3]
+
+    def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
+        """What goes through what, but where it did so on an earlier mesh of the same cloth."""
+        crossing = self.crossing(mesh, now)
+        if crossing is None:
+            return None
+        known = self._before  # many meshes are tried in the place of one
+        if known is None or known[0] is not before or known[1] is not now:
+            known = self._before = before, now, self.lost(before, now)
+        return crossing if known[2] is None else self.crossing(mesh, now, known[2])
+
+    def spoilt(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
+        """Where another mesh of the same cloth goes through something, or touches what it was not as near to before,
+        (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
+        crossing = self.crossing_anew(mesh, before, now)
+        if crossing is not None:
+            return crossing[2]
+        gap, place = self._nearest(mesh, now)
+        return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+
+    def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
+        """How near the nearest two pieces are, as a share of the distance at which they push, and where (3,) [m]."""
+        law = self._law_of(mesh, now)
+        told = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
+        if not len(told):
+            return 1.0, np.zeros(3)
+        nearest = told[told[:, 6].argmin()]
+        return float(nearest[6]) / law.activation, nearest[:3]
+
+    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
+                                                                                                   Vec] | None:
+        if self._is_all(lost, mesh):
+            return None
+        self._law_of(mesh, now, lost)
+        assert self._surfaces is not None
+        x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
+        found = self._surfaces.crossing(x)
+        if found is None:
+            return None
+        sheets = self._sheets(mesh)
+        one, other = (self.names[int(sheets[nodes[0]] if nodes[0] < count else self.owner[nodes[0] - count])]
+                      for nodes in found)
+        return one, other, x[found[1]].mean(axis=0)
+
+    def _sheets(self, mesh: SheetMesh) -> Index:
+        """Which sheet each vertex is of, (n,)."""
+        return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
+
+    def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
+        apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
+        if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
+            count = len(mesh.x)
+            flat = np.column_stack([mesh.material, np.zeros(count)])
+            rest = np.concatenate([flat, now.round_x])
+            group = np.concatenate([np.full(count, -1), np.full(len(now.round_x), HARD)])
+            owner = np.concatenate([self._sheets(mesh), self.owner]).astype(np.int32)
+            meets = np.ones((max(int(owner.max(initial=0)) + 1, len(self.itself)),) * 2, dtype=bool)
+            sheets = np.arange(len(self.itself))
+            meets[sheets, sheets] = self.itself
+            faces = np.concatenate([mesh.faces[apart], self.triangles + np.int32(count)]).astype(np.int32)
+            self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets, serves_long=False)
+            self._made, self._faces, self._apart = self.law(self._surfaces, rest, mesh), mesh.faces, apart
+        return self._made
+
+
+@dataclass(frozen=True)
+class BarrierContacts:
+    """Those of one step. [Thesis 2.12, changed: a barrier's quadratic besides]"""
+
+    law: ContactLaw
+    mesh: SheetMesh  #: at the start
+    now: ObstacleMotion
+    lost: TangledRegion | None = None  #: where nothing pushes
+    firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
+    gives: InterfaceInertia | None = None  #: how what is round gives way; None: it goes as it is told
+    begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
+    done: float = 0.0  #: how much of their step is over [s]
+
+    @property
+    def activation(self) -> float:
+        """How near surfaces are that push [m]."""
+        return self.law.activation
+
+    @property
+    def start(self) -> MotionPath:
+        return MotionPath(self.mesh.x, self.now.round_x)
+
+    def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
+        """The step with pushes and friction as they are there, to the second order, and which movers give way in it,
+        whose rates stand behind the cloth's; itself where nothing is near."""
+        nodes, forces, blocks = self._at(at, h)
+        wrench, given = self._under(h)
+        asked = nodes[nodes >= len(at.x)] - len(at.x)
+        used = np.unique(np.concatenate([given, *(() if self.gives is None else (self.gives.movers[asked].ravel(),))]))
+        used = used[used >= 0].astype(np.int32)
+        used = used if self.gives is None else self.gives.with_their_groups(used)
+        if not len(nodes) and not len(used):
+            return posed, used
+        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.things))
+        unknowns, all_blocks = posed.unknowns.joining(elements, posed.blocks, len(used))
+        impulse = np.concatenate([posed.impulse, np.zeros((len(used), posed.impulse.shape[1]))])
+        if self.gives is not None:
+            place = np.full(self.gives.count, -1)
+            place[used] = len(at.x) + np.arange(len(used))
+            high, low = place[self.gives.pairs].T
+            own = high >= 0
+            slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
+            all_blocks[slots, :3, :3] += h / (self.done + h) * self.gives.inertia[own]
+            impulse[len(at.x):, :3] = wrench[used]
+        way = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.things])
+        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks), way,
+                   h, all_blocks, impulse)
+        return AssembledSystem(unknowns, all_blocks, impulse), used
+
+    def _under(self, h: float) -> tuple[Vec, Index]:
+        """A' δ⁰ − h Jᵀ f of movers, (c, 3), and those that have any."""
+        if self.gives is None:
+            return np.zeros((0, 3)), np.zeros(0, np.int32)
+        wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
+        return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
+
+    def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:
+        """Of all nodes the vertices that move them, (m, 2), and their arms, (m, 3); and elements (k, 4) that join
+        all that pushes there move."""
+        movers, arms = np.full((count + things, 2), -1, np.int32), np.zeros((count + things, 3))
+        movers[:count, 0] = np.arange(count)
+        elements = [np.zeros((0, 4), np.int32)]
+        if self.gives is not None and len(used):
+            place = np.full(self.gives.count + 1, -1, np.int32)
+            place[used] = count + np.arange(len(used), dtype=np.int32)
+            movers[count:], arms[count:] = place[self.gives.movers], self.gives.arms
+            pairs = place[self.gives.pairs]
+            elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
+        if len(nodes):
+            moved = movers[nodes]
+            # a node that nothing moves is no unknown: in the pattern one of the cloth's stands for it
+            stands = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
+            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], stands)
+            turns = (moved[:, :, 1] >= 0).any(axis=1)
+            elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
+        return movers, arms, np.concatenate(elements).astype(np.int32)
+
+    def thought(self, h: float) -> Vec:
+        """Where what is round is thought to end the step, (o, 3) [m]."""
+        return self.now.round_x + h * self.now.round_velocity
+
+    def rates(self, u: Vec, used: Index) -> Vec:
+        """δ of all movers, (c, 3), where those that are used have rates u (3 k,)."""
+        out = self.begun.copy()
+        out[used] = u.reshape(-1, 3)
+        return out
+
+    def ended(self, rates: Vec, h: float) -> Vec:
+        """Where what is round ends the step, (o, 3) [m], whose movers have these rates δ."""
+        return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
+
+    def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
+        """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
+        here = self._all(at)
+        tables = [self.law.fill(here, 0.0, True)]
+        rubs = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
+                                                                                                         ) else None
+        if rubs is not None:
+            tables.append(rubs.fill(here, 0.0, True))
+        return self._softer(tables)
+
+    def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
+        """The same of what keeps apart alone, where all nodes are at (n + o, 3)."""
+        return self._softer([self.law.fill(here, 0.0, True)])
+
+    def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
+        """All of them, no pair firmer than the firmest."""
+        nodes, blocks = block_diagonal(tables)
+        forces = np.concatenate([one.forces for one in tables])
+        if self.firmest < np.inf and len(nodes):
+            share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+            blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
+        return nodes, forces, blocks
+
+    def felt(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
+        """Impulses on what is round, (o, 3) [N s], in a step that was solved at one place and ends at another: what
+        `added` has for the cloth, turned round."""
+        foreseen: Vec = h * self._predicted_rates(self._at(at, h), at, end)[len(at.x):]
+        return foreseen
+
+    @staticmethod
+    def _predicted_rates(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
+        """f + K Δx of pushes at one place, (n + o, 3) [N], where the step ends at another."""
+        out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
+        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
+        return out
+
+    def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
+        """By how much what pushes the cloth where a step ends is not what it was solved with at another place, and how
+        much that is, (n,) [N] both."""
+        nodes, forces, _ = self._apart(self._all(end))
+        pushed = np.zeros((len(at.x) + len(at.things), 3))
+        np.add.at(pushed, nodes, forces)
+        foreseen = self._predicted_rates(self._apart(self._all(at)), at, end)
+        return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
+                np.linalg.norm(pushed[: len(at.x)], axis=1))
+
+    def go(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
+        """As far towards the step's end as nothing meets; and the share of it."""
+        share = self.largest(at, end)
+        return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
+
+    def guessed(self, h: float) -> tuple[MotionPath, bool]:
+        """Where a step of h [s] ends if all goes on as it does, what meets there half as far, and whether anything
+        pushes there or where it starts; its start where nothing pushes, or something would come much nearer so."""
+        start, count = self.start, len(self.mesh.x)
+        if not self.is_near(start):
+            return start, False
+        here, there = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.thought(h)))
+        shares = self.law.largest_steps(here, there, np.arange(len(here)))
+        shares[shares < 1.0] *= 0.5
+        there = here + shares[:, None] * (there - here)
+        on = MotionPath(there[:count], there[count:])
+        if self.largest(start, on) == 1.0:
+            if self._nearest(on) >= AS_FAR * self._nearest(start):
+                return on, True
+        return start, True
+
+    @staticmethod
+    def _all(at: MotionPath) -> Vec:
+        """Places of all nodes, (n + o, 3) [m]."""
+        return np.concatenate([at.x, at.things])
+
+    def _nearest(self, at: MotionPath) -> float:
+        """How near the nearest two pieces are, as a share of the distance at which they push; 1 where none do."""
+        told = self.law.contact_forces(self._all(at))
+        return float(told[:, 6].min(initial=self.activation)) / self.activation
+
+    def largest(self, at: MotionPath, end: MotionPath) -> float:
+        """The largest share of a straight move in which nothing meets."""
+        return self.law.largest_step(self._all(at), self._all(end))
+
+    def is_near(self, at: MotionPath) -> bool:
+        """Whether anything pushes there."""
+        return len(self.law.measure(self._all(at), 0.0).nodes) > 0
+
+    def near(self, at: MotionPath) -> Index:
+        """Which points of what is round push there, (k,)."""
+        nodes = np.unique(self.law.measure(self._all(at), 0.0).nodes)
+        near: Index = nodes[nodes >= len(at.x)] - len(at.x)
+        return near
+
+    def whom(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
+        """What is round and pushes there, by name; empty where nothing does."""
+        return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

@@ -1,0 +1,316 @@
+"""Rows that keep cloth out of faces, smooth edges and vertices of things: n · (v − v_thing) ≥ −gap / h."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot
+
+import numpy as np
+
+from ...contact.find.ground import Contacts
+from ...contact.find.near import near_rows
+from ...linear.constrained.rows import Keys
+from ...meshing.normals import unit_normals
+from ...meshing.winding import winding_numbers
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Index, Mask, Vec
+from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .obstacles import FeatureObstacles, ObstacleMotion
+from .touching_kernels import distances, edge_rows, point_rows
+from .unknowns import Unknowns
+
+AHEAD = 2.0  #: how many steps' moves away something is looked for
+SLACK = 1.0  #: of an edge's length: what is looked for at least, as other triangles may lie in a thing
+DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
+PUSH = 0.5  #: [m/s]: what is inside comes out no faster
+SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
+ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
+ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
+LIKE = 0.98  #: cosine between two directions at one vertex that are one
+
+
+@dataclass(frozen=True)
+class FeatureContacts:
+    """What is near at the start of a step: nodes of the cloth, and those of things behind them."""
+
+    mesh: SheetMesh
+    things: FeatureObstacles
+    now: ObstacleMotion
+    x: Vec  #: (n, 3) [m]
+    v: Vec  #: (n, 3) [m/s]
+    faces: Index  #: of things, (t, 3)
+    group: Index  #: 0 for cloth, 1 for things, (n,)
+    reach: float  #: how far away is looked [m]
+    deep: float  #: what is further inside is on the other side [m]
+    h: float  #: [s]
+    fall: float  #: what gravity moves in the step [m]
+
+    @classmethod
+    def around(cls, mesh: SheetMesh, things: FeatureObstacles, now: ObstacleMotion, gravity: Vec,
+               h: float) -> FeatureContacts:
+        """For a step of h seconds. Where cloth will hardly come within it nothing is looked at."""
+        weight = hypot(*gravity.tolist())
+        fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
+            mesh.v, now.velocity))
+        edge = float(np.sqrt(mesh.areas.mean()))
+        thickest = max((one.thickness for one in things.each), default=0.0)
+        count = len(mesh.x)
+        return cls(mesh, things, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
+                   things.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
+                   max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
+                   h * h * weight)
+
+    def rows(self, unknowns: Unknowns) -> SheetContacts:
+        """Of what may meet within the step."""
+        met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
+        return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
+
+    @cached_property
+    def normals(self) -> Vec:
+        """Of faces of things, (t, 3)."""
+        return unit_normals(self.x, self.faces)
+
+    @cached_property
+    def vertex_pairs(self) -> Index:
+        """Vertices of the cloth and numbers of faces of things, (k, 2): not of the thing on which one sits."""
+        pairs = self._points_and_faces(np.arange(len(self.mesh.x), dtype=np.int32), self.faces)
+        on = self.mesh.on[pairs[:, 0]]
+        owner = np.concatenate([self.now.features.point_object, self.now.features.edge_object, [-1]])
+        others: Index = pairs[owner[on] != self.things.of_triangle[pairs[:, 1]]]
+        return others
+
+    @cached_property
+    def edge_pairs(self) -> tuple[Index, Index]:
+        """Nodes of edges of the cloth and of things, (k, 4), and which of the things' each is, (k,)."""
+        others, _, _ = self.things.edges
+        if not len(others):
+            return np.zeros((0, 4), np.int32), np.zeros(0, np.int32)
+        own = self.mesh.edges
+        own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
+        both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
+        found = near_rows(self.x, both, 0, self.group, self.reach, apart=len(own))
+        return both[found].reshape(-1, 4), found[:, 1] - len(own)
+
+    def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
+        """Of vertices of the cloth and numbers of things' faces, (k, 2), where all nodes are at x (n, 3) [m]: weights,
+        direction, gap and which to keep, as `point_rows` has them."""
+        found = weights, direction, gap, keep = _room(len(pairs))
+        point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
+                   self.things.sharp, self.things.even, self.things.closed, *found)
+        gap -= self.things.thickness[pairs[:, 1]]
+        return found
+
+    def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """Of edges of the cloth and of things, (k, 4), the latter with their numbers (k,): nodes and as `edge_rows`."""
+        found = weights, direction, gap, keep = _room(len(nodes))
+        beside = self.things.edges[1][of]
+        normals = self.normals if x is self.x else unit_normals(x, self.faces)
+        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *found)
+        gap -= self.things.thickness[beside[:, 0]]
+        return nodes, weights, direction, gap, keep
+
+    @cached_property
+    def faces_here(self) -> tuple[Vec, Vec, Vec, Mask]:
+        """`at_faces` of all vertices that are near some, where the step starts."""
+        return self.at_faces(self.vertex_pairs, self.x)
+
+    @cached_property
+    def edges_here(self) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """`over_edges` of all edges that are near some, where the step starts."""
+        return self.over_edges(*self.edge_pairs, self.x)
+
+    def on_faces(self, pairs: Index, normal: Vec, gap: Vec, velocity: Vec, kind: int) -> Met:
+        """Vertices of the cloth on things' faces with these numbers, (k, 2); of one kind of rows."""
+        vertex, face = pairs.T
+        return Met(vertex, self.things.of_triangle[face], normal, gap, velocity, self.things.friction[face],
+                   row_key(vertex, face, kind))
+
+    def on_ground(self, found: Contacts, kind: int) -> Met:
+        """The same on the ground."""
+        things, k = self.things, len(found)
+        return Met(found.nodes, np.full(k, len(things.each)), found.normal, found.gap, np.tile(
+            self.now.ground_velocity, (k, 1)), np.full((k, things.friction.shape[1]), things.ground.friction),
+                   row_key(found.nodes, np.full(k, len(things.triangles)), kind))
+
+    def _vertices(self) -> Met:
+        """Lagrangian vertices that come to faces or to the ground."""
+        pairs, is_free = self.vertex_pairs, self.mesh.on < 0
+        weights, direction, gap, keep = self.faces_here
+        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
+        k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
+        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
+                         lambda some: self.whose_vertices(pairs[some], self.x))
+        met = self.on_faces(pairs[k], direction[k], gap[k], hit[k], 62)
+        relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
+        may = self._may(-relative @ ground.normal, relative, SWAY)
+        below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
+        met = met.beside(below.of(below.gap > -2.0 * ON_IT))  # what is deeper is seen by `gone_through`
+        return met.of(_distinct(met))
+
+    @cached_property
+    def blunt_pairs(self) -> Index:
+        """Vertices of things and numbers of the cloth's faces, (k, 2), those aside that are points of features."""
+        return self._points_and_faces(self.things.blunt + np.int32(len(self.mesh.x)), self.mesh.faces)
+
+    @cached_property
+    def corner_pairs(self) -> Index:
+        """The same of corners that no vertex of the cloth sits on."""
+        features = self.now.features
+        open_ = features.corner.copy()
+        open_[self.mesh.on[(self.mesh.on >= 0) & (self.mesh.on < len(open_))]] = False
+        points = self.things.corners[open_]
+        return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
+
+    def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
+        """Of vertices of things and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]: nodes
+        (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth's side."""
+        count, faces = len(self.mesh.x), self.mesh.faces
+        nodes = np.column_stack([pairs[:, 0], faces[pairs[:, 1]]]).astype(np.int32)
+        weights, direction, gap, keep = _room(len(pairs))
+        if not len(pairs):
+            return nodes, weights, direction, gap, keep
+        nowhere = np.zeros((len(faces), 3), dtype=bool)
+        normals = unit_normals(x, faces)
+        point_rows(x, pairs, count, faces, normals, nowhere, nowhere, nowhere[:, 0].copy(), weights, direction, gap,
+                   keep)
+        # which side of the cloth the thing is on is told by the thing's own normal
+        out = np.zeros_like(x)
+        np.add.at(out, self.faces, unit_normals(x, self.faces)[:, None])
+        direction = normals[pairs[:, 1]]
+        direction = direction * np.where(np.einsum("ki,ki->k", direction, out[pairs[:, 0]]) > 0.0, 1.0, -1.0)[:, None]
+        return nodes, -weights, direction, -np.einsum("ki,ka,kai->k", direction, weights, x[nodes]), keep
+
+    def _points(self) -> RowsOfPairs:
+        """Vertices of things in faces of the cloth, those aside that are points of features."""
+        pairs = self.blunt_pairs
+        found = self.through_faces(pairs, self.x)
+        return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
+
+    def _edges(self) -> RowsOfPairs:
+        """Edges of the cloth over edges of things, where neither end sits on one already."""
+        nodes, of = self.edge_pairs
+        # what sits on something sharp has rows of its own
+        sits = self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)
+        _, weights, direction, gap, keep = self.edges_here
+        return self._pairs(nodes, weights, direction, gap, keep & ~sits, edge_key(nodes[:, :2], of, OVER))
+
+    def _points_and_faces(self, points: Index, faces: Index) -> Index:
+        """Nodes and numbers of faces that are near each other, (k, 2)."""
+        if not len(points):
+            return np.zeros((0, 2), np.int32)
+        corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
+        found = near_rows(self.x, corners, len(points), self.group, self.reach)
+        pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
+        return pairs
+
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> RowsOfPairs:
+        """Those that may close in the step, with what things do on the other side."""
+        k = keep.nonzero()[0]
+        if not len(k):
+            return no_pairs()
+        found = nodes, weights
+        k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0, self.deep,
+                         lambda some: self.whose(found[0][some], found[1][some], self.x))
+        nodes, weights, direction = nodes[k], weights[k], direction[k]
+        hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
+        target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
+        return RowsOfPairs(nodes, weights - hard, direction, target, key[k])
+
+    def whose_vertices(self, pairs: Index, x: Vec) -> Whose:
+        """Of vertices of the cloth and numbers of things' faces, (k, 2), where nodes are at x."""
+        return Whose(x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), self.things.of_triangle[pairs[:, 1]])
+
+    def whose(self, nodes: Index, weights: Vec, x: Vec) -> Whose:
+        """Of pairs (k, 4), at least one, where nodes are at x."""
+        hard = nodes >= len(self.mesh.x)
+        soft = np.where(hard, 0.0, weights)
+        place = np.einsum("ka,kai->ki", soft, x[nodes]) / np.maximum(np.abs(soft.sum(axis=1)), 1e-300)[:, None]
+        one = np.where(hard[:, 0], nodes[:, 0].astype(np.int64), nodes[:, 0].astype(np.int64) << 32 | nodes[:, 1])
+        thing = self.things.of_vertex[np.take_along_axis(nodes, hard.argmax(axis=1)[:, None], 1)[:, 0]
+                                      - len(self.mesh.x)]
+        places = place[:, None]
+        if not hard[0, 0]:
+            along = x[nodes[:, 0], None] + ALONG[:, None] * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
+            places = np.concatenate([places, along], axis=1)
+        return Whose(places, one, thing)
+
+    def within(self, where: Whose, x: Vec, deeper: float = ON_IT) -> Mask:
+        """Whether any place of a pair is inside its thing, where that is closed, by more than so much [m], (k,), where
+        nodes are at x; on the surface is not."""
+        found = np.zeros(where.places.shape[:2], dtype=bool)
+        asked = self.things.is_closed[where.thing]
+        behind = x[len(self.mesh.x):]
+        for which in np.unique(where.thing[asked]).tolist():
+            rows = (where.thing == which).nonzero()[0]
+            triangles = self.things.triangles[self.things.of_triangle == which]
+            at = where.places[rows].reshape(-1, 3)
+            depth = np.empty(len(at))
+            distances(np.concatenate([at, behind]), len(at), triangles + np.int32(len(at)), depth)
+            inner = depth > max(deeper, ON_IT)
+            inner[inner] = winding_numbers(at[inner], behind, triangles) > 0.5
+            found[rows] = inner.reshape(len(rows), -1)
+        any_of: Mask = found.any(axis=1)
+        return any_of
+
+    def is_in(self, where: Whose, gap: Vec) -> Mask:
+        """Which pairs, (k,), have a place inside a closed thing; for each of the cloth and thing the nearest alone:
+        further ones are on its other side."""
+        k, (one, thing) = (self.within(where, self.x)).nonzero()[0], (where.one, where.thing)
+        order = k[np.lexsort((-gap[k], thing[k], one[k]))]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (one[order[1:]] != one[order[:-1]]) | (thing[order[1:]] != thing[order[:-1]])
+        found = np.zeros(len(gap), dtype=bool)
+        found[order[first]] = True
+        return found
+
+    def _behind(self, faces: Index) -> Vec:
+        """What is further inside of these is asked whether it is at all, (k,) [m]: behind a side of a board that is
+        thinner than edges of the cloth is before the other one."""
+        thickness = self.things.thickness[faces]
+        behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_IT, self.deep), self.deep)
+        return behind
+
+    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
+                whose: Callable[[Index], Whose]) -> Index:
+        """Those of pairs k that may close within the step; where they are inside by more than `behind` only if they
+        truly are. Whose: of some of them."""
+        gap, relative = gap[k], relative[k]
+        closing = -np.einsum("ki,ki->k", direction[k], relative)
+        near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)
+        deep = (gap <= -behind).nonzero()[0]
+        if len(deep):
+            near[deep] = self.is_in(whose(k[deep]), gap[deep])
+        return k[near]
+
+    def _may(self, closing: Vec, relative: Vec, sway: float) -> Vec:
+        """How much nearer pairs may come in the step that close so fast, (k,) [m/s], with room for what forces change
+        and a share of what they move any way: (k,) [m]. relative: their velocities, (k, 3) [m/s]."""
+        may: Vec = self.h * (np.maximum(closing, 0.0) + sway * np.linalg.norm(relative, axis=1)) + self.fall
+        return may
+
+    def _closing(self, gap: Vec) -> Vec:
+        """How fast a pair has to part at least, (k,) [m/s]: what is apart may close its gap, what is inside comes out.
+        """
+        least: Vec = np.minimum(-gap / self.h, PUSH)
+        return least
+
+
+def _distinct(met: Met) -> Index:
+    """Rows of one vertex that point another way than a nearer one of it, in order."""
+    order = np.lexsort((met.gap, met.vertex))
+    v, n = met.vertex[order], met.normal[order]
+    if not (v[1:] == v[:-1]).any():
+        return np.arange(len(order))
+    keep = np.ones(len(order), dtype=bool)
+    for back in range(1, 4):  # few are near one vertex
+        same = v[back:] == v[:-back]
+        alike = np.einsum("ki,ki->k", n[back:], n[:-back]) > LIKE
+        keep[back:] &= ~(same & alike & keep[:-back])
+    return np.sort(order[keep])
+
+
+def _room(count: int) -> tuple[Vec, Vec, Vec, Mask]:
+    """For weights, directions, gaps and which rows to keep."""
+    return np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=bool)

@@ -1,0 +1,254 @@
+"""What is prescribed and hard: the surfaces that cloth touches, and what is sharp of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...contact.find.features import Features, joined
+from ...contact.find.ground import NOWHERE, Ground
+from ...contact.find.sharp import EVEN, Sharp
+from ...coordinates.prescribed import OverTime
+from ...meshing.normals import unit_normals
+from ...state import Index, Mask, Vec
+from .offset_surface import is_closed
+
+
+@dataclass(frozen=True)
+class SmoothSurface:
+    """A surface that bends where it is not sharp: a barrier keeps cloth off it."""
+
+    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time, as they are and not where thick cloth touches
+    triangles: Index  #: (t, 3)
+    friction: float  #: that it says itself; two that touch rub with the geometric mean
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """One obstacle. Its vertices stand where cloth of this thickness touches it."""
+
+    name: str
+    motion: OverTime  #: where its vertices are, (n, 3) [m] at a time
+    triangles: Index  #: (t, 3), outwards where it is closed; those that rows keep cloth out of
+    is_closed: bool
+    sharp: Sharp
+    friction: ArrayLike  #: on its faces, of all sheets of the cloth or of each, (s,)
+    sharp_friction: ArrayLike  #: such on its edges and corners
+    thickness: float  #: how far cloth keeps from it besides [m]
+    round: SmoothSurface | None = None  #: what else keeps cloth off it
+
+
+@dataclass(frozen=True)
+class ObstacleMotion:
+    """All things, and the ground, through one step."""
+
+    time: float  #: where it starts [s], any where nothing moves
+    ground_velocity: Vec  #: mean of the step [m/s], (3,)
+    x: Vec  #: where it starts, (n, 3) [m]
+    velocity: Vec  #: mean of the step [m/s], (n, 3)
+    features: Features  #: where it starts
+    round_x: Vec  #: of all that is round, where it starts, (o, 3) [m]
+    round_velocity: Vec  #: mean of the step [m/s], (o, 3)
+
+
+@dataclass
+class FeatureObstacles:
+    """All of a scene's."""
+
+    each: Sequence[Obstacle]
+    ground: Ground = NOWHERE
+    above: float = 0.0  #: the ground cloth of this thickness touches it [m]
+    _first: Index = field(init=False)
+    _still: ObstacleMotion | None = field(default=None, init=False)
+    _sharp: ObstacleMotion | None = field(default=None, init=False)  #: of what is sharp, where none of it moves
+
+    def __post_init__(self) -> None:
+        counts = [len(one.motion.at(0.0)) for one in self.each]
+        self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+    @property
+    def count(self) -> int:
+        """Of vertices."""
+        return int(self._first[-1])
+
+    def at(self, time: float, h: float) -> ObstacleMotion:
+        """Through a step of h seconds; the very same each time where nothing ever moves."""
+        if self._still is not None:
+            return self._still
+        ground_velocity = _through(self.ground.motion, time, h)[1]
+        if self._sharp is not None:
+            round_x, round_velocity = self._round(time, h)
+            return replace(self._sharp, time=time, ground_velocity=ground_velocity, round_x=round_x,
+                           round_velocity=round_velocity)
+        x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
+        for k, one in enumerate(self.each):
+            start, way = _through(one.motion, time, h)
+            x.append(start)
+            velocity.append(way)
+            features.append(one.sharp.at(start, way, k))
+        now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
+                             *self._round(time, h))
+        if not any(one.motion.moves for one in self.each):
+            self._sharp = now
+            if not (self.ground.motion.moves or any(one.motion.moves for one in self.rounds)):
+                self._still = now
+        return now
+
+    def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
+        """Places and mean velocities of all that is round, (o, 3)."""
+        rounds = [_through(one.motion, time, h) for one in self.rounds]
+        x, velocity = (np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1))
+        return x, velocity
+
+    @cached_property
+    def rounds(self) -> list[SmoothSurface]:
+        """What is round, in the order of the things."""
+        return [one.round for one in self.each if one.round is not None]
+
+    @cached_property
+    def round_triangles(self) -> tuple[Index, Index]:
+        """Of all that is round: triangles (t, 3), and which of `rounds` each vertex is of, (o,)."""
+        counts = [len(one.motion.at(0.0)) for one in self.rounds]
+        first = np.concatenate([[0], np.cumsum(counts)])
+        return (np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + start for one, start in zip(
+            self.rounds, first))]).astype(np.int32), np.repeat(np.arange(len(counts)), counts).astype(np.int32))
+
+    @cached_property
+    def triangles(self) -> Index:
+        """(t, 3), numbers among all vertices."""
+        whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + first for one, first in zip(
+            self.each, self._first))]).astype(np.int32)
+        return whole
+
+    @cached_property
+    def of_triangle(self) -> Index:
+        """Which thing each is of, (t,)."""
+        return np.repeat(np.arange(len(self.each)), [len(one.triangles) for one in self.each]).astype(np.int32)
+
+    @cached_property
+    def of_vertex(self) -> Index:
+        """Which thing each vertex is of, (n,)."""
+        return np.repeat(np.arange(len(self.each)), np.diff(self._first)).astype(np.int32)
+
+    @cached_property
+    def is_closed(self) -> Mask:
+        """Of each thing whether it has an inside that can be told, (p + 1,): that of the ground, the last, has no end.
+        """
+        return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
+
+    @cached_property
+    def closed(self) -> Mask:
+        """Of each triangle, (t,)."""
+        return np.array([one.is_closed for one in self.each], dtype=bool)[self.of_triangle]
+
+    @cached_property
+    def thickness(self) -> Vec:
+        """Of each triangle [m], (t,)."""
+        return np.array([one.thickness for one in self.each], dtype=float)[self.of_triangle]
+
+    @cached_property
+    def friction(self) -> Vec:
+        """Of each triangle, and sheet if they differ, (t, s)."""
+        return _by_sheet([one.friction for one in self.each])[self.of_triangle]
+
+    def friction_on(self, features: Features, on: Index) -> Vec:
+        """Of what vertices sit on, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
+        owner = np.concatenate([features.point_object, features.edge_object])
+        found: Vec = _by_sheet([one.sharp_friction for one in self.each])[owner[on]]
+        return found
+
+    @cached_property
+    def _inner(self) -> tuple[Index, Index, Mask]:
+        """Edges between two faces as 3 t + the corner opposite, once from either side, (e,), and whether each bends."""
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1).astype(np.int64)
+        keys = ends[:, 0] << 32 | ends[:, 1]
+        order = np.argsort(keys, kind="stable")
+        same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+        first, second = order[same], order[same + 1]
+        x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.each)])
+        normal = unit_normals(x, self.triangles)
+        bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
+        return first.astype(np.int32), second.astype(np.int32), bends
+
+    @cached_property
+    def edges(self) -> tuple[Index, Index, Mask]:
+        """Edges between two faces that bend there, (e, 2), their faces, (e, 2), and whether they are sharp, (e,)."""
+        first, second, bends = self._inner
+        first, second = first[bends], second[bends]
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1)[first]
+        return ends.astype(np.int32), np.column_stack([first // 3, second // 3]), self.sharp.reshape(-1)[first]
+
+    @cached_property
+    def even(self) -> Mask:
+        """Whether a face in the same plane goes on beyond the edge opposite to each corner of a triangle, (t, 3)."""
+        first, second, bends = self._inner
+        found = np.zeros((len(self.triangles), 3), dtype=bool)
+        found.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
+        return found
+
+    @cached_property
+    def feature_of_edge(self) -> Index:
+        """Which edge of all features each of `edges` is, −1 where it is not sharp, (e,)."""
+        vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.each, self._first)]
+        ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
+        keys = ends[:, 0] << 32 | ends[:, 1]
+        own = self.edges[0].astype(np.int64)
+        asked = own[:, 0] << 32 | own[:, 1]
+        order = np.argsort(keys, kind="stable")
+        place = np.minimum(np.searchsorted(keys[order], asked), max(len(keys) - 1, 0))
+        if not len(keys):
+            return np.full(len(asked), -1, np.int32)
+        return np.where(keys[order][place] == asked, order[place], -1).astype(np.int32)
+
+    @cached_property
+    def corners(self) -> Index:
+        """The vertex of each point of features, −1 of those without faces, (P,)."""
+        numbers = np.concatenate([np.zeros(0, np.int32), *(one.sharp.vertices + first for one, first in zip(
+            self.each, self._first))]).astype(np.int32)
+        has = np.zeros(self.count, dtype=bool)
+        has[self.triangles] = True
+        return np.where(has[numbers], numbers, -1).astype(np.int32)
+
+    @cached_property
+    def sharp(self) -> Mask:
+        """Whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
+        marked = [np.zeros(0, np.int64)]
+        for one, first in zip(self.each, self._first):
+            vertices = one.sharp.vertices[one.sharp.edges].astype(np.int64) + first
+            pairs = np.sort(vertices, axis=1)
+            marked.append(pairs[:, 0] << 32 | pairs[:, 1])
+        ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]], axis=2).astype(np.int64)
+        return np.isin(ends[..., 0] << 32 | ends[..., 1], np.concatenate(marked))
+
+    @cached_property
+    def blunt(self) -> Index:
+        """Vertices of faces that are no points of features, (b,): cloth is kept off them as off faces."""
+        asked = np.zeros(self.count, dtype=bool)
+        asked[self.triangles] = True
+        for one, first in zip(self.each, self._first):
+            asked[one.sharp.vertices + first] = False
+        return np.flatnonzero(asked).astype(np.int32)
+
+
+def of_sheets(table: Vec, sheet: Index) -> Vec:
+    """What holds for these sheets, (k,), of a table (k, s); of one of a single column that is what it says."""
+    found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
+    return found
+
+
+def _by_sheet(said: Sequence[ArrayLike]) -> Vec:
+    """What things say, (p, s)."""
+    if not said:
+        return np.zeros((0, 1))
+    table: Vec = np.array(np.broadcast_arrays(*said), dtype=float).reshape(len(said), -1)
+    return table
+
+
+def _through(motion: OverTime, time: float, h: float) -> tuple[Vec, Vec]:
+    """Places at the start of a step, and the mean velocity through it, (n, 3)."""
+    start = motion.at(time)
+    return start, (motion.at(time + h) - start) / h if motion.moves else np.zeros_like(start)

@@ -1,0 +1,82 @@
+"""Surfaces as thick cloth feels them: moved outwards, with edges and corners as sharp as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...coordinates.prescribed import OverTime
+from ...meshing.normals import unit_normals
+from ...state import Index, Vec
+
+SPIKE = 4.0  #: of the distance: no corner moves further, however sharp it is
+FLAT = 1.0e-6  #: of the largest eigenvalue of Σ n nᵀ: directions in which no face looks
+
+
+def is_closed(triangles: Index) -> bool:
+    """Whether every edge of triangles (t, 3) has two that are turned the same way."""
+    if not len(triangles):
+        return False
+    half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
+    there, back = half[:, 0] << 32 | half[:, 1], half[:, 1] << 32 | half[:, 0]
+    return len(np.unique(there)) == len(there) and bool(np.array_equal(np.sort(there), np.sort(back)))
+
+
+def swollen(x: Vec, triangles: Index, distance: float) -> Vec:
+    """Vertices x (n, 3) [m] moved so that all faces around each are that much further out [m]; where more than three
+    look different ways, as nearly as can be."""
+    normal = unit_normals(x, triangles)
+    square, total = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
+    for corner in range(3):
+        np.add.at(square, triangles[:, corner], normal[:, :, None] * normal[:, None, :])
+        np.add.at(total, triangles[:, corner], normal)
+    size, axes = np.linalg.eigh(square)
+    inverse = np.where(size > FLAT * np.maximum(size[:, -1:], 1e-300), 1.0 / np.maximum(size, 1e-300), 0.0)
+    way = np.einsum("nij,nj,nkj,nk->ni", axes, inverse, axes, total)
+    length = np.linalg.norm(way, axis=1)
+    out: Vec = x + distance * way * (np.minimum(length, SPIKE) / np.maximum(length, 1e-300))[:, None]
+    return out
+
+
+class OffsetSurface:
+    """What moves, swollen wherever it is."""
+
+    def __init__(self, motion: OverTime, triangles: Index, distance: float) -> None:
+        """motion: of vertices, (n, 3) [m] at a time. triangles: (t, 3), outwards. distance: [m]."""
+        self._motion, self._triangles, self._distance = motion, triangles, distance
+        self._still = None if motion.moves else swollen(motion.at(0.0), triangles, distance)
+
+    @property
+    def moves(self) -> bool:
+        return self._still is None
+
+    def at(self, time: float) -> Vec:
+        """Where its vertices are at `time` [s], (n, 3) [m]."""
+        return swollen(self._motion.at(time), self._triangles, self._distance) if self._still is None else self._still
+
+    def velocity(self, time: float) -> Vec:
+        """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
+        return self._motion.velocity(time)
+
+
+class ExtrapolatedPath:
+    """Nails that reach a distance further than they do."""
+
+    def __init__(self, motion: OverTime, ends: Index, distance: float) -> None:
+        """motion: of vertices, (n, 3) [m] at a time. ends: heads and tips, (k, 2). distance: [m]."""
+        self._motion, self._ends, self._distance = motion, ends, distance
+
+    @property
+    def moves(self) -> bool:
+        return self._motion.moves
+
+    def at(self, time: float) -> Vec:
+        """Where the vertices are at `time` [s], (n, 3) [m]."""
+        x = self._motion.at(time).copy()
+        heads, tips = self._ends.T
+        way = x[tips] - x[heads]
+        x[tips] += self._distance * way / np.linalg.norm(way, axis=1)[:, None]
+        return x
+
+    def velocity(self, time: float) -> Vec:
+        """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""
+        return self._motion.velocity(time)

@@ -1,0 +1,43 @@
+"""Cloth whose pins jump: it is carried along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...state import Vec
+from .cloth import Cloth
+from .step_log import StepLog, place_of
+
+#: where pinned vertices are, (p, 3) [m], at a time [s]
+Pins = Callable[[float], Vec]
+
+#: [m/s]: so much may pins change their speed by in a step and the cloth still be drawn along. Tension goes through
+#: cotton of 1000 N/m at √(k/ρ) = 70 m/s: at this it is stretched by a third at once, at more it goes through itself
+DRAWN = 20.0
+THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, and the cloth keeps its own speed
+
+
+def carried(cloth: Cloth, pins: Pins, time: float, h: float, told: StepLog) -> tuple[Cloth, Pins]:
+    """Itself, and its pins. Where these jump in the next h seconds, all alike: as it is where they jump to, with their
+    speed there, and pins that have jumped."""
+    held = (cloth.pin >= 0).nonzero()[0]
+    if not len(held):
+        return cloth, pins
+    mesh, end, behind = cloth.mesh, pins(time + h)[cloth.pin[held]], pins(time + 2.0 * h)[cloth.pin[held]]
+    ways = end - mesh.x[held]
+    jumps = ways - h * mesh.v[held]
+    jump = jumps.mean(axis=0)
+    if np.linalg.norm(jump) <= DRAWN * h or (np.linalg.norm(jumps - jump, axis=1) > DRAWN * h).any():
+        return cloth, pins
+    now, later = mesh.v[held].mean(axis=0), (behind - end).mean(axis=0) / h
+    if np.linalg.norm(later) > THROWN:
+        later = now
+    told.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
+              f"{place_of(mesh.x[held].mean(axis=0))} on: it was carried along as it is, through what is between")
+    # where it is at the step's end without any force; what is sharp stays behind
+    made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))
+    arrived = pins(time + h)
+    return (Cloth(made, cloth.pin, cloth.flat, cloth.free | (mesh.on >= 0), np.zeros_like(cloth.pressing)),
+            lambda t: arrived - (time + h - t) * later)

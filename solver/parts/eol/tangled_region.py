@@ -1,0 +1,40 @@
+"""Where cloth went through itself or through what is round: there alone nothing keeps it apart until it is out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...sheet.sheet_mesh import SheetMesh
+from ...state import Index, Mask, Vec
+
+AROUND = 1.5  #: of the longest edges there: faces that reach so near to such a place keep nothing apart
+
+
+@dataclass(frozen=True)
+class TangledRegion:
+    """Places in the material, so that they are the same ones once it is remeshed."""
+
+    places: Vec  #: X [m], (k, 2)
+    radius: Vec  #: [m], (k,)
+
+    @classmethod
+    def at(cls, mesh: SheetMesh, vertices: Index) -> TangledRegion:
+        """Around vertices of a mesh, (k,)."""
+        ends = mesh.edges
+        length = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
+        longest = np.zeros(len(mesh.x))
+        np.maximum.at(longest, ends.ravel(), np.repeat(length, 2))
+        return cls(mesh.material[vertices], AROUND * longest[vertices])
+
+    def and_more(self, other: TangledRegion) -> TangledRegion:
+        """Both."""
+        return TangledRegion(np.concatenate([self.places, other.places]), np.concatenate([self.radius, other.radius]))
+
+    def of(self, mesh: SheetMesh) -> Mask:
+        """Which vertices of a mesh are there, (n,)."""
+        found = np.zeros(len(mesh.x), dtype=bool)
+        for place, radius in zip(self.places, self.radius):
+            found |= np.einsum("ni,ni->n", mesh.material - place, mesh.material - place) <= radius**2
+        return found

@@ -1,0 +1,194 @@
+"""What a step would take through faces, edges and vertices of things though nothing was asked of it, and the rows that
+keep it out: a vertex beside a sharp edge that comes in over it, cloth that forces turn where its velocity did not lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...linear.constrained.rows import Keys
+from ...meshing.normals import unit_normals
+from ...state import Index, Mask, Vec
+from .contact_rows import OVER_ANEW, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .feature_contacts import PUSH, FeatureContacts
+from .touching_kernels import INSIDE
+from .unknowns import Unknowns
+
+WITHIN = 0.01  #: of the cloth's thickness: what is no deeper at the end of a step is not asked about
+MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the deepest first
+RENEWED = 57  #: bit of the names of these rows
+
+
+def gone_through(look: FeatureContacts, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[SheetContacts, float]:
+    """Rows for what is in a thing by more than a tolerance [m] at the end of a step that moves the cloth with v (n, 3)
+    [m/s], and how deep it is there at most [m]. It came in over the face or edge that it went through last."""
+    step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
+    met, target, deepest = step.vertices()
+    inside = np.zeros(len(look.x), dtype=bool)
+    inside[met.vertex] = True
+    (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
+    return met.contacts(target, spread_rows(unknowns, [of_edges, of_corners])), max(deepest, over, on)
+
+
+def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
+    """Places of the cloth (k, 3) that are in a closed thing by more than a tolerance [m] where a step starts, and how
+    deep the deepest is [m]."""
+    step = _Step(look, look.v, tolerance)
+    places, deepest = [np.zeros((0, 3))], 0.0
+
+    def look_at(whose: Callable[[Index], Whose], gap: Vec, keep: Mask) -> None:
+        nonlocal deepest
+        k = (keep & (gap < -tolerance)).nonzero()[0]
+        if len(k):
+            where = whose(k)
+            found = look.is_in(where, gap[k])
+            places.append(where.places[found, 0])
+            deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
+
+    pairs = look.vertex_pairs
+    _, _, gap, keep = look.faces_here
+    look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
+    nodes, of = look.edge_pairs
+    over, weights, _, gap, keep = look.edges_here
+    deep = (keep & (gap < -tolerance)).nonzero()[0]
+    if len(deep):
+        keep = keep.copy()
+        keep[deep] = ~step.sits(nodes[deep], of[deep])
+    look_at(lambda k: look.whose(over[k], weights[k], look.x), gap, keep)
+    through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
+    look_at(lambda k: look.whose(through[k], shares[k], look.x), gap, keep)
+    return np.concatenate(places), deepest
+
+
+class _Step:
+    """From the start of a step to its end, straight."""
+
+    def __init__(self, look: FeatureContacts, v: Vec, tolerance: float) -> None:
+        self.look, self.v, self.tolerance = look, v, tolerance
+        self.x = look.x + look.h * v
+
+    def vertices(self) -> tuple[Met, Vec, float]:
+        """Those of the cloth behind faces or in the ground; how fast they have to part; how deep."""
+        look, things, h = self.look, self.look.things, self.look.h
+        (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
+        below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
+                               RENEWED)
+        above = things.ground.gaps(look.x[below.vertex], look.now.time) - things.above
+        met, before = met.beside(below), np.concatenate([before, above])
+        k, deepest, ask = self._in(lambda k: Whose(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
+                                                   met.thing[k]), before, met.gap,
+                                   np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        met = met.of(k)
+        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
+
+    def _behind_faces(self) -> tuple[Met, Vec, Mask]:
+        """Those of the cloth that may be behind faces, how far they were off them, and which to keep."""
+        look, things = self.look, self.look.things
+        pairs = look.vertex_pairs
+        weights, direction, gap, keep = look.at_faces(pairs, self.x)
+        pairs, weights, direction, gap, keep = self._deep(things.closed[pairs[:, 1]], gap, keep, pairs, weights,
+                                                          direction)
+        vertex, face = pairs.T
+        side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
+        # what has two sides has that on which the cloth was
+        turned = ~things.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
+            np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
+                self.x, look.faces)[face])))
+        direction[turned] *= -1.0
+        gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
+        before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
+        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[look.faces[face]])
+        return look.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
+
+    def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
+        """Edges of the cloth through those of things, but for the edge on which one of their ends sits and where a
+        vertex is inside."""
+        look, things = self.look, self.look.things
+        nodes, of = look.edge_pairs
+        nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
+        nodes, weights, direction, of, gap, keep = self._deep(things.closed[things.edges[1][of, 0]], gap, keep, nodes,
+                                                              weights, direction, of)
+        if not len(nodes):
+            return no_pairs(), 0.0
+        keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
+        face = things.edges[1][of, 0]
+        thickness = things.thickness[face]
+        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
+        turned = ~things.closed[face] & (before < 0.0)
+        direction[turned] *= -1.0
+        gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
+        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, OVER_ANEW))
+
+    def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
+        """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with
+        two sides these are all."""
+        k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
+        return *(one[k] for one in tables), gap[k], keep[k]
+
+    def sits(self, nodes: Index, of: Index) -> Mask:
+        """Whether an end of the cloth's edge of a pair (k, 4) sits on the other, or on what it runs on in."""
+        features = self.look.now.features
+        edge = self.look.things.feature_of_edge[of]
+        on = self.look.mesh.on[nodes[:, :2]]
+        at_point = (on >= 0) & (on < len(features.points))
+        if not len(features.edges):
+            return np.zeros(len(nodes), dtype=bool)
+        ends = (on[:, :, None] == features.edges[edge][:, None]).any(axis=2) & at_point
+        same = (features.run[np.where(at_point | (on < 0), 0, on - len(features.points))]
+                == features.run[edge][:, None]) & (on >= len(features.points))
+        sits: Mask = (edge >= 0) & (ends | same).any(axis=1)
+        return sits
+
+    def corners(self) -> tuple[RowsOfPairs, float]:
+        """Vertices of things through faces of the cloth, also of corners where none of its vertices is."""
+        look = self.look
+        pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
+        if not len(pairs):
+            return no_pairs(), 0.0
+        nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
+        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
+        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, found,
+                           row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
+
+    def _in(self, whose: Callable[[Index], Whose], before: Vec, gap: Vec, keep: Mask) -> tuple[Index, float, Vec]:
+        """Of pairs those that are gone through in the step, for each of the cloth the last; how deep the deepest is
+        [m]; and how much faster they have to part [m/s]. whose: of some of them, at the end. before, gap: distances at
+        the start and the end [m], (k,)."""
+        look = self.look
+        # what was inside already comes out as fast as it may
+        least = np.minimum(before + look.h * PUSH, 0.0)
+        came = before > -look.deep
+        least[~came] = 0.0
+        k = (keep & (gap < least - self.tolerance)).nonzero()[0]
+        if not len(k):
+            return k, 0.0, np.zeros(0)
+        where = whose(k)
+        # what is hardly below a lid is far from the edges below it, over which it did not come in
+        within = look.within(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.thing])
+        k, one = k[within], where.one[within]
+        # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
+        # nearest
+        share = np.where(came & (where.places.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        order = np.lexsort((gap[k], share, ~came[k], one))
+        k, one = k[order], one[order]
+        first = np.ones(len(k), dtype=bool)
+        first[1:] = one[1:] != one[:-1]
+        k = k[first]
+        return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
+
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Keys
+               ) -> tuple[RowsOfPairs, float]:
+        """Rows of those found."""
+        k, deepest, ask = found
+        if not len(k):
+            return no_pairs(), 0.0
+        most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
+        k, ask = k[most], ask[most]
+        soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
+        return RowsOfPairs(nodes[k], soft, direction[k],
+                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest

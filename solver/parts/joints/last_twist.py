@@ -1,0 +1,27 @@
+"""What a mechanism remembers of its last linearised step: where bodies flew on from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...state import Vec
+
+STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
+#: key of the memory: twists with which bodies left where the last linearised step was solved, (n, 6), ω in the bodies'
+#: frames and the centres' velocities in world; only where coordinates were moved besides by rates since then
+LAST_TWIST = "joints.last_twist"
+
+
+def flown_since(memory: Mapping[str, Vec], h: float) -> float:
+    """Seconds since the last linearised step was solved, whose rates led from there; h where there was none."""
+    last = memory.get(STEP)
+    return h if last is None else float(last[0])
+
+
+def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
+    """The memory after a linearised step of h seconds. prefix: of keys that stand among those of other parts."""
+    key = prefix + STEP
+    last = memory.get(key)
+    return memory if last is not None and last[0] == h else {**memory, key: np.array([h])}

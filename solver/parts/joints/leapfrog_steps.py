@@ -1,0 +1,139 @@
+"""Leapfrog steps of a tree of joints: two stages midway where more than weight acts, and what flies on from an end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from ...forces.rigid_kernels import free_flight
+from ...state import State, Vec
+from ..interface import EXTERNAL_FORCE
+from ..stage import Momentum, Stage
+from .jointed import Jointed, LinearizationPoint, PosedTree
+from .last_twist import flown_since
+from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, in_world, started, turned_round
+
+SHARE = 1.0 - 1.0 / sqrt(2.0)  #: of the step in each stage, as in SDIRK2
+GAIN = (1.0 - SHARE) / SHARE  #: of what the first stage gave, in what the second starts from
+FORESIGHT = 0.5 / SHARE**2  #: where the second takes explicit forces, 1 at the end of the first, as there
+
+
+class LeapfrogSteps:
+    """What leapfrog steps do beside posing stages. Its arrays are written anew in each step."""
+
+    def __init__(self, jointed: Jointed) -> None:
+        self._jointed, tree = jointed, jointed.tree
+        self._mid, self._end = tree.blank(), tree.blank()
+        self._world, self._gathered = np.tile(np.eye(4), (tree.count, 1, 1)), np.zeros((tree.count, 6))
+
+    def step(self, lin: LinearizationPoint, start: State, h: float) -> State:
+        """The state h seconds on with its rates on average, where forces other than weight act. lin: where it starts.
+
+        What acts is linearised midway, where bodies come with the momentum that they had where the step started, and
+        the two stages of SDIRK2 are solved there, weight a force as others are: order 2, and what is stiff is calm.
+        Where contacts or limits push velocities jump, of which a second stage would make more: one stage is the whole
+        step. Raises StepFailed.
+        """
+        jointed, tree = self._jointed, self._jointed.tree
+        carried = start.memory.get(CARRIED)
+        carried = started(lin.posture, np.zeros(3)) if carried is None else carried
+        if jointed.constraints is not None:
+            jointed.constraints.begin(lin, start.time, h)
+        u = ahead_of(lin.v, lin.memory, h)
+        q = lin.q + 0.5 * h * u
+        mid = replace(lin, posture=tree.posture(q, u, lin.memory, self._mid), q=q, v=u)
+        free_flight(mid.posture.E, self._world, carried, tree.inertia, jointed.gravity, 0.5 * h, 0.0, jointed.brought)
+        after = self._in_two_stages(mid, start, h)
+        return self._in_one_stage(mid, start, h) if after is None else after
+
+    def _in_two_stages(self, mid: LinearizationPoint, start: State, h: float) -> State | None:
+        """The end of the step; None where something pushes."""
+        jointed = self._jointed
+        first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
+        if self._pushes:
+            return None
+        brought, moved = jointed.brought, jointed.tree.spread(mid.posture, rates)
+        jointed.brought = brought + GAIN * (np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought)
+        base = start.q + (1.0 - SHARE) * h * rates
+        try:
+            last, leaving = self._solved(mid, _stage(start, h, 1.0, SHARE, base,
+                                                     start.q + FORESIGHT * SHARE * h * rates,
+                                                     start.u + FORESIGHT * (rates - start.u)))
+        finally:
+            jointed.brought = brought
+        if self._pushes:
+            return None
+        if first.held is not None and last.held is not None:  # efforts are those of the whole step
+            last.held = replace(last.held, memory={
+                key: (1.0 - SHARE) * value + SHARE * last.held.memory[key] for key, value in first.held.memory.items()})
+        last.leaving = leaving
+        rates = (1.0 - SHARE) * rates + SHARE * leaving
+        return State(start.time + h, start.q + h * rates, rates, start.memory)
+
+    def _in_one_stage(self, mid: LinearizationPoint, start: State, h: float) -> State:
+        posed, rates = self._solved(mid, _stage(start, h, 1.0, 1.0, start.q, start.q, start.u))
+        return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory)
+
+    def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[PosedTree, Vec]:
+        posed = self._jointed.pose(mid, stage)
+        return posed, posed.solve()
+
+    @property
+    def _pushes(self) -> bool:
+        """Whether contacts or limits push in the stage that was solved last."""
+        constraints = self._jointed.constraints
+        return constraints is not None and len(constraints.active) > 0
+
+    def finish(self, posed: PosedTree, u: Vec, after: State) -> State:
+        """The end of a leapfrog step that was solved for rates u (m,) with what flies on from there in its memory.
+
+        Where joints, loops and drives do not allow what bodies bring, it is turned round. Rates become those of the
+        end; they stay those of midway where contacts, limits or friction act, which know nothing of the end.
+        """
+        jointed, half = self._jointed, 0.5 * posed.stage.h
+        tree, constraints, wrench = jointed.tree, jointed.constraints, jointed.wrench
+        centred = posed.stage.momentum is Momentum.CENTRED
+        left = in_world(posed.lin.posture.E, tree.spread(posed.lin.posture,
+                                                         u if posed.leaving is None else posed.leaving))
+        at = tree.posture(after.q, after.u, after.memory, self._end)
+        free_flight(at.E, self._world, left, tree.inertia, jointed.gravity, half, 0.0 if centred else half, wrench)
+        respond = jointed.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
+        rates: Vec = respond(tree.gather(at, wrench, None, self._gathered))
+        if constraints is not None and not jointed.has_friction and EXTERNAL_FORCE not in after.memory:
+            reflected = constraints.reflected(replace(after, u=rates), respond, posed.stage.h)
+            rates, after = reflected.u, replace(reflected, u=after.u)
+        carried, change = turned_round(at.E, tree.spread(at, rates), wrench, jointed.light)
+        memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - u) / half])}
+        if constraints is not None:
+            memory[CHANGE] = change
+        of_the_end = centred or jointed.only_weight(after.memory)
+        if constraints is not None and (jointed.has_friction or self._pushes):
+            of_the_end = False
+        return replace(after, u=rates if of_the_end else after.u, memory=memory)
+
+    def dissipated(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
+        """What a linearised step of h seconds takes of the bodies' energy of motion by projecting what they bring onto
+        what joints allow, and that energy [J]."""
+        jointed, tree, flown, fallen = self._jointed, self._jointed.tree, flown_since(lin.memory, h), 0.0
+        if momentum is Momentum.REFLECTED:
+            # what joints took of half a step's weight where it starts goes with the other half's
+            flown = fallen = 0.5 * h
+            bring, E = lin.memory.get(CARRIED), self._world
+            bring = started(lin.posture, np.zeros(3)) if bring is None else bring
+            q = lin.q + flown * ahead_of(lin.v, lin.memory, h)
+            lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._mid))
+        else:
+            earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._end)
+            bring, E = earlier.twist, earlier.E
+        wrench = jointed.wrench
+        free_flight(lin.posture.E, E, bring, tree.inertia, jointed.gravity, flown, fallen, wrench)
+        right = tree.gather(lin.posture, wrench, None, self._gathered)
+        motion = 0.5 * float(np.einsum("na,nab,nb->", wrench, jointed.light, wrench))
+        return motion - 0.5 * float(right @ jointed.by_inertia(lin, 0.0)(right)), motion
+
+
+def _stage(start: State, h: float, ends: float, share: float, base: Vec, q: Vec, u: Vec) -> Stage:
+    """That ends after a share `ends` of the step, from coordinates `base`, with explicit forces as at q and u."""
+    return Stage(h, share, share, start.time + ends * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)

@@ -1,0 +1,173 @@
+"""Staggered coupling of a cloth that takes substeps with the parts that it touches or is attached to.
+
+Its vertices come and go within a step, so its equations cannot be part of one system with theirs. Instead the others
+step first, under predicted forces of the cloth; then the cloth takes its substeps among them, with interface points
+that respond by their effective inertia (`parts/eol/interface_inertia`), and returns its reaction. Both steps are
+repeated with relaxation until prediction and reaction agree and the cloth intersects nothing at the others' final
+positions. The remaining impulse is carried over to the next step, so momentum is conserved. Without convergence the
+others' motion is final, and the cloth steps among them with their motion prescribed; where it has no room the step is
+shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..coordinates.prescribed import OnItsWay
+from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
+from ..state import State, Vec
+
+if TYPE_CHECKING:
+    from .interface import Part
+    from .interface_points import InterfacePoints
+
+#: keys of the cloth's memory, (p, 3) each: reaction [N s], acting force [N], carried over impulse [N s]
+REACTION, ACTING, CARRIED_OVER = "felt", "acts", "owed"
+OFF = "off"  #: key of the deviation of interface points from their predicted path at a step's end, (o, 3) [m]
+MAX_ITERATIONS = 6  #: of the fixed-point iteration of one step
+CONVERGED = 0.01  #: relative to the reaction: a smaller error is carried over to the next step
+SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
+
+
+class SubsteppedCloth(Protocol):
+    """A cloth that takes substeps and reports its reaction in the state."""
+
+    def with_interface(self, inertia: InterfaceInertia | None) -> Part:
+        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+
+    def may_finish(self, state: State) -> bool:
+        """Whether the interface points may be where they are after a step that ended in this state."""
+
+
+@dataclass(frozen=True)
+class InterfaceLink:
+    """Points of one part that a cloth touches or is attached to."""
+
+    carrier: InterfacePoints
+    points: slice  #: among all interface points of the cloth
+    path: OnItsWay  #: as the cloth sees it
+    #: interpolation from the part's points to the cloth's, (points, k); None: identity
+    within: csr_matrix | None = None
+
+    @property
+    def count(self) -> int:
+        """Return the number of points of the part."""
+        return self.points.stop - self.points.start if self.within is None else int(self.within.shape[1])
+
+    def reaction(self, state: State) -> Vec:
+        """Return the cloth's impulses on the points of the part, (k, 3) [N s]."""
+        reaction: Vec = state.memory[REACTION][self.points]
+        return reaction if self.within is None else self.within.T @ reaction
+
+
+@dataclass(frozen=True)
+class CoupledInterface:
+    """One cloth and all points that it touches or is attached to."""
+
+    cloth: int  #: its index among the parts of the world
+    part: SubsteppedCloth
+    touched: int  #: number of points that it touches; those that it is attached to come after
+    linked: Sequence[InterfaceLink]
+
+    def inertia(self, before: Sequence[State], h: float) -> InterfaceInertia:
+        """Return the effective inertia of the interface points in a step from these states; points without a link are
+        rigid."""
+        found, done = list[InterfaceInertia](), 0
+        for one in self.linked:
+            if one.points.stop <= self.touched:
+                found += [InterfaceInertia.nothing(one.points.start - done),
+                          one.carrier.inertia(before[one.carrier.part], h)]
+                done = one.points.stop
+        return block_diagonal([*found, InterfaceInertia.nothing(self.touched - done)])
+
+
+class _Points:
+    """All interface points of the cloths of a world, one after the other."""
+
+    def __init__(self, interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float) -> None:
+        self.interfaces, self.before, self.h = interfaces, before, h
+        self.all = [(one, linked) for one in interfaces for linked in one.linked]
+        ends = np.cumsum([0, *(linked.count for _, linked in self.all)]).tolist()
+        self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
+        self.start = self.positions(before)
+        self.inertia = [one.inertia(before, h) for one in interfaces]
+
+    def positions(self, states: Sequence[State]) -> Vec:
+        """Return positions in these states, (p, 3) [m]."""
+        return np.concatenate([linked.carrier.positions(states[linked.carrier.part]) for _, linked in self.all])
+
+    def reaction(self, after: Sequence[State]) -> Vec:
+        """Return the cloths' impulses on the points, (p, 3) [N s]."""
+        return np.concatenate([linked.reaction(after[one.cloth]) for one, linked in self.all])
+
+    def remembered_values(self, name: str) -> Vec:
+        """Return values of the cloths' memory, (p, 3); zero where there are none yet."""
+        values = [self.before[one.cloth].memory.get(name) for one in self.interfaces]
+        if any(one is None for one in values):
+            return np.zeros_like(self.start)
+        return np.concatenate([one for one in values if one is not None])
+
+    def remembered(self, state: State, which: int, **values: Vec) -> State:
+        """Return the state of a cloth with values for the next step in its memory."""
+        own = [mine for mine, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
+        return replace(state, memory={**state.memory, **{
+            name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
+
+    def external_forces(self, acting: Vec) -> dict[int, Vec]:
+        """Return the external forces on each part, by its index in the world, from those on the points, (p, 3) [N]."""
+        out = dict[int, Vec]()
+        for mine, (_, linked) in zip(self.own, self.all):
+            out[linked.carrier.part] = linked.carrier.external_forces(acting[mine], out.get(linked.carrier.part))
+        return out
+
+    def with_interface(self, acting: Vec | None) -> list[Part]:
+        """Return the cloths with interface points that respond to forces beyond these predicted ones, (p, 3) [N]; None:
+        their motion is prescribed."""
+        cloths = []
+        for one, inertia in zip(self.interfaces, self.inertia):
+            under = np.zeros((one.touched, 3))
+            for mine, (which, linked) in zip(self.own, self.all):
+                if acting is not None and which is one and linked.points.stop <= one.touched:
+                    under[linked.points] = acting[mine]
+            cloths.append(one.part.with_interface(None if acting is None else inertia.under(under)))
+        return cloths
+
+    def predict_end(self, end: Vec) -> None:
+        """Set the predicted positions at the end of the step, (p, 3) [m]."""
+        for mine, (_, linked) in zip(self.own, self.all):
+            linked.path.goes(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
+
+
+def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,
+                 others: Callable[[dict[int, Vec]], list[State]], of_cloth: Callable[[int, Part, State], State]
+                 ) -> list[State]:
+    """Return the states of all parts after h seconds. others: returns the states of all parts but coupled cloths after
+    a step from `before` under external forces. of_cloth: returns that of the k-th part, a cloth. Raises StepFailed."""
+    points = _Points(interfaces, before, h)
+    carried_over = points.remembered_values(CARRIED_OVER)
+    acting = points.remembered_values(ACTING) + carried_over / h
+    last, relaxed = np.zeros((0, 3)), 1.0
+    for tried in range(MAX_ITERATIONS):
+        after = others(points.external_forces(acting))
+        points.predict_end(points.positions(after))
+        applied, is_last = h * acting, tried + 1 == MAX_ITERATIONS
+        for one, cloth in zip(interfaces, points.with_interface(None if is_last else acting - carried_over / h)):
+            after[one.cloth] = of_cloth(one.cloth, cloth, before[one.cloth])
+        reaction = points.reaction(after)
+        residual = carried_over + reaction - applied
+        if is_last or (np.linalg.norm(residual) <= CONVERGED * np.linalg.norm(reaction)
+                       and all(one.part.may_finish(after[one.cloth]) for one in interfaces)):
+            break
+        if len(last):
+            change = residual - last
+            relaxed *= -float(np.vdot(last, change)) / max(float(np.vdot(change, change)), 1e-300)
+            relaxed = min(max(relaxed, SLOWEST), FASTEST)
+        last, acting = residual, (applied + relaxed * residual) / h
+    for which, one in enumerate(interfaces):
+        after[one.cloth] = points.remembered(after[one.cloth], which, **{ACTING: reaction / h, CARRIED_OVER: residual})
+    return after

@@ -1,0 +1,162 @@
+"""EOL cloth as a part of the world: one sheet, or several alike in mutual contact, that slide over sharp features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..embedding.sheets import SheetRecord, ShownSheet
+from ..errors import Diverged, StepFailed
+from ..parts.eol.cloth import Cloth
+from ..parts.eol.interface_inertia import InterfaceInertia
+from ..parts.eol.sheet_offsets import SheetOffsets
+from ..parts.eol.sliding_cloth import SlidingCloth
+from ..sheet.sheet_mesh import SheetMesh
+from ..state import State, Vec
+from .cloth_coupling import OFF, REACTION
+from .interface import Part
+
+BLOW_UP = 1.0e3  #: a cloth this many times its size has diverged
+OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
+OF_CLOTH = ("pin", "flat", "free", "pressing")
+
+
+@dataclass
+class EolCloth(Part):
+    """Its vertices come and go, so its whole state is in the memory, under these names; it has no coordinates of fixed
+    number."""
+
+    names: list[str]  #: of its sheets
+    steps: SlidingCloth
+    start: Cloth
+    shown: list[ShownSheet]  #: of each
+    start_frame: int
+    apart: SheetOffsets  #: offset of each sheet in material space
+    notes: list[str] = field(default_factory=list)
+    #: effective inertia of interface points in a step; None: their motion is prescribed
+    inertia: InterfaceInertia | None = None
+
+    @property
+    def unknowns(self) -> int:
+        """Return 0: no unknown lasts through a step."""
+        return 0
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        """Return name, first vertex and number of the artist's vertices of each sheet."""
+        ends = np.cumsum([0, *(len(one.material) for one in self.shown)]).tolist()
+        return [(name, first, end - first) for name, first, end in zip(self.names, ends, ends[1:])]
+
+    @property
+    def name(self) -> str:
+        """Return the names of all sheets."""
+        return '" and "'.join(self.names)
+
+    @property
+    def summary(self) -> list[str]:
+        """Return a sentence with the number of substeps and factorizations."""
+        log = self.steps.step_log
+        return [f'"{self.name}": {log.substeps} steps with {log.factored} factorizations'] if log.substeps else []
+
+    @property
+    def backend(self) -> str:
+        return self.steps.backend
+
+    @property
+    def sheet_names(self) -> list[str]:
+        return self.names
+
+    def owns(self, name: str) -> bool:
+        return name in self.names
+
+    def initial_state(self) -> State:
+        """Return the initial state, at rest."""
+        return State(0.0, np.zeros(0), np.zeros(0), self._memory(self.start))
+
+    @staticmethod
+    def _memory(cloth: Cloth) -> dict[str, Vec]:
+        return {**{name: getattr(cloth.mesh, name) for name in OF_MESH},
+                **{name: getattr(cloth, name) for name in OF_CLOTH}}
+
+    @staticmethod
+    def cloth(state: State) -> Cloth:
+        """Return the cloth in a state's memory."""
+        memory: Mapping[str, Any] = state.memory
+        return Cloth(SheetMesh(**{name: memory[name] for name in OF_MESH}), **{name: memory[name] for name in OF_CLOTH})
+
+    def check(self, state: State) -> None:
+        """Raise ValueError, KeyError or BadMesh where a state's memory is no valid sheet, or another one."""
+        count = len(state.memory["x"])
+        for name, like in self._memory(self.start).items():
+            values = state.memory[name]
+            rows = len(state.memory["faces"]) if name == "faces" else count
+            if values.dtype != like.dtype or values.shape != (rows, *like.shape[1:]):
+                raise ValueError(f'"{name}" of "{self.name}" is {values.dtype} of shape {values.shape}')
+        cloth = self.cloth(state)
+        features = self.steps.things.at(state.time, 1.0).features
+        places = len(features.points) + len(features.edges)
+        for name, numbers, end in (("on", cloth.mesh.on, places),
+                                   ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
+            if not ((numbers >= -1) & (numbers < end)).all():
+                raise ValueError(f'"{name}" of "{self.name}" names what is not there')
+        cloth.mesh.checked()
+
+    def attempt(self, state: State, h: float) -> State:
+        """Return the state after a sequence of substeps, each on a mesh of its own; see `interface`."""
+        after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
+        self._refuse_blow_up(after.mesh)
+        self.notes += [f'"{self.name}": {one}' for one in self.steps.step_log.sentences]
+        self.steps.step_log.sentences.clear()
+        memory = self._memory(after)
+        did = {REACTION: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
+        return State(state.time + h, state.q, state.u, {**memory, **did})
+
+    def with_interface(self, inertia: InterfaceInertia | None) -> EolCloth:
+        """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
+        return replace(self, inertia=inertia)
+
+    def may_finish(self, state: State) -> bool:
+        """Whether the interface points may be where they are after a step that ended in this state."""
+        return self.steps.may_finish(self.cloth(state), state.time, state.memory[OFF])
+
+    def _refuse_blow_up(self, mesh: SheetMesh) -> None:
+        extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())
+        if not np.isfinite(extent):
+            raise StepFailed("a vertex' position is not a number", self.name)
+        if extent > BLOW_UP * size:
+            raise StepFailed(f"it grew to {extent / size:.0f} times its size", self.name)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """Return the artist's vertices in object space at this frame, (N, 3) [m]."""
+        meshes = self.apart.sheets(self.cloth(state).mesh)
+        return np.concatenate([one.vertices(mesh, frame - self.start_frame)
+                               for one, mesh in zip(self.shown, meshes)])
+
+    def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
+        """Return the mesh of each sheet."""
+        cloth = self.cloth(state)
+        # vertices that left a feature in the last step slide no more
+        mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
+        return {k: one.record(sheet, frame - self.start_frame)
+                for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
+
+    def longest(self, state: State) -> Vec:
+        """Return the largest stretch of an edge of each sheet, (s,)."""
+        mesh = self.cloth(state).mesh
+        ends = mesh.edges
+        length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)
+                        for places in (mesh.x, mesh.material))
+        longest = np.zeros(len(self.names))
+        np.maximum.at(longest, self.apart.sheet_of(mesh.material[ends[:, 0]]), length / rest)
+        return longest
+
+    def forget_past(self) -> None:
+        self.steps.forget_past()
+
+    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        remedy = failure.remedy or "Lower the step, or raise Finest Edges"
+        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept",
+                        self.names[0], frame)

@@ -1,0 +1,185 @@
+"""Conservation of the angular momentum of free mechanisms with attached soft bodies in linearised steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..assembly.damping import Damped
+from ..coordinates.attached import Attached
+from ..coordinates.joints.rotations import product, quaternion
+from ..coordinates.tree import CENTRES
+from ..integrators.spin import Turn, spin, turned
+from ..parts.joints.jointed import Jointed
+from ..state import Index, Mask, State, Vec
+from .joints import EFFORT, Joints
+from .nodes import Nodes
+
+FREE = 6  #: rates of a free joint
+INSIDE = 1.0e-9  #: relative to all constraint impulses on a tree: a smaller resultant is internal
+
+
+@dataclass(frozen=True)
+class FreeTree:
+    """A tree of bones with a free root, and the soft nodes that are attached to it and to nothing else."""
+
+    bones: Index  #: bodies of the tree, its root first
+    flesh: Index  #: nodes
+    mass: Vec  #: of nodes, then of six points for each bone [kg], (p,)
+
+
+class FreeBones:
+    """Restores the angular momentum that linearised steps dissipate.
+
+    A bone is represented by six points with its mass, centre and inertia, so that a free tree is a set of points.
+    """
+
+    def __init__(self, soft: Nodes, jointed: Joints) -> None:
+        """soft: bodies with nodes attached to the bones."""
+        self._soft, self._jointed, self._tree = soft, jointed, jointed.tree
+        inertia = self._tree.inertia
+        self._arms = _points(inertia)
+        self._points = self._speeds = np.zeros_like(self._arms)  #: of the last state that was evaluated, (n, 6, 3)
+        self._posture = self._tree.blank()
+        sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)  #: of the bones' masses, at their points
+        self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
+                       for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
+
+    def restore_spin(self, before: Sequence[State], after: Sequence[State], h: float,
+                     damped: Damped | None) -> list[State]:
+        """Return states of soft bodies and bones at the end of a step of h seconds, from those at both ends.
+
+        Each free tree is rotated as a whole and gains a rigid angular velocity, so that it has its initial angular
+        momentum about its centre, less mass damping, plus that of external forces. Trees with contacts or drives stay
+        as they are.
+        """
+        external_force = self._soft.external_force
+        touched = self._find_contacts(before)
+        starts = [self._points_of(one, before[0]) for one in self._trees]
+        touched |= self._find_contacts(after)
+        soft, bones = after
+        x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)
+        for one, (x0, v0) in zip(self._trees, starts):
+            if touched[one.flesh].any() or self._is_acted_on(one):
+                continue
+            x1, v1 = self._points_of(one, soft)
+            total = one.mass.sum()
+            kept = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
+            pushes = external_force[one.flesh]
+            moment = np.cross(x0[: len(one.flesh)] - one.mass @ x0 / total, pushes).sum(axis=0)
+            turn = turned(one.mass, x0, x1, v1, kept * (spin(one.mass, x0, v0) + h * moment), h)
+            drift = kept * (one.mass @ v0 / total + h * (self._soft.gravity + pushes.sum(axis=0) / total))
+            turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
+            x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
+            bones = self._with_root_motion(bones, int(one.bones[0]), turn)
+        free = self._soft.coordinates.free
+        return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
+
+    def _find_contacts(self, states: Sequence[State]) -> Mask:
+        """Evaluate the points of bones in these states of soft bodies and bones; return a mask of the nodes in contact,
+        (n,)."""
+        soft, bones = states
+        at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
+        turn = at.E[:, None, :3, :3]
+        own = np.cross(at.twist[:, None, :3], self._arms) + at.twist[:, None, 3:]
+        self._points = (turn @ self._arms[..., None])[..., 0] + at.E[:, None, :3, 3]
+        self._speeds = (turn @ own[..., None])[..., 0]
+        touched = np.zeros(len(self._soft.mass), dtype=bool)
+        touched[self._soft.touching(soft)] = True
+        return touched
+
+    def _points_of(self, one: FreeTree, soft: State) -> tuple[Vec, Vec]:
+        """Return positions and velocities of a tree's points in the last state of the bones and this one of the soft
+        bodies, (p, 3)."""
+        x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)
+        return (np.concatenate([x[one.flesh], self._points[one.bones].reshape(-1, 3)]),
+                np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
+
+    def _is_acted_on(self, one: FreeTree) -> bool:
+        """Whether constraints had a resultant on its bones in the last stage."""
+        posed = self._jointed.condensation.last
+        if posed is None or posed.held is None:
+            return False
+        effort = posed.held.memory.get(EFFORT, np.zeros(self._tree.rates))
+        first = int(self._tree.dof[one.bones[0]])
+        impulses = posed.held.on_bodies
+        return bool(effort[first : first + FREE].any()) or (
+            impulses is not None and _adds_up(posed.lin.posture.E[one.bones], impulses[one.bones]))
+
+    def _with_root_motion(self, bones: State, root: int, turn: Turn) -> State:
+        """Return the state of the bones with the tree above a root rotated, on a chart about its new orientation."""
+        tree, first = self._tree, int(self._tree.dof[root])
+        kept = tree.posture(bones.q, bones.u, bones.memory, self._posture)
+        E, twist = kept.E[root].copy(), kept.twist[root].copy()
+        moved = turn.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
+        spun = turn.rotation @ E[:3, :3] @ twist[:3] + turn.lacking
+
+        q, u, centres = bones.q.copy(), bones.u.copy(), bones.memory.get(CENTRES, tree.fresh).copy()
+        frame, centre = tree.in_parent[root], slice(tree.start[root], tree.start[root] + 4)
+        angle = frame[:3, :3].T @ turn.angle
+        at = product(centres[None, centre], quaternion(q[None, first : first + 3]))
+        centres[centre] = product(quaternion(angle[None]), at)[0]
+        centres[centre] /= np.linalg.norm(centres[centre])
+        place = frame[:3, :3] @ q[first + 3 : first + FREE] + frame[:3, 3]
+        q[first : first + 3] = 0.0
+        q[first + 3 : first + FREE] = frame[:3, :3].T @ (turn.placed(place[None])[0] - frame[:3, 3])
+
+        memory = {**bones.memory, CENTRES: centres}
+        then = tree.posture(q, u, memory, self._posture)
+        turned_to = then.E[root, :3, :3].T
+        target = np.concatenate([turned_to @ spun, turned_to @ moved])
+        u[first : first + FREE] = np.linalg.solve(then.S[first : first + FREE].T, target)
+        return replace(bones, q=q, u=u, memory=memory)
+
+
+def _points(inertia: Vec) -> Vec:
+    """Return six points of each body in its frame, (n, 6, 3) [m], that have its inertia (n, 6, 6) with a sixth of its
+    mass."""
+    moments = inertia[:, :3, :3]
+    # Σ m x xᵀ, positive semi-definite for any solid
+    second = 0.5 * np.trace(moments, axis1=1, axis2=2)[:, None, None] * np.eye(3) - moments
+    values, axes = np.linalg.eigh(second)
+    far = np.sqrt(3.0 * np.maximum(values, 0.0) / inertia[:, 5, 5, None])
+    arms = np.swapaxes(axes * far[:, None, :], 1, 2)
+    return np.concatenate([arms, -arms], axis=1)
+
+
+def _adds_up(E: Vec, impulses: Vec) -> bool:
+    """Whether impulses on bodies in their frames, (b, 6), have a resultant, with bodies at E (b, 4, 4)."""
+    turn = E[:, :3, :3]
+    torque, force = np.einsum("bij,bj->bi", turn, impulses[:, :3]), np.einsum("bij,bj->bi", turn, impulses[:, 3:])
+    torque += np.cross(E[:, :3, 3] - E[0, :3, 3], force)
+    return any(np.abs(part.sum(axis=0)).max() > INSIDE * np.abs(part).sum() for part in (torque, force))
+
+
+def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Index, Index]]:
+    """Return the bodies of each free tree with soft nodes, its root first, and these nodes."""
+    tree = jointed.tree
+    root = np.arange(tree.count)
+    for i in range(tree.count):
+        if tree.parent[i] >= 0:
+            root[i] = root[tree.parent[i]]
+    held = np.diff(tree.dof)[root] != FREE
+    for bodies in [jointed.on_rates.bodies, *(one.bodies for one in jointed.joint_forces)]:
+        held[np.isin(root, bodies)] = True
+    for a, b in np.concatenate([one.body for one in jointed.all_springs]):
+        if a < 0 or b < 0 or root[a] != root[b]:
+            held[np.isin(root, root[[body for body in (a, b) if body >= 0]])] = True
+
+    # connected components of soft nodes, and the roots that they are attached to
+    n, edges = len(soft.rest), soft.tets[:, [[0, 1], [0, 2], [0, 3]]].reshape(-1, 2)
+    piece = connected_components(sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)),
+                                 directed=False)[1]
+    fixed = np.setdiff1d(soft.coordinates.prescribed, attached.nodes)
+    on = np.unique(np.stack([piece[attached.nodes], root[attached.bodies]], axis=1), axis=0)
+    for k in np.unique(on[:, 0]):
+        roots = on[on[:, 0] == k, 1]
+        if len(roots) > 1 or np.isin(piece[fixed], k).any():
+            held[np.isin(root, roots)] = True
+    return [(np.flatnonzero(root == first).astype(np.int32),
+             np.flatnonzero(np.isin(piece, on[on[:, 1] == first, 0])).astype(np.int32))
+            for first in np.unique(on[:, 1]) if not held[first]]

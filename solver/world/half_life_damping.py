@@ -1,0 +1,271 @@
+"""Damping by a half-life: the motion of a body relative to its carrier decays, and rigid motion along with it does not.
+
+A damping force −2 ρ M (v − r) halves every mode in ln 2 / ρ seconds, whatever its frequency. r is the motion of the
+carrier: of pins and bones, extended into the body; of the supporting contacts of a body that stands; the own rigid
+motion of a free body. It acts between steps, on the velocities at the next one's start. A step that multiplies a mode
+by R then leaves √s |R| of it with s = e^(−2 ρ h) exactly: the determinant of a product is that of its factors. No
+matrix changes.
+
+A free body loses no momentum, as r is its orthogonal projection on rigid motions in the inner product of its masses.
+For a standing body this product has additional mass at the contacts, and the lost momentum goes to the support, the
+ground or an obstacle. Bones receive the impulses that are taken from attached nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import SuperLU, splu
+
+from ..contact.laws.ground_penalty import GroundPenalty
+from ..contact.laws.interface import ContactLaw
+from ..coordinates.free_nodes import FreeNodes
+from ..coordinates.inertia import moments
+from ..forces.pulls import Pull
+from ..state import Index, State, Vec
+
+CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in contact without a break [s], (n,)
+#: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is never
+#: supported
+CARRIES_FROM, CARRIES_FULLY = 0.1, 0.2
+CARRYING = 100.0  #: additional mass of all supporting contacts relative to the body's own
+EVEN = 1.0e-9  #: relative to the fastest pin: smaller deviations of pins from a rigid motion are none
+FLAT = 1.0e-9  #: relative to the largest moment of inertia: a smaller one is zero
+
+
+class MovingNodes(Protocol):
+    """Nodes with their prescribed motion and their contacts."""
+
+    coordinates: FreeNodes
+    mass: Vec  #: lumped [kg], (n,)
+    ground: GroundPenalty
+    contacts: Sequence[ContactLaw]
+    pulls: Sequence[Pull]
+
+    def velocity(self, state: State) -> Vec:
+        """Return velocities of all nodes, (n, 3) [m/s]."""
+
+
+@dataclass(frozen=True)
+class SlowModes:
+    """Modes below the frequency at which a half-life in seconds is meaningful, of a shape that may rotate."""
+
+    shape: Vec  #: positions [m], (k, 3)
+    fields: Vec  #: modes, orthonormal in the mass product, (m, k, 3)
+    fractions: Vec  #: fraction of ρ for each mode, (m,), in (0, 1]
+
+    def retained(self, mass: Vec, x: Vec, v: Vec, decay: float) -> Vec:
+        """Return what these modes retain of velocities v (k, 3) [m/s] beyond the decay of all others at ρ h = `decay`,
+        (k, 3)."""
+        rotation = _rotation(mass, self.shape, x)
+        fields = self.fields @ rotation.T
+        along = np.einsum("mki,k,ki->m", fields, mass, v)
+        factors = np.exp(-2.0 * decay * self.fractions) - np.exp(-2.0 * decay)
+        out: Vec = np.einsum("m,mki->ki", factors * along, fields)
+        return out
+
+
+@dataclass(frozen=True)
+class HalfLifeDamping:
+    """Damping of one connected component of a body."""
+
+    nodes: Index  #: its free nodes, (k,)
+    pins: Index  #: its prescribed ones, (p,)
+    mass: Vec  #: of the free ones [kg], (k,)
+    rate: Callable[[float], float]  #: ρ [1/s] at a time [s]
+    slow: SlowModes | None
+    pin_motion: PinMotion | None  #: extension of the pins' motion into it; None without pins
+
+    def velocity_loss(self, x: Vec, v: Vec, weight: Vec, time: float, h: float) -> Vec:
+        """Return the loss of velocity in the next h seconds, (k, 3) [m/s].
+
+        x, v: of all nodes, (n, 3). weight: additional mass of its supporting nodes [kg], (k,).
+        """
+        own, mass = x[self.nodes], self.mass
+        if self.pin_motion is None:
+            carrier_velocity = rigid(mass + weight, own, v[self.nodes])
+        else:
+            carrier_velocity = self.pin_motion.onto(x[self.pins], v[self.pins], own)
+        relative, decay = v[self.nodes] - carrier_velocity, self.rate(time) * h
+        loss: Vec = -np.expm1(-2.0 * decay) * relative
+        if self.slow is not None:
+            retained = self.slow.retained(mass, own, relative, decay)
+            if self.pin_motion is None:
+                retained -= rigid(mass, own, retained)
+            loss -= retained
+        return loss
+
+
+class PinMotion:
+    """Extension of the motion of some points into a body: the rigid part exactly, the rest harmonically."""
+
+    def __init__(self, graph: sp.csr_array, pins: Index, nodes: Index) -> None:
+        """graph: adjacency of nodes, (n, n). pins, nodes: prescribed nodes, and those in between."""
+        self._graph, self._pins, self._nodes = graph, pins, nodes
+        self._factor: SuperLU | None = None  #: made when pins first move relative to each other
+
+    def onto(self, pins: Vec, v: Vec, x: Vec) -> Vec:
+        """Return velocities of nodes at x (k, 3) [m] from those of the pins, v (p, 3) at (p, 3)."""
+        fastest = np.abs(v).max(initial=0.0)
+        if fastest == 0.0:
+            return np.zeros_like(x)
+        weight = np.ones(len(pins))
+        out = rigid(weight, pins, v, x)
+        deviation = v - rigid(weight, pins, v)
+        if np.abs(deviation).max() > EVEN * fastest:
+            out += self._laplacian().solve(self._coupling @ deviation)
+        return out
+
+    def back(self, pins: Vec, x: Vec, impulses: Vec) -> Vec:
+        """Return impulses on the pins, (p, 3), equivalent to those on the nodes, (k, 3) [N s]: the transpose of `onto`,
+        with equal resultant and moment."""
+        factor, weight = self._laplacian(), np.ones(len(pins))
+        deviation = self._coupling.T @ factor.solve(impulses)
+        out: Vec = rigid_impulses(weight, pins, x, impulses) + deviation - rigid(weight, pins, deviation)
+        return out
+
+    def _laplacian(self) -> SuperLU:
+        if self._factor is None:
+            rows = self._graph[self._nodes]
+            count = sp.diags_array(np.asarray(rows.sum(axis=1)).ravel())
+            self._factor = splu((count - rows[:, self._nodes]).tocsc())
+            self._coupling = rows[:, self._pins].tocsr()
+        return self._factor
+
+
+class HalfLifeDampers:
+    """Damping of all bodies with a half-life."""
+
+    def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
+        """parts: connected components. count: number of all nodes."""
+        self.parts, self._count = parts, count
+        self._may_stand = any(part.pin_motion is None for part in parts)
+
+    def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> tuple[State, Vec | None]:
+        """Return the state at the start of a step of h seconds after the decay, and the external force on nodes through
+        it, (n, 3) [N], None without bones.
+
+        of_rates: keys of the memory with earlier rates of an integrator, which decay as well.
+        """
+        coordinates = system.coordinates
+        x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
+        weight, external_force = self._weights(system.mass, state.memory), np.zeros_like(x)
+        acts = False
+        loss = np.zeros_like(x)
+        for part in self.parts:
+            own = weight[part.nodes] * (part.mass.sum() if part.pin_motion is None else 0.0)
+            velocity_loss = loss[part.nodes] = self._without_sliding(system, part, own,
+                                                                     part.velocity_loss(x, v, own, state.time, h))
+            impulses, attached = part.mass[:, None] * velocity_loss, np.isin(part.pins, coordinates.attached.nodes)
+            if part.pin_motion is not None and attached.any():
+                back = part.pin_motion.back(x[part.pins], x[part.nodes], impulses)
+                external_force[part.pins[attached]] += back[attached] / h
+                acts = True
+        memory = dict(state.memory)
+        free = coordinates.free
+        for key in of_rates:
+            if key in memory and memory[key].shape == state.u.shape:
+                memory[key] = memory[key] - self._loss_of_rates(system, state, x, memory[key], weight, h)[free].ravel()
+        return replace(state, u=state.u - loss[free].ravel(), memory=memory), external_force if acts else None
+
+    def _loss_of_rates(self, system: MovingNodes, state: State, x: Vec, u: Vec, weight: Vec, h: float) -> Vec:
+        """Return the loss of rates u (3 f,), of all nodes, (n, 3) [m/s]."""
+        v, loss = system.velocity(replace(state, u=u)), np.zeros_like(x)
+        for part in self.parts:
+            own = weight[part.nodes] * (part.mass.sum() if part.pin_motion is None else 0.0)
+            loss[part.nodes] = self._without_sliding(system, part, own, part.velocity_loss(x, v, own, state.time, h))
+        return loss
+
+    @staticmethod
+    def _without_sliding(system: MovingNodes, part: HalfLifeDamping, weight: Vec, velocity_loss: Vec) -> Vec:
+        """Return the loss of a component, (k, 3) [m/s], less the momentum along a frictionless ground, which cannot
+        take it."""
+        if system.ground.friction is not None or system.contacts or system.pulls or not weight.any():
+            return velocity_loss
+        normal, mean = system.ground.plane.normal, part.mass @ velocity_loss / part.mass.sum()
+        along: Vec = velocity_loss - (mean - (mean @ normal) * normal)
+        return along
+
+    def _weights(self, mass: Vec, memory: Mapping[str, Vec]) -> Vec:
+        """Return the additional mass of supporting nodes, relative to the body's mass, (n,)."""
+        weight = np.zeros(self._count)
+        if CONTACT_TIME not in memory or len(memory[CONTACT_TIME]) != self._count:
+            return weight
+        firm = np.clip((memory[CONTACT_TIME] - CARRIES_FROM) / (CARRIES_FULLY - CARRIES_FROM), 0.0, 1.0) * mass
+        for part in self.parts:
+            total = firm[part.nodes].sum()
+            if part.pin_motion is None and total > 0.0:
+                # the support of a few new contacts grows with their own mass
+                most = max(total, mass[part.nodes][firm[part.nodes] > 0.0].sum())
+                weight[part.nodes] = CARRYING * firm[part.nodes] / most
+        return weight
+
+    def with_touched(self, system: MovingNodes, after: State, before: Mapping[str, Vec], h: float) -> State:
+        """Return the end of a step of h seconds with the time of contact of each node in its memory."""
+        if not self._may_stand:
+            return after
+        touched, nodes = np.zeros(self._count), self._carrying(system, after)
+        if not len(nodes) and CONTACT_TIME not in before:
+            return after
+        earlier = before.get(CONTACT_TIME, touched)
+        touched[nodes] = (earlier[nodes] if len(earlier) == self._count else 0.0) + h
+        return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, CARRIES_FULLY)})
+
+    def _carrying(self, system: MovingNodes, state: State) -> Index:
+        """Return nodes that are supported by bodies which they do not move: the ground, a pull, an obstacle."""
+        coordinates = system.coordinates
+        x, moves = coordinates.positions(state.q, state.time, state.carrier_motion), coordinates.is_free.copy()
+        moves[coordinates.attached.nodes] = True
+        found = [system.ground.find(x, state.time).nodes]
+        found += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
+        for law in system.contacts:
+            pairs = law.node_pairs_within(x, 1.0)
+            found.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
+        nodes: Index = np.unique(np.concatenate(found))
+        return nodes
+
+
+def rigid(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
+    """Return the rigid motion nearest to velocities v (k, 3) [m/s] of points x (k, 3) [m], at points `at`, (m, 3), by
+    default x.
+
+    mass: weights, (k,). Momentum and angular momentum are those of v.
+    """
+    total = mass.sum()
+    centre, drift = mass @ x / total, mass @ v / total
+    arm = x - centre
+    spin = np.cross(arm, mass[:, None] * (v - drift)).sum(axis=0)
+    angular_velocity = _inverse(moments(mass, arm)) @ spin
+    out: Vec = drift + np.cross(angular_velocity, (x if at is None else at) - centre)
+    return out
+
+
+def rigid_impulses(mass: Vec, onto: Vec, x: Vec, impulses: Vec) -> Vec:
+    """Return impulses on points `onto` (m, 3) [m] in proportion to a rigid motion of their masses (m,), (m, 3) [N s],
+    with the resultant and moment of impulses (k, 3) on points x (k, 3) as far as the inertia of the points permits."""
+    total = mass.sum()
+    centre = mass @ onto / total
+    angular_velocity = _inverse(moments(mass, onto - centre)) @ np.cross(x - centre, impulses).sum(axis=0)
+    out: Vec = mass[:, None] * (impulses.sum(axis=0) / total + np.cross(angular_velocity, onto - centre))
+    return out
+
+
+def _inverse(inertia: Vec) -> Vec:
+    """Return the inverse of a symmetric matrix (3, 3), zero along axes without inertia."""
+    values, axes = np.linalg.eigh(inertia)
+    inverse = np.where(values > FLAT * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)
+    out: Vec = (axes * inverse) @ axes.T
+    return out
+
+
+def _rotation(mass: Vec, shape: Vec, x: Vec) -> Vec:
+    """Return the rotation of a shape (k, 3) that fits points x (k, 3) best, (3, 3). mass: weights, (k,)."""
+    first, then = shape - mass @ shape / mass.sum(), x - mass @ x / mass.sum()
+    left, _, right = np.linalg.svd((mass[:, None] * then).T @ first)
+    left[:, 2] *= np.sign(np.linalg.det(left @ right))
+    rotation: Vec = left @ right
+    return rotation

@@ -1,0 +1,117 @@
+"""Points of other parts that a cloth touches or is attached to: their positions, effective inertia and external forces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..assembly.pattern import Pattern
+from ..coordinates.attached import Attached
+from ..parts.eol.interface_inertia import InterfaceInertia
+from ..state import Index, State, Vec
+from .nodes import Nodes
+
+if TYPE_CHECKING:
+    from .joints import Joints
+
+
+LARGEST_BODY = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
+CONSTRAINED_COMPLIANCE = 1.0e-4  #: compliance where joints constrain a body, relative to that of the isolated body
+
+
+class InterfacePoints(Protocol):
+    """Some points of one part."""
+
+    @property
+    def part(self) -> int:
+        """Return its index in the world."""
+
+    def positions(self, state: State) -> Vec:
+        """Return positions in a state of that part, (k, 3) [m]."""
+
+    def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
+        """Return the external forces on the part in the form of the memory EXTERNAL_FORCE, from those on the points,
+        (k, 3) [N].
+
+        others: external forces of other cloths; None for none.
+        """
+
+    def inertia(self, state: State, h: float) -> InterfaceInertia:
+        """Return the effective inertia of the points in a step of h seconds, as far as it is known without other
+        constraints of the part."""
+
+
+@dataclass(frozen=True)
+class NodePoints:
+    """Nodes of soft bodies."""
+
+    part: int
+    soft: Nodes
+    body: slice  #: all nodes of the body
+    nodes: Index  #: (k,)
+
+    def positions(self, state: State) -> Vec:
+        return self.soft.nodes_at(state)[0][self.nodes]
+
+    def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
+        out = np.zeros_like(self.soft.rest) if others is None else others.copy()
+        out[self.nodes] += forces
+        return out
+
+    def inertia(self, state: State, h: float) -> InterfaceInertia:
+        """Return M − h² K of the body, with contacts at rest; for a large one its lumped mass alone, a lower bound: too
+        little inertia is corrected try by try, too much throws the cloth."""
+        soft, own = self.soft, np.zeros(len(self.soft.rest), dtype=bool)
+        own[self.body] = soft.coordinates.is_free[self.body]
+        if np.count_nonzero(own) > LARGEST_BODY:
+            return InterfaceInertia.nodes(np.where(own, soft.mass, np.inf)[self.nodes])
+        lin, pattern = soft.linearise(state), self._pattern
+        pattern.gather(lin.blocks, lin.node_blocks, -h * h, soft.mass, lin.others)
+        lower = pattern.matrix()
+        blocks = (lower + sp.triu(lower.T, 1)).tobsr((3, 3))
+        pairs = np.column_stack([np.repeat(np.arange(len(pattern.order)), np.diff(blocks.indptr)), blocks.indices])
+        below = pairs[:, 0] >= pairs[:, 1]
+        return InterfaceInertia.coupled(pattern.position[self.nodes], pairs[below].astype(np.int32), blocks.data[below])
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        """Return the sparsity pattern of the body's free nodes."""
+        free = np.arange(self.body.start, self.body.stop)[self.soft.coordinates.is_free[self.body]]
+        return Pattern(self.soft.tets, free.astype(np.int32), len(self.soft.rest))
+
+
+@dataclass(frozen=True)
+class BonePoints:
+    """Points of one rigid body of a mechanism."""
+
+    part: int
+    jointed: Joints
+    points: Attached  #: whose `nodes` are not used
+
+    def positions(self, state: State) -> Vec:
+        tree = self.jointed.tree
+        at = tree.posture(state.q, state.u, state.memory)
+        return self.points.positions(at.E)
+
+    def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
+        out = np.column_stack([self.points.bodies, self.points.places, forces])
+        return out if others is None else np.concatenate([others, out])
+
+    def inertia(self, state: State, h: float) -> InterfaceInertia:
+        """Return the effective inertia of the whole tree at the body, nearly infinite in directions that joints
+        constrain."""
+        jointed, body = self.jointed, int(self.points.bodies[0])
+        tree, lin = jointed.tree, jointed.linearise(state)
+        J = tree.jacobian(lin.posture)[6 * body : 6 * body + 6]
+        isolated = np.linalg.inv(tree.inertia[body])
+        respond = jointed.condensation.by_inertia(lin, state.time)
+        compliance = J @ respond(np.ascontiguousarray(J.T)) + CONSTRAINED_COMPLIANCE * isolated
+        E = lin.posture.E[body]
+        rotation = np.kron(np.eye(2), E[:3, :3])
+        inertia = rotation @ np.linalg.inv(compliance) @ rotation.T
+        return InterfaceInertia.body(self.points.places @ E[:3, :3].T, 0.5 * (inertia + inertia.T))

@@ -1,0 +1,163 @@
+"""Friction inside the joints of a mechanism, coupled with its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..bearings.bearings import Bearings
+from ..bearings.bisp import efforts
+from ..bearings.interface import JointFriction
+from ..bearings.kernels import add_lines
+from ..bearings.staggered import OtherRows
+from ..constraints.external import External, Solution
+from ..errors import StepFailed
+from ..parts.joints.jointed import ConstraintSolution, PosedTree
+from ..state import Vec
+from .constraints import ConstraintRows, MechanismConstraints
+from .joints import BEARINGS
+
+#: relative to the rates: error that iterations of contact and friction may leave, which differs between stages
+RATES_TOLERANCE = 1.0e-6
+FRICTION = "joints.friction"  #: memory of friction along the lines of all bearings in the last step [N], (r,)
+
+
+class StageRows:
+    """A stage in the form that laws of joint friction need, with loops, drives, limits and contacts eliminated."""
+
+    def __init__(self, posed: PosedTree, bearings: Bearings, outside: ConstraintRows | None) -> None:
+        self._posed, self._bearings, self.outside = posed, bearings, outside
+        at, tree = posed.lin.posture, posed.owner.tree
+        self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
+        self.respond = posed.respond
+        self.free: Vec = posed.owner.factor.solve(posed.right)
+        self.solution: Solution | None = None
+        self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
+        self._external: External | None = None
+        if outside is not None:
+            try:
+                self._external = External(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
+            except ValueError as failure:
+                raise StepFailed(str(failure)) from failure
+            if len(outside.bilateral.G):
+                self.respond = self._external.bilateral.respond
+
+    def solve(self, impulses: Vec) -> Vec:
+        """Return rates (m,) with impulses on them, (m,), that satisfy all rows. [Thesis 3.9]"""
+        u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
+        if self._external is None:
+            return u
+        self._unconstrained, self.solution = u, self._external.solve(u)
+        return self.solution.u
+
+    def position_correction(self) -> Vec | None:
+        """Return the correction of positions beyond the last solution, (m,); None for none. Raises StepFailed."""
+        if self.outside is None or self._external is None or self.solution is None:
+            return None
+        return self.outside.position_correction(self._external, self._unconstrained, self.solution)
+
+    def reaction(self, u: Vec) -> Vec:
+        """Return reactions of joints on bodies, (n, 6), without the known impulses of rows.
+
+        [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
+        """
+        out = self._posed.carried(u)
+        if self.outside is not None and self.solution is not None:
+            out -= self.outside.on_bodies(self.solution, len(self.parent))
+        return out
+
+    def effort(self, u: Vec) -> Vec:
+        """Return generalised forces of springs, motors, drives and limits, (m,)."""
+        out: Vec = self._posed.owner.on_rates.force - self._posed.owner.on_rates.times(u)
+        if self.outside is not None and self.solution is not None:
+            out += self.outside.on_rates(self.solution, len(u))
+        return out
+
+    def in_loops(self) -> Vec | None:
+        """Return the wrench of each loop on its body a, (l, 6)."""
+        if self.outside is None or self.solution is None or not len(self.outside.loops):
+            return None
+        loops = self.outside.loops
+        if self._on_a is None:
+            self._on_a = np.ascontiguousarray(loops.wrench[:, :1])
+        out = np.zeros((int(loops.owner[-1]) + 1, 6))
+        add_lines(loops.owner, self.solution.bilateral[:len(loops), None], self._on_a, 1.0, out)
+        return out
+
+    _on_a: Vec | None = None  #: the loops' wrenches on their bodies a, (r, 1, 6)
+
+    @property
+    def other_rows(self) -> OtherRows | None:
+        """Return loops and contacts, for laws that separate the bodies."""
+        outside = self.outside
+        return None if outside is None else OtherRows(outside.loops, outside.contacts, outside.along,
+                                                      outside.friction.friction)
+
+    @property
+    def momentum(self) -> Vec:
+        """Return w with the wrenches of joint springs and motors on both bodies of each, (n, 6)."""
+        owner = self._posed.owner
+        out: Vec = owner.wrench + self._between(efforts(self, self._bearings, owner.on_rates.force))
+        return out
+
+    def free_response(self, wrench: Vec) -> Vec:
+        """Return S⁻¹ of impulses on bodies without joints, (n, 6, c)."""
+        owner, n = self._posed.owner, len(self.parent)
+        if not len(owner.springs) and not len(owner.on_rates.bodies):
+            return np.linalg.solve(owner.diagonal, wrench)
+        if self._dense is None:
+            columns = np.eye(6 * n).reshape(n, 6, 6 * n)
+            S = np.stack([self._posed.multiply(columns[:, :, c]) for c in range(6 * n)], axis=2)
+            directions = unit_efforts(self, self._bearings)
+            across = np.stack([self._between(directions[:, :, k]).ravel() for k in range(directions.shape[2])])
+            stiff = np.stack([owner.on_rates.times(unit) for unit in np.eye(len(self.S))])
+            self._dense = cho_factor(S.reshape(6 * n, 6 * n) + across.T @ stiff @ across)
+        out: Vec = cho_solve(self._dense, wrench.reshape(6 * n, -1)).reshape(wrench.shape)
+        return out
+
+    _dense: tuple[Vec, bool] | None = None
+
+    def _between(self, wrench: Vec) -> Vec:
+        """Return wrenches on the bodies below joints with the opposite ones on their parents, (n, 6)."""
+        out = wrench.copy()
+        inner = np.flatnonzero(self.parent >= 0)
+        np.subtract.at(out, self.parent[inner], np.matmul(wrench[inner][:, None, :], self.X[inner])[:, 0])
+        return out
+
+
+def unit_efforts(posed: StageRows, bearings: Bearings) -> Vec:
+    """Return wrenches on the bodies below joints with a unit effort on each rate, (n, 6, m)."""
+    return np.stack([efforts(posed, bearings, unit) for unit in np.eye(len(posed.S))], axis=2)
+
+
+@dataclass(kw_only=True)
+class JointsWithFriction(MechanismConstraints):
+    """Constraints of a mechanism with friction inside its joints. Counts are of all stages since the world was built.
+    """
+
+    law: JointFriction
+    bearings: Bearings
+    stages: int = field(default=0, init=False)
+    sweeps: int = field(default=0, init=False)  #: of contact and friction
+    iterations: int = field(default=0, init=False)  #: of quadratic programs
+    unsettled: int = field(default=0, init=False)  #: stages whose sweeps did not converge
+
+    def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
+        """Return rates and impulses with friction, from the unconstrained rates, (m,). Raises StepFailed."""
+        rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed))
+        fraction = posed.stage.a * posed.stage.h
+        last_friction = posed.lin.memory.get(FRICTION)
+        result = self.law.rub(rows, self.bearings, None if last_friction is None else fraction * last_friction)
+        self.stages, self.sweeps = self.stages + 1, self.sweeps + result.passes
+        self.iterations += result.iterations
+        self.unsettled += not result.converged
+        memory: Mapping[str, Vec] = {FRICTION: result.impulse / fraction}
+        unsettled = () if result.converged else (BEARINGS,)
+        if rows.outside is None or rows.solution is None:
+            return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=RATES_TOLERANCE)
+        held = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
+        return replace(held, rates=result.u, memory={**held.memory, **memory},
+                       unsettled=(*held.unsettled, *unsettled), tolerance=RATES_TOLERANCE)

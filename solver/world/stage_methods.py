@@ -1,0 +1,114 @@
+"""Selection of the method that solves stages of soft bodies: all free velocities, or condensed ones
+(`condensed_stages`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..contact.find.ground import Contacts
+from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
+from ..nonlinear.interface import StageSolver
+from ..nonlinear.momentum import with_exact_momentum
+from ..nonlinear.prescribed_directions import ConstrainedFactor, PrescribedDirections
+from ..nonlinear.problem import StageProblem
+from ..nonlinear.stage_matrix import StageMatrix
+from ..parts.interface import Condensation, PosedNodes, Whole
+from ..parts.stage import NodeStage
+from ..state import State
+from . import in_contact
+from .condensed_stages import CondensedStage, MonolithicCondensedStage
+from .free_flight import free_bodies_at
+from .islands import LEAST_NODES, Islands
+from .soft_bodies import SoftBodies
+from .stage_method import StageMethod
+
+
+def stage_method_of(soft: SoftBodies, condensation: Condensation) -> StageMethod:
+    """Return the method for a condensation: by velocities of all free nodes, or by those of dynamic nodes, which
+    quasistatic ones follow."""
+    if condensation.whole is not None:
+        return FullStage(soft, condensation.whole)
+    return CondensedStage(soft, condensation) if condensation.at_once is None else MonolithicCondensedStage(soft,
+                                                                                                            condensation.at_once)
+
+
+class FullStage(StageMethod):
+    """Solves for the velocities of all free nodes by a stage solver with residual, merit and one sparse matrix."""
+
+    def __init__(self, soft: SoftBodies, whole: Whole) -> None:
+        self._soft, self._whole = soft, whole
+        self._near: Contacts | None = None  #: with the ground, of a factor made near the last stage's end
+
+    @cached_property
+    def system(self) -> StageMatrix:
+        """Return matrix and factors of the unknowns."""
+        return StageMatrix(self._whole.pattern, self._whole.matrix, self._whole.linear, self._soft.edges)
+
+    @cached_property
+    def _islands(self) -> Islands:
+        return Islands(self._soft, self._whole)
+
+    def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
+                    prescribed_directions: PrescribedDirections | None = None) -> State:
+        """Return the state at the stage's end, from velocities of all free nodes."""
+        soft, system, coordinates = self._soft, self.system, self._soft.coordinates
+        factored = system.linear.factored
+        if prescribed_directions is not None:
+            prescribed_directions = prescribed_directions.ordered(self._whole.rank)
+            system = replace(system, linear=ConstrainedFactor(system.linear, prescribed_directions))
+        base = coordinates.positions(start.q if stage.base is None else stage.base, stage.time)
+        if stage.w is not None:
+            base[coordinates.prescribed] -= stage.b * stage.h * stage.w
+        problem = StageProblem(soft, system, stage, base, coordinates.prescribed, damped, prescribed_directions)
+        if stage.w is not None:
+            step_start = coordinates.positions(start.q, stage.time - stage.b * stage.h)
+            problem.step_start = base.copy()
+            problem.step_start[coordinates.prescribed] = step_start[coordinates.prescribed]
+        guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
+        if prescribed_directions is not None:
+            guess = prescribed_directions.impose(guess)
+        if soft.contacts:
+            are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > LEAST_NODES
+            islands = self._islands if prescribed_directions is None and are_many else None
+            problem, unknowns = in_contact.solve_in_contact_stage(soft, problem.of,
+                                                                  coordinates.positions(start.q, start.time), guess,
+                                                                  solver, solve_islands=None if islands is None
+                                                                  else islands.solve)
+        else:
+            if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
+                step_start = coordinates.positions(start.q, start.time)
+                problem.touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
+                    (step_start, start.time), (problem.positions(problem.velocities(guess)), stage.time)))
+                problem.is_violent = prescribed_directions is None and is_violent_guess(problem, guess,
+                                                                                        step_start) and not len(
+                    soft.touching_at(step_start, start.time))
+                guess = lowest_potential_start(problem, guess, step_start)
+            unknowns = solver.solve(problem, guess)
+        if stage.inertia and (solver.limits.strain_left or solver.limits.ends_early):
+            unknowns = with_exact_momentum(problem, unknowns,
+                                           free_bodies_at(soft, self._whole.floating.flying, problem, unknowns))
+        is_near = prescribed_directions is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
+        self._near = system.factored.contacts if is_near else None
+        v = problem.velocities(unknowns)
+        x = problem.positions(v)
+        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+
+    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+        """Return the last stage on a factor of its last iterations, if early stopping ended them."""
+        known, linear = self._near, self.system.linear
+        if known is None or self.system.factored.stamp != linear.factored:
+            return None
+        if not np.isin(lin.contacts.nodes, known.nodes).all():
+            return None
+        return self._whole.posed(lin, stage)
+
+    def forget_past(self) -> None:
+        """Discard matrices of islands and reused blocks; the stage solver discards its own."""
+        self._islands.forget_past()
+        self.system.directions.forget()
+        self.system.reused_blocks.forget()

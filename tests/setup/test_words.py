@@ -1,0 +1,75 @@
+"""The field's terms: rooms whose private words are gone do not get them back. The glossary is
+docs/developers/words.md."""
+
+import ast
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SOLVER = Path(__file__).resolve().parents[2] / "solver"
+
+#: words that no identifier and no prose of a clean room has; a room is a folder or a file of solver/
+EVERYWHERE = frozenset("""
+    told tell tells anew struck landing swung swings afloat taut hindered haste swollen lonely stray strayed spoilt
+    calmed calmer gripped gripping rubbed rubs rubbing braked brakes owes owed leapt unfelt
+""".split())
+CLEAN = {
+    "nonlinear": EVERYWHERE | frozenset("""
+        ahead besides behind apart grip grips push pushes pushed pushing pulled riding rides carried lies flies meets
+        meet kept keeps held asked wanted answers
+    """.split()),
+    "contact/laws": EVERYWHERE | frozenset("""
+        ahead besides behind apart grip grips push pushes pushed pushing riding rides meets meet kept asked wanted
+        answers places held
+    """.split()),
+    "world": EVERYWHERE | frozenset("ahead besides led ride rides rider gives borne meetings wanted".split()),
+}
+#: identifiers that are not this room's to name, and words of the window
+ALLOWED = {"nonlinear": {"kept_open"}, "contact/laws": set(), "world": {"led_rate"}}
+
+
+def words(text):
+    return {word.lower() for part in re.findall(r"[A-Za-z_]+", text) for piece in part.split("_")
+            for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", piece)}
+
+
+@cache
+def said(path):
+    """(line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
+    source = path.read_text(encoding="utf-8")
+    found = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
+             if token.type in (tokenize.NAME, tokenize.COMMENT)]
+    found += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(ast.parse(source))
+              if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    return found
+
+
+def files(room):
+    return sorted((SOLVER / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", CLEAN)
+def test_a_clean_room_stays_clean(room):
+    assert files(room)
+    found = [f"{path.relative_to(SOLVER)}:{line} {sorted(words(text) & CLEAN[room])}" for path in files(room)
+             for line, text in said(path) if text not in ALLOWED[room] and words(text) & CLEAN[room]]
+    assert not found
+
+
+@pytest.mark.parametrize("room", CLEAN)
+def test_docstrings_of_a_clean_room_have_their_own_subject(room):
+    opening = re.compile(r"The same\b|What\b|As of\b|It does not\b|Who\b|Where\b|Call\b|Of\b")
+    found = [f"{path.relative_to(SOLVER)}:{getattr(node, 'lineno', 1)}" for path in files(room)
+             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+             and opening.match(ast.get_docstring(node) or "")]
+    assert not found
+
+
+def test_a_private_word_is_found():
+    assert words("_told_off") & EVERYWHERE and words("_gripped_joint") & EVERYWHERE
+    assert not words("fraction") & EVERYWHERE
