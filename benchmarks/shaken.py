@@ -151,7 +151,7 @@ def run(job: Any, step: float | None = None) -> dict[str, Any]:
         state = advance_frame(world, state, line, frame, halved=halved, pace=pace)
         if halved:
             shortest.append(halved.shortest)
-        x, v = part.coordinates.place(state.q, state.time), part.velocity(state)
+        x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
         told.append([seen(part.mass[body.nodes], x[body.nodes], v[body.nodes]) for body in part.bodies_in_world])
     return {"frame_s": (time.process_time() - began) / (line.end - line.start), "frames_cut": len(shortest),
             "shortest_step": min(shortest, default=line.step), "nodes": int(np.count_nonzero(part.mass)),

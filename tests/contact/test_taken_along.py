@@ -39,7 +39,7 @@ def pushed(folder, *others, way=(0.03, 0.0, 0.0), near=0.01, turn=0.0, pinned=No
 def ends(part, h=H):
     """Positions of all nodes before a step and, prescribed ones moved, after it."""
     q = part.rest[part.coordinates.free].ravel()
-    return part.coordinates.place(q, 0.0), part.coordinates.place(q, h)
+    return part.coordinates.positions(q, 0.0), part.coordinates.positions(q, h)
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.1])
@@ -97,7 +97,7 @@ def test_a_step_begins_there_without_a_factor(tmp_path, monkeypatch):
     state = stepped(part, state, H, 2)
     assert len(factors) >= 2 and not any(factors)
     assert not crosses(part, state) and distance(part, state) > 0.0
-    x = part.coordinates.place(state.q, state.time)
+    x = part.coordinates.positions(state.q, state.time)
     assert x[part.bodies_in_world[0].nodes].mean(axis=0)[0] > 0.12
 
 
@@ -124,13 +124,13 @@ def test_only_what_touches_the_ground_is_asked_for_its_friction(tmp_path, monkey
                           ground={"stiffness": 1000.0, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0],
                                   "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}, **QUICK)
         part, count = nodes_of(load(job)), [0]
-        was = type(part)._braked
+        was = type(part)._with_ground_friction
 
         def counted(self, *args):
             count[0] += 1
             return was(self, *args)
 
-        monkeypatch.setattr(type(part), "_braked", counted)
+        monkeypatch.setattr(type(part), "_with_ground_friction", counted)
         state = part.initial_state()
         for _ in range(6):
             state = part.step(state, H)

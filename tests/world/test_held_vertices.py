@@ -7,7 +7,7 @@ from worlds import quiet
 
 from solver.build.pinned_vertices import Rigid
 from solver.build.world import build
-from solver.embedding.pinned import HeldVertices
+from solver.embedding.pinned import PinnedVertices
 from solver.job.load import load
 
 H, STEPS = 1 / 48, 24
@@ -123,7 +123,7 @@ def test_what_is_around_held_vertices_goes_along_and_the_rest_stays():
         def places(self, x, frame):
             return VERTICES[chosen] + [0.003, 0.0, 0.0]
 
-    moved = HeldVertices([Shifted()], vertices, triangles, 0.03).apply(vertices, vertices, 0) - vertices
+    moved = PinnedVertices([Shifted()], vertices, triangles, 0.03).apply(vertices, vertices, 0) - vertices
     assert moved[chosen] == pytest.approx(np.tile([0.003, 0, 0], (len(chosen), 1)))
     away = np.linalg.norm(vertices - [0.2, 0.1, 0.1], axis=1)
     assert (moved[away > 0.13] == 0.0).all() and (moved >= -1e-15).all() and moved.max() <= 0.003 + 1e-12
