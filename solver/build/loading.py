@@ -40,10 +40,10 @@ class Loading:
         chosen |= {choice for body in scene.bodies if (cloth := body.cloth) is not None
                    for choice in (("membrane", cloth.membrane.kind), ("bending", cloth.bending.kind))}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
+        self._methods = [scene.method_of(body) for body in scene.bodies]
         self._share = (sorted(chosen), scene.linear_solver)
         self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \
             if scene.mechanisms else []
-        self._methods = [scene.method_of(body) for body in scene.bodies]
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
@@ -77,15 +77,19 @@ class Loading:
             if self._adaptive:
                 for name in ("stretching_kernels", "energy_kernels"):
                     importlib.import_module(f"..forces.{name}", __package__)
-            for method in self._methods:
-                catalogue.find("method", method.kind).load()
+            methods = [catalogue.find("method", method.kind) for method in self._methods]
+            for entry in methods:
+                if not entry.drafts:
+                    entry.load()
             catalogue.find("integrator", self._scene.integrator.kind).load()
             for force in self._scene.forces:
                 catalogue.find("force", force.law.kind).load()
             # both shares take about as long: one that takes three times the other hangs
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)
-            # some stand on the linear solver's kernels, which the second process has compiled by now
+            # these call kernels of the linear solver and of materials, which the second process has compiled by now
+            for entry in methods:
+                entry.load()
             catalogue.find("stage_solver", self._scene.stage_solver.kind).load()
         except Exception:  # `build.world` meets it again, where it is reported
             return

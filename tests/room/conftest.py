@@ -10,6 +10,7 @@ import pytest
 from solver import catalogue
 from solver.forces.rate_blocks import RateBlocks
 from solver.forces.stencils import Stencils
+from solver.integrators.interface import Integrator
 from solver.materials.interface import Material
 from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, MATERIAL_KERNEL, STRESS, TANGENT
 from solver.state import State
@@ -62,7 +63,7 @@ class Spokes:
         return self._reach * muscle.in_object(muscle.centres)
 
 
-class Explicit:
+class Explicit(Integrator):
     """v = v⁰ + h M⁻¹ f, x = x⁰ + h v, in rates; no stage is posed."""
 
     order, remembers = 1, ()
