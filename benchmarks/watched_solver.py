@@ -84,7 +84,7 @@ def main() -> int:
     simulate.advance_frame, simulate.write = timed, watched
     code = cli.main()
     with open(os.environ["CONJAC_WATCHED"], "w", encoding="utf-8") as file:
-        json.dump(watch.told, file)
+        json.dump(watch.step_log, file)
     return code
 
 

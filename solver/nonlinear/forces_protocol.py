@@ -68,7 +68,7 @@ class Physics(Forces, Protocol):
         for each body."""
 
     def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
-        """Return positions of all nodes, (n, 3) [m], after prescribed motion has carried along what lies in its path,
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path,
         None where something would intersect. step_start, end: of all nodes, (n, 3) [m]."""
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:

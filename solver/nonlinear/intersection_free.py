@@ -1,6 +1,6 @@
 """An initial guess of a stage in contact whose path from the step's start is free of intersections.
 
-A guess of the velocities may move surfaces through each other, and prescribed motion may push an obstacle into a free
+A guess of the velocities may move surfaces through each other, and prescribed motion may move an obstacle into a free
 body: a bowl that is lifted, a roller. A rigidly moving obstacle carries along the nodes in its path; where they have no
 room, the prescribed displacement is applied in increments, none of which makes surfaces intersect, and the free nodes
 respond to each increment by one Newton iteration.
@@ -26,7 +26,7 @@ INCREMENTS = 60  #: largest number of increments of the prescribed displacement
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
     """Return unknowns (3 p,) [m/s] to start Newton's method from, as near to the guess (3 p,) as contact allows, and
     positions (n, 3) [m] from which they are reached without intersections: those at the start of the step, or these
-    with what lies in the path of an obstacle carried along by it.
+    with the nodes in the path of an obstacle moved along by it.
 
     step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
     prescribed displacement is blocked.
@@ -40,9 +40,9 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
         return unknowns, step_start
-    carried = problem.physics.taken_along(step_start, end)
-    if carried is not None:
-        return problem.unknowns_at(_farthest(problem, carried, end)), carried
+    moved_along = problem.physics.taken_along(step_start, end)
+    if moved_along is not None:
+        return problem.unknowns_at(_farthest(problem, moved_along, end)), moved_along
 
     for _ in range(INCREMENTS):
         displaced = problem.displaced_by(-prescribed_left)

@@ -1,4 +1,4 @@
-"""What stands in the way of something that is moved by hand, by name."""
+"""Names of the objects that block prescribed motion."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class BodyInWorld:
 
 @dataclass(frozen=True)
 class ObstacleInWorld:
-    """Where an obstacle stands in the world's arrays."""
+    """An obstacle's nodes in the world's arrays."""
 
     name: str
     nodes: slice

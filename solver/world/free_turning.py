@@ -1,4 +1,4 @@
-"""Linearised steps of Vanilla FEM whose stiffness does not brake what turns, and those that would gain energy so."""
+"""Linearised steps of Vanilla FEM without stiffness against rotation, and a test of their energy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..assembly.linearised import Linearised
 from ..state import State, Vec
 from .soft_bodies import SoftBodies
 
-BRAKED = "braked"  #: of steps, how many were linearised as without it
+REPEATED = "braked"  #: number of steps repeated with that stiffness
 GAINED = 0.3  #: of what moves or is stored: less of a gain is strain of what has turned, which the next step takes back
 
 
@@ -26,7 +26,7 @@ def gains(soft: SoftBodies, before: State, after: State) -> bool:
     """Whether bodies have more energy after a step than before, beyond what those of their nodes that are prescribed
     did to them. Whatever changes by time alone is as it is in the end.
 
-    What turns far in a step is stretched by it, and where nothing brakes it in the next one either it flies apart.
+    A large rotation in a step stretches a body, and without that stiffness in the next step either it flies apart.
     """
     (x, v), (y, w) = soft.nodes_at(before), soft.nodes_at(after)
     (pulled, stored), (pulls, stores) = soft.evaluate(x, after.time), soft.evaluate(y, after.time)

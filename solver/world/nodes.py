@@ -29,7 +29,7 @@ from ..parts.stage import NodeStage, Stage
 from ..state import CarrierMotion, Index, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
-from .free_turning import BRAKED, gains, linearised
+from .free_turning import REPEATED, gains, linearised
 from .ground_friction import finish_linear_stage, friction_force, remember, under, with_ground_friction
 from .half_life_damping import HalfLifeDampers
 from .interface import Part
@@ -355,7 +355,7 @@ class Nodes(SoftBodies, Part):
         after = self.integrator.step(self, state, h)
         if not self.turns_freely or not gains(self, state, after):
             return after
-        self.counts[BRAKED] += 1
+        self.counts[REPEATED] += 1
         self.turns_freely = False
         try:
             after = self.integrator.step(self, state, h)

@@ -1,4 +1,4 @@
-"""What ropes pulled with at the end of the last step, as a state remembers it."""
+"""Tensions of ropes at the end of the last step, in the memory of a state."""
 
 from __future__ import annotations
 

@@ -248,8 +248,8 @@ class SoftBodies:
         return least
 
     def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
-        """Where all nodes stand, (n, 3) [m], once what is prescribed has gone its way and taken along what is before
-        it, if nothing meets on the way there; None where it cannot be said so. begun, end: of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path,
+        None where something would intersect. begun, end: of all nodes, (n, 3) [m]."""
         return taken_along([body.nodes for body in self.bodies_in_world], [one.nodes for one in self.obstacles],
                            self.coordinates.is_free, self.contacts, begun, end,
                            partial(self.largest_steps, by_body=True))
@@ -366,8 +366,8 @@ class SoftBodies:
                 raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
-        """What a prescribed node belongs to, and what touches it or the body that it moves at x, (n, 3) [m]; each an
-        empty string where that has no name."""
+        """Return the names of the owner of a prescribed node and of what is in contact with it or with the body that
+        it moves, at x, (n, 3) [m]; each an empty string where that has no name."""
         return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def body_of(self, node: int) -> str | None:

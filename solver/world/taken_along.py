@@ -1,4 +1,4 @@
-"""Where bodies stand that what is moved by hand takes along: nothing meets on the way there, and no factor is made."""
+"""Positions of bodies that prescribed motion moves along, free of intersections and without a factor."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MovedAsOne:
         return cls(turned, middle, there)
 
     def of_points(self, x: Vec) -> Vec:
-        """Where it brings points, (k, 3) [m]."""
+        """Return where it moves points, (k, 3) [m]."""
         out: Vec = (x - self._middle) @ self._turned.T + self._there
         return out
 

@@ -86,7 +86,7 @@ def test_the_buttons_of_a_bake_stand_above_whatever_the_status_says(soft_cube, m
     for state, button in (("none", "conjac.bake"), ("stale", "conjac.bake"), ("baking", "conjac.pause")):
         monkeypatch.setattr(sections.bake, "shown_status",
                             lambda obj, state=state: bake.Status(state, text="Long words " * 30, mine=True))
-        assert drawn(soft_cube)[0] == ("operator", button)
+        assert ("operator", button) in drawn(soft_cube)[:3]  # below Play Live and Record
 
 
 def test_panels_survive_a_folder_that_cannot_be_read(soft_cube, tmp_path):

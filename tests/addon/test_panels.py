@@ -256,7 +256,7 @@ def test_every_operator_has_a_button(soft_cube):
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
-    asked |= {"conjac.record_live", "conjac.keep_performance"}  # while it plays live
+    asked |= {"conjac.record_live"}  # while it plays live
     quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 
