@@ -357,7 +357,7 @@ class Bake:
     def _check_frames(self) -> None:
         """Complete means that every frame asked for is on disk, whatever the process said."""
         cache = place.cache_of(self.folder)
-        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.asked()
+        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.requested_frames()
         missing = sorted(set(wanted) - set(cache.frames_done()))
         if missing:
             raise Environment(f"{len(missing)} frames are missing from {self.folder}, the first is {missing[0]}",

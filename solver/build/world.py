@@ -145,7 +145,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
-    by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
+    by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     held = [without_pins(one) for one in prepared] if touches else prepared

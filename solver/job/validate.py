@@ -1,4 +1,4 @@
-"""What the types cannot say: catalogue keys, limits of parameters, and arrays that must fit together."""
+"""Validation beyond types: catalogue keys, limits of parameters, and arrays that must fit together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a body that is cloth has to be: a surface of faces with area, each edge of two faces at most, in one piece of
+"""Validation of a body that is cloth: a surface of faces with area, each edge of two faces at most, in one piece of
 material space."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
 
 
 def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
-    """Check what goes with a mesh that is made anew as the cloth moves. Raises BadScene."""
+    """Check the settings of a mesh that is remeshed as the cloth moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
     if bending.unremeshed:
         works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
@@ -170,7 +170,7 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
 
 
 def _depth(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how much pairs of triangles, (k, 3, 2) each, would have to move apart, negative where there is room."""
+    """Return by how much pairs of triangles, (k, 3, 2) each, overlap [m], negative where they are separate."""
     least = np.full(len(one), np.inf)
     for corners in (one, two):
         for a, b in SIDES:

@@ -1,4 +1,4 @@
-"""What contact of surfaces asks of a scene, and what an obstacle has to be."""
+"""Validation of contact of surfaces and of obstacles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
-FARTHEST_PUSH = 1.0 / 3.0  #: of a body's size: surfaces that push from farther off are nearly all near each other
+LARGEST_DISTANCE = 1.0 / 3.0  #: of a body's size: with a larger distance nearly all surfaces are near each other
 MOST_NEAR = 3_000_000  #: pairs of faces that a distance may bring near each other, some two gigabytes
 AROUND = 7.0  #: faces within one edge of a face
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
@@ -82,7 +82,7 @@ def check_contact(job: Job) -> None:
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
-    """What a body that is cut, nailed or let go while it touches others has to be."""
+    """Check a body that is cut, nailed or released while it touches others."""
     if not body.is_reshaped:
         return
     what, field = next((what, field) for what, field, has in (
@@ -113,7 +113,7 @@ def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where:
     if distance <= 0.0 or not len(vertices):
         return
     size = float(np.ptp(vertices, axis=0).max())
-    most, why = FARTHEST_PUSH * size, f'a third of the size of "{body.name}", {size:.4g} m'
+    most, why = LARGEST_DISTANCE * size, f'a third of the size of "{body.name}", {size:.4g} m'
     if body.surface is not None:
         triangles = np.asarray(job.array(body.surface.triangles))
         corners = vertices[triangles]

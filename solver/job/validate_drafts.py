@@ -1,4 +1,4 @@
-"""What a draft on a subspace cannot have, said before anything is computed."""
+"""Limits of a draft on a subspace, checked before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the types of mechanisms cannot say: names must be known, trees have no cycle, lists fit their joints."""
+"""Validation of mechanisms beyond types: names must be known, trees have no cycle, lists fit their joints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 
 def _check_hanging(scene: schema.Scene) -> None:
-    """What soft bodies on bones cannot have yet."""
+    """Refuse settings that soft bodies on bones do not support."""
     bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
               and (body.cloth is None or body.cloth.eulerian is None)]
     if not bodies:
@@ -246,7 +246,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
             if at == start:
                 raise refuse(f"the joints go around in a circle: {' on '.join(way)}", f"{where}.joints[{i}].parent",
                              "Make one of the joints a loop")
-            if len(way) > len(above):  # it ends in a circle of others, which tell of it
+            if len(way) > len(above):  # it ends in a cycle of others, which report it
                 break
             at = mechanism.joints[above[at]].parent
         else:

@@ -1,4 +1,4 @@
-"""What a body that is ropes has to be: edges with a length, each once."""
+"""Validation of a body that is ropes: edges with a length, each once."""
 
 from __future__ import annotations
 

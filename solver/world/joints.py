@@ -18,7 +18,8 @@ from ..nonlinear.iterations import FASTEST, Rates
 from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import EXTERNAL_FORCE
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.interface import LinearizationPoint, Unsettled
+from ..parts.joints.jointed import Constraints, Jointed, PosedTree
 from ..parts.joints.last_twist import LAST_TWIST, stepped
 from ..parts.joints.leap_step import CentredStep, LeapStep
 from ..parts.joints.leapfrog import half_step_rates
