@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
-from .descent import Direction, Directions, Exhausted, Step, Stop, descend
+from .descent import DescentDirections, Direction, Exhausted, Step, Stop, descend
 from .fallback_euler import StageNotConverged
 from .initial_guess import contact_start
 from .limits import remaining
@@ -31,7 +31,7 @@ VIOLENT = 0.35
 USUAL = 0.1  #: root mean square strain of each body relative to the tolerance of the largest
 
 
-class ContactIterations(Directions, Stop):
+class ContactIterations(DescentDirections, Stop):
     """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
 
     def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:

@@ -58,7 +58,7 @@ class Step:
         return self.fraction == 1.0
 
 
-class Directions(Protocol):
+class DescentDirections(Protocol):
     """Finds directions of descent, and decides when their factor is renewed; the methods with a body are defaults."""
 
     def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
@@ -92,7 +92,7 @@ class End:
     is_rounding: bool = False  #: whether it ended since a direction would have moved nothing by more than rounding
 
 
-def descend(problem: StageProblem, at: Evaluation, directions: Directions, stop: Stop, iterations: int,
+def descend(problem: StageProblem, at: Evaluation, directions: DescentDirections, stop: Stop, iterations: int,
             lag: Callable[[StageProblem, Evaluation], tuple[StageProblem, Evaluation]] | None = None,
             lagged: int = 0) -> End:
     """Iterate from an evaluation until the stop rule holds, at most so many times.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import StepFailed
 from ..state import Vec
 from .corotated_factor import CorotatedFactor
-from .descent import Direction, Directions, Step, Stop, descend
+from .descent import DescentDirections, Direction, Step, Stop, descend
 from .fallback_euler import CONDENSED, raises_not_converged
 from .interface import StageSolver
 from .limits import WORK_LEFT, StopRule, remaining
@@ -23,7 +23,7 @@ LARGE_MOVE = 0.15
 USUAL = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
 
 
-class EarlyDirections(Directions):
+class EarlyDirections(DescentDirections):
     """Directions of a reused factor, or of the corotated one of the rest shape in a violent stage, with secant pairs.
 
     Projected stiffness is factored again where a step was cut, where an iteration moved further than the one before,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
-from .descent import Direction, Directions, FullStepStop, descend
+from .descent import DescentDirections, Direction, FullStepStop, descend
 from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
@@ -34,7 +34,7 @@ def raises_not_converged(problem: StageProblem) -> Iterator[None]:
         raise
 
 
-class ProjectedDirections(Directions):
+class ProjectedDirections(DescentDirections):
     """Directions of projected stiffness, factored in each iteration; the first one has to lower the potential."""
 
     def __init__(self, first: Evaluation) -> None:

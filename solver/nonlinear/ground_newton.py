@@ -8,7 +8,7 @@ from functools import partial
 from ..errors import StepFailed
 from ..state import Vec
 from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest, with_lagged_friction
-from .descent import Direction, Directions, Step, StrainStop, descend
+from .descent import DescentDirections, Direction, Step, StrainStop, descend
 from .fallback_euler import CONDENSED, FallbackEuler, StageNotConverged
 from .initial_guess import backtrack_to_step_start
 from .limits import StopRule
@@ -29,7 +29,7 @@ class GroundImpactEuler(FallbackEuler):
         self.limits = StopRule(CONDENSED, MAX_ITERATIONS, 0.0, STRAIN_LEFT, accepts=True, patience=PATIENCE)
 
 
-class GroundDirections(Directions):
+class GroundDirections(DescentDirections):
     """Directions of projected stiffness with secant pairs, on a factor that is reused until a direction is far too long
     or no full step is accepted."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
-from .descent import Direction, Directions, Step, Stop, descend
+from .descent import DescentDirections, Direction, Step, Stop, descend
 from .limits import Progress
 from .newton_frozen import NewtonFrozen
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
 
 
-class FrozenDirections(Directions):
+class FrozenDirections(DescentDirections):
     """Quasi-Newton directions of a factor that is never renewed."""
 
     def __init__(self, factor: ReusedFactor) -> None:

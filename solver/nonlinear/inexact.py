@@ -9,13 +9,13 @@ from ..assembly.product import Product
 from ..errors import StepFailed
 from ..state import Vec
 from .conjugate_gradients import ConjugateGradients
-from .descent import Direction, Directions, ResidualStop, Step, descend
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
 
 
-class InexactDirections(Directions):
+class InexactDirections(DescentDirections):
     """Directions of conjugate gradients: with the projected matrix, and with the true one after a full step."""
 
     def __init__(self, direction: Callable[[StageProblem, Evaluation, bool], Vec], cg: ConjugateGradients) -> None:

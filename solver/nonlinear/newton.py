@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..state import Vec
-from .descent import Direction, Directions, ResidualStop, Step, descend
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .interface import StageSolver
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
@@ -12,7 +12,7 @@ SLOW = 0.5  #: relative to the last residual: above it projected stiffness has s
 BLENDS = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
 
 
-class FactoredDirections(Directions):
+class FactoredDirections(DescentDirections):
     """Directions of a new factor each: the projected matrix far from the root, the true one after a full step, from
     where it converges in a few iterations."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import StepFailed
 from ..state import Vec
-from .descent import Direction, Directions, ResidualStop, Step, descend
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .interface import StageSolver
 from .limits import Progress, StopRule
 from .problem import Evaluation, StageProblem
@@ -12,7 +12,7 @@ from .reused_factor import ReusedFactor
 from .secant_pairs import SecantPairs
 
 
-class SecantDirections(Directions):
+class SecantDirections(DescentDirections):
     """Directions of a reused factor, updated by secant pairs; the factor is renewed where convergence is slow."""
 
     def __init__(self, factor: ReusedFactor, pairs: SecantPairs, goal: float, first: Evaluation) -> None:
