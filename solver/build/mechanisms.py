@@ -72,7 +72,7 @@ def build_mechanisms(job: Job) -> Joints:
     # rigid bodies keep their spin by themselves
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
     world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                   integrator, limits, q, u, scene.time.start, not entry.iterates, reflects)
+                   integrator, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, held, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world

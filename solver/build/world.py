@@ -94,7 +94,7 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 
 def is_drafted(job: Job, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).drafts
+    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:

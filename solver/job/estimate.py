@@ -96,7 +96,7 @@ def estimate(path: Path | str) -> Estimate:
     steps, _ = step_size(time.fps, time.step)
     chosen = job.scene.linear_solver
     because = costs.why_multigrid(tets, costs.machine_memory()) if chosen == "auto" else None
-    iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).for_large)
+    iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).able("large"))
     cost = costs.multigrid(tets) if iterates else costs.direct(tets)
     step_s = cost.seconds
     rigid = sum(len(one.bodies) for one in job.scene.mechanisms)

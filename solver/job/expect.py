@@ -111,7 +111,7 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     check_one_damping(scene, bodies, "are joined by a force")
     who, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.bounded:
+    if not integrator.able("contact"):
         raise refuse(f"{who} have different methods, and {integrator.label} does not solve its stages where a force "
                      "joins these", where, same)
     joined = scene.joined(bodies[0].name)
@@ -127,9 +127,9 @@ def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -
     do: what they do together.
     """
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.weighs:
+    if not integrator.able("beta"):
         return
-    bodies = [body for body in bodies if not catalogue.find("method", scene.method_of(body).kind).drafts]
+    bodies = [body for body in bodies if not catalogue.find("method", scene.method_of(body).kind).able("draft")]
     betas = [parameters("method", scene.method_of(body))["beta"] for body in bodies]
     for body, beta in zip(bodies, betas):
         if beta != betas[0]:

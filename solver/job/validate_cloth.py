@@ -37,9 +37,9 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_choice("bending", cloth.bending, f"{where}.cloth.bending")
     check_choice("damping", body.damping, f"{where}.damping")
     damping = catalogue.find("damping", body.damping.kind)
-    if damping.unclothed:
-        works = [entry.label for entry in catalogue.menu("damping").values() if not entry.unclothed]
-        raise refuse(f"it is cloth, which {damping.label} does not damp: {damping.unclothed}", f"{where}.damping",
+    if why := damping.why_not("cloth"):
+        works = [entry.label for entry in catalogue.able("damping", "cloth")]
+        raise refuse(f"it is cloth, which {damping.label} does not damp: {why}", f"{where}.damping",
                      f"Use {' or '.join(works)}")
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
@@ -51,9 +51,9 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
 def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
     """Check the settings of a mesh that is remeshed as the cloth moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
-    if bending.unremeshed:
-        works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
-        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
+    if why := bending.why_not("remeshing"):
+        works = [entry.label for entry in catalogue.able("bending", "remeshing")]
+        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {why}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
     for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
                              ("pin.until", "pins that let go", body.pin.until is not None),

@@ -40,8 +40,8 @@ def check_contact(job: Job) -> None:
     together = [body for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
     check_one_damping(scene, together, "touch each other")
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.bounded:
-        works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]
+    if not integrator.able("contact"):
+        works = [entry.label for entry in catalogue.able("integrator", "contact")]
         raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
     if scene.time.tolerance:
@@ -137,7 +137,7 @@ def _check_law(scene: schema.Scene) -> None:
     """A law that keeps gaps open as constraints does so for nodes that all move on their own."""
     assert scene.contact is not None
     law = catalogue.find("contact", scene.contact.law.kind)
-    if not law.constrains:
+    if not law.able("constraints"):
         return
     barrier = "Use Barrier"
     for body in scene.bodies:

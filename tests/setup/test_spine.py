@@ -10,7 +10,8 @@ import pytest
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world parts integrators".split()
 #: functions that factor or pose a stage, search along a direction, or solve a program of rows
-SOLVES = frozenset("factor factor_for_directions refactor_columns pose search _searched answer_of".split())
+SOLVES = frozenset(
+    "factor factor_for_directions refactor_columns pose pose_at posed_at search _searched answer_of".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `descend`
 LOOPS = {
@@ -30,7 +31,7 @@ LOOPS = {
     "parts/modes/operators.py factored_with_shift": "shifts until one matrix is definite",
     "parts/modes/stepping.py _iterate": "a dense stage of a few reduced coordinates",
     "integrators/runge_kutta.py step": "the stages of one step, not iterations of one",
-    "world/nodes.py _with_ground_friction": "linearised friction in turn with a linearised step",
+    "world/ground_friction.py with_repeated_friction": "linearised friction in turn with a linearised stage",
 }
 
 #: classes that inherit from each protocol, at any depth
