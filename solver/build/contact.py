@@ -178,7 +178,7 @@ def unfelt(job: Job) -> list[str]:
         return []
     law = catalogue.find("contact", scene.contact.law.kind)
     asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
-    if not law.constrains or not any(asked):
+    if not law.able("constraints") or not any(asked):
         return []
     return [f"{law.label}: what touches slides without friction, whatever Friction says"]
 

@@ -97,7 +97,7 @@ class Loading:
                     importlib.import_module(f"..forces.{name}", __package__)
             methods = [catalogue.find("method", method.kind) for method in self._methods]
             for entry in methods:
-                if not entry.drafts:
+                if not entry.able("draft"):
                     entry.load()
             catalogue.find("integrator", self._scene.integrator.kind).load()
             for force in self._scene.forces:

@@ -94,7 +94,7 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 
 def is_drafted(job: Job, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).drafts
+    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:
@@ -145,7 +145,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
-    by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
+    by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     held = [without_pins(one) for one in prepared] if touches else prepared
