@@ -85,7 +85,7 @@ class Entry(Record):
     unfleshed: str = ""  #: of friction inside joints: why it does not go with flesh on bones, a clause
     for_large: bool = False  #: of a linear solver: what `auto` takes for meshes that are too large to factor
     hidden: bool = False  #: for scripts and measurements alone: in no menu
-    reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in
+    reads: tuple[str, ...] = ()  #: of a cut, a shape or a constraint: the fields of scene.json it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order
     motions: tuple[str, ...] = ()  #: of a joint: what each rate does to the child in the joint's frame, see MOTIONS
     unclothed: str = ""  #: of a damping law: why it damps no cloth, a clause; "" where it does
