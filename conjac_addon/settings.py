@@ -45,6 +45,8 @@ STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
 READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength")
+#: the same of a constraint
+TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
 
 def property_name(entry: Entry, param: Param) -> str:
@@ -267,6 +269,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     welds: bpy.props.CollectionProperty(
         name="Welds", description="What the body sticks to", type=entries.CONJAC_Weld,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    constraints: bpy.props.CollectionProperty(
+        name="Constraints", description="What points of the body are tied to", type=entries.CONJAC_Constraint,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
         name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
