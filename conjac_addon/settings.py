@@ -380,9 +380,10 @@ CONJAC_Settings.__annotations__.update(
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
+    _over_time = TIED_OVER_TIME if _group is entries.CONJAC_Constraint else READ_OVER_TIME
     for _name, _property in _group.__annotations__.items():
         # keyframes would be read once and change what is baked with the frame that the artist looks at
-        if _name not in READ_OVER_TIME:
+        if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
         # what scripts set, Blender tells nobody else
         if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:

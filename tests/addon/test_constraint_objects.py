@@ -112,7 +112,13 @@ def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
     one.keyframe_insert("strength", frame=7)
     frames(tmp_path, body)
     assert shown(body, 13)[:, 2].mean() < soft - 0.05, "it falls once it is let go"
-    one.hold = "hard"
+    for name in ("stiffness", "length"):
+        assert one.keyframe_insert(name, frame=1), "they may have keyframes"
+    assert one.keyframe_insert("hold", frame=1)
+    one.until = 3
+    with pytest.raises(TypeError):
+        one.keyframe_insert("until", frame=1)
+    one.is_released, one.until = True, 5
     assert "Constraints" in bake.status(body).text
 
 
