@@ -156,6 +156,9 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
     length: bpy.props.FloatProperty(
         name="Length", description="Of a distance, relative to that at the first frame, also with keyframes",
         default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE)
+    collide: bpy.props.BoolProperty(
+        name="Collide", description="Both touch each other although they are tied; off where one is threaded on the "
+        "other, or a joint is inside of both", default=True, override=OVERRIDABLE)
     at_most: bpy.props.BoolProperty(
         name=catalogue_param("at_most").label, description=catalogue_param("at_most").sentence,
         default=bool(catalogue_param("at_most").default), override=OVERRIDABLE)

@@ -12,6 +12,7 @@ from .setup import empty_beside, middle_of
 
 #: what ends a step by linearising it, or keeps a factor, cannot keep what is hard: what takes its place
 EXACT = {"integrator": "backward_euler", "stage_solver": "newton_visible"}
+INSIDE = {"ball", "hinge", "on_curve"}  #: what holds inside of both
 SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is drawn
 
 
@@ -24,7 +25,7 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
             return {"CANCELLED"}
         other = others[0]
         one = obj.conjac.constraints.add()
-        one.kind, one.object = self.kind, other
+        one.kind, one.object, one.collide = self.kind, other, self.kind not in INSIDE
         sizes = [max(*each.dimensions) for each in (obj, other) if max(*each.dimensions) > 0.0] or [1.0]
         place = empty_beside(obj, "Tie", "SINGLE_ARROW" if self.kind == "hinge" else "SPHERE", SIZE * min(sizes))
         place.location = _between(obj, other)

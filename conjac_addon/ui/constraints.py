@@ -35,6 +35,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
                 column.prop(one, "length")
             for param in entry.params:
                 column.prop(one, param.key)
+        column.prop(one, "collide")
         row = column.row(align=True)
         row.prop(one, "is_released")
         end = row.row(align=True)

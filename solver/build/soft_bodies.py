@@ -19,6 +19,7 @@ from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
@@ -97,7 +98,9 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
-    linear = choose(scene.linear_solver, [one.count for one in prepared])
+    chosen = choose(scene.linear_solver, [one.count for one in prepared])
+    are_ropes = scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
+    linear: LinearSolver = BandedCholesky(chosen) if are_ropes else chosen
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     awake = []
     joins = joins_apart(job, prepared)
@@ -120,7 +123,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
             rest, made.elements, made.modulus, parameters("damping", one.body.damping))
         lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
-                                           type(linear))
+                                           type(chosen))
         bodies[k] = replace(bodies[k], hertz=hertz)
         laws.append(law)
         damped.append(said)
