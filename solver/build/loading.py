@@ -102,6 +102,8 @@ class Loading:
             catalogue.find("integrator", self._scene.integrator.kind).load()
             for force in self._scene.forces:
                 catalogue.find("force", force.law.kind).load()
+            for one in self._scene.constraints:
+                catalogue.find("constraint", one.kind.kind).load()
             # both shares take about as long: one that takes three times the other hangs
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)

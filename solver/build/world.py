@@ -56,7 +56,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Buil
     sharp = [one for one in prepared if slides(one.body)]
     drafted = [one for one in prepared if is_drafted(job, one.body)]
     together = [one for one in prepared if not (slides(one.body) or is_drafted(job, one.body))]
-    hanging = {one.body.name for one in together if rigid is not None and one.body.attach}
+    to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
+                for end in one.ends if not end.mechanism}
+    hanging = {one.body.name for one in together if rigid is not None
+               and (one.body.attach or one.body.name in to_rigid)}
     carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
         carried = together  # all of them may touch the mechanisms' bodies
@@ -140,6 +143,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     from .attached_nodes import AttachedCoordinates
     from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
+    from .point_constraints import held_nodes
     from .rigid_skins import skins_of
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
@@ -148,7 +152,10 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
-    held = [without_pins(one) for one in prepared] if touches else prepared
-    riding = AttachedCoordinates(held, rigid, by_body, obstacles.rides)
-    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
+    unpinned = [without_pins(one) for one in prepared] if touches else prepared
+    held = held_nodes(job, prepared)
+    behind = len(obstacles.places)
+    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
+    riding = AttachedCoordinates(unpinned, rigid, by_body, rides)
+    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])

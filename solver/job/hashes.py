@@ -20,6 +20,7 @@ from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
+from .schema_constraints import Constraint
 from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
@@ -31,6 +32,7 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
+                 "constraints": "solve",
                 "wind": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
@@ -201,7 +203,7 @@ NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mecha
                   (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
                   (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot",
-                  (Rope, "length"): "rope"}
+                  (Rope, "length"): "rope", (Constraint, "kind"): "constraint"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -267,9 +269,18 @@ def without_names(read: Settings) -> Settings:
                 found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
         return found
 
-    scene = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
-             else value for key, value in read.scene.items()
-             if not (key.startswith("obstacles.") and key.endswith(".name"))}
+    def in_scene(key: str, value: Any) -> Any:
+        if key.startswith("forces.") and key.endswith(".bodies"):
+            return [soft.get(name, name) for name in value]
+        if key.startswith("constraints.") and key.endswith(".mechanism"):
+            return places.get(value, value)
+        if key.startswith("constraints.") and key.endswith(".body"):
+            mechanism = read.scene.get(key.removesuffix("body") + "mechanism")
+            return (rigid.get(mechanism, {}) if mechanism else soft).get(value, value)
+        return value
+
+    scene = {key: in_scene(key, value) for key, value in read.scene.items()
+             if not (key.startswith(("obstacles.", "constraints.")) and key.endswith(".name"))}
     return replace(read, scene=scene, bodies={name: in_body(flat) for name, flat in read.bodies.items()},
                    mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
 

@@ -19,6 +19,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from ..catalogue import SCENE_VERSION
+from .schema_constraints import Constraint
 from .schema_mechanisms import Mechanism
 from .schema_ropes import Rope
 from .schema_values import Array, Choice, Frame, Positive, Strict, Subframe, Vector
@@ -309,6 +310,7 @@ class Scene(Strict):
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
     forces: list[Force] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)  #: between points of bodies
     contact: Contact | None = None  #: without it soft bodies touch nothing but the ground
     obstacles: list[Obstacle] = field(default_factory=list)  #: of the contact
     wind: Wind | None = None  #: what cloth moves in; still air where left out
@@ -317,8 +319,14 @@ class Scene(Strict):
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
 
+    def joins(self) -> list[list[str]]:
+        """Names of the soft bodies of each force and each constraint between such."""
+        return [*(force.bodies for force in self.forces),
+                *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
+
     def joined(self, name: str) -> set[str]:
-        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it.
+        """Names of the soft bodies that forces or constraints join to this one, and of those that they join to these,
+        and it.
 
         Contact may join any to any.
         """
@@ -327,7 +335,7 @@ class Scene(Strict):
         found, pending = {name}, [name]
         while pending:
             body = pending.pop()
-            new = {other for force in self.forces if body in force.bodies for other in force.bodies} - found
+            new = {other for bodies in self.joins() if body in bodies for other in bodies} - found
             found |= new
             pending += sorted(new)
         return found

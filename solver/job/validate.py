@@ -24,6 +24,7 @@ from .expect import (
 from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
 from .validate_cloth import check_cloth, check_triangles, check_wind
+from .validate_constraints import check_constraints
 from .validate_contact import check_contact
 from .validate_drafts import check_drafts
 from .validate_mechanisms import check_attached, check_mechanisms
@@ -67,6 +68,7 @@ def check(job: Job) -> None:
             _check_body(job, body, f"$.bodies[{i}]")
     for i, force in enumerate(scene.forces):
         _check_force(scene, force, f"$.forces[{i}]")
+    check_constraints(job)
     check_contact(job)
     check_wind(job)
     check_numbers(scene, "$")

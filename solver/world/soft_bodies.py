@@ -15,13 +15,14 @@ from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
+from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
-from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
@@ -60,7 +61,8 @@ class SoftBodies:
     between: Sequence[StencilForce] = ()  #: forces other than those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces, with bounds on steps
-    links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
+    links: Sequence[WithMultipliers] = ()  #: ropes and constraints, which remember what they pulled with
+    constraints: Sequence[PointConstraint] = ()  #: those of `links` that are projected where they are hard
     couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
 
