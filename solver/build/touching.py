@@ -35,6 +35,7 @@ class Touching:
     prepared: list[Prepared]
     skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
     wires: Index  #: edges besides, of all bodies, (k, 2)
+    quads: Index  #: that touch along either diagonal, of all bodies, (q, 4)
     riding: EmbeddedVertices  #: those vertices
     surfaces: Surfaces  #: of those that meet
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
