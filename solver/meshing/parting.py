@@ -21,13 +21,14 @@ from .surface import Surface
 from .volume import Volume, boundary_faces, tet_quality
 from .winding import winding_numbers
 
-OPPOSED = -0.5  #: cosine of normals of what faces each other
+OPPOSED = -0.7  #: cosine of normals of what faces each other
 REACH = 1.5  #: of the room: how far places are looked for that face each other
-ROUNDING = 0.02  #: of the room: sheets that overlap by less lie on each other
+ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, so nothing is thinner
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
 STIFF = 1.0e-2  #: against a corner that its faces do not say where to go
 MOST = 300_000  #: places that are looked at
+ASKED = 400  #: vertices of a loose part about whether they are inside of another
 WORST = 0.3  #: of a tetrahedron's quality: what is left of it at least where nodes go back
 CANDIDATES = 24  #: places of the surface that a node may be next to
 FINER = 4.0  #: than edges of tetrahedra lie places of the surface
@@ -132,10 +133,13 @@ def _retreats(surface: Surface, room: float) -> Vec:
     first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
     ahead = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
     beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - ahead[:, None] * normal[first], axis=1)
-    across = (beside < 0.75 * spacing) & ~_joined(surface, first, second)
-    outside = across & (ahead > -ROUNDING * room) & (ahead < room)
+    # faces that meet in a crease open there whatever is done
+    meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
+    across = (beside < 0.75 * spacing) & ~meets
+    across[across] = ~_joined(surface, first[across], second[across])
+    outside = across & (ahead > -ROUNDING) & (ahead < room)
     np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(ahead[outside], 0.0)))
-    inside = across & (ahead < -ROUNDING * room)
+    inside = across & (ahead < -ROUNDING)
     thickness = np.full(len(triangles), np.inf)
     np.minimum.at(thickness, first[inside], -ahead[inside])
     return np.minimum(retreat, OF_THICKNESS * thickness)
@@ -155,6 +159,7 @@ def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
     """Whether some vertices of a part are inside the other part, and some outside of it."""
     for part, around in ((one, other), (other, one)):
         corners = np.unique(surface.triangles[surface.part == part])
+        corners = corners[:: max(1, len(corners) // ASKED)]
         inside = np.abs(winding_numbers(surface.vertices[corners], surface.vertices,
                                         surface.triangles[surface.part == around])) > 0.5
         if inside.any() and not inside.all():
