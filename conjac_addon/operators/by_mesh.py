@@ -11,7 +11,7 @@ import numpy as np
 
 #: its triangles over those of its tetrahedra: with fewer, what lies in the middle of a face would press on its far
 #: corners alone; with more, contact costs more than it shows
-FEWEST, MOST = 0.2, 3.0
+FEWEST, MOST = 0.2, 1.5
 OF_EDGE = 0.43  #: area of a triangle of tetrahedra over its edge squared
 
 
