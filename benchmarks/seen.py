@@ -62,7 +62,8 @@ def landed(folder: Path, fineness: int, turn: float, lean: float, by_default: bo
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
-    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0, 0, 0.3), rotation=(math.radians(lean), math.radians(turn), 0))
+    turned = (math.radians(lean), math.radians(turn), 0)
+    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0, 0, 0.3), rotation=turned)
     box = bpy.context.object
     bpy.ops.conjac.add_collider()
     top = float(places(box, 1)[:, 2].max())
