@@ -131,7 +131,7 @@ _IN_WORLD = re.compile(r"^arrays/(body\d+_)?vertices\.npy$|(^|\.)surface\.object
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin(?!\.stiffness)|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
-    r"|bodies\.\d+\.(cloth\.(uv|warp|seams)|rope\.edges)\b"
+    r"|bodies\.\d+\.(cloth\.(uv|warp|seams|quads)|rope\.edges)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|subframe|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"

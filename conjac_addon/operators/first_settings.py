@@ -15,6 +15,7 @@ from .. import contact, members
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
+from . import by_mesh
 from .remedies import lowest
 
 #: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
@@ -106,6 +107,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.contact.collides_with = contact.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(_evaluated_mesh(obj))
+        if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
+            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), settings.edge_length or edge)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):

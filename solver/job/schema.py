@@ -209,6 +209,8 @@ class Cloth(Strict):
     seam_stiffness: Positive = 500.0  #: of each [N/m]
     seam_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which they close [s]
     eulerian: Eulerian | None = None  #: without it the cloth keeps its mesh
+    #: (k, 4) corners of its faces with four, in turn: they may be drawn with either diagonal, and nothing crosses both
+    quads: Array | None = None
 
 
 class Wind(Strict):
