@@ -101,11 +101,9 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        body.pop("touches", None)
-        body.pop("friction", None)
-        body.pop("thickness", None)
-        body.pop("pins_yield", None)
-        body.pop("touches_by_mesh", None)
+        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "integrator", "stage_solver",
+                     "step", "largest_deformation"):
+            body.pop(name, None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:

@@ -12,27 +12,15 @@ from mathutils import Vector
 
 from ...solver import catalogue
 from .. import contact, members
+from ..first_solvers import CLOTH_SOLVER, ROPE_SOLVER, SOLVER
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
 from . import by_mesh
 from .remedies import lowest
 
-#: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
-SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_solver": "quick", "step": 1.0 / 48.0,
-                          # of ConJac, where stages are linearised: at this step its γ of 1/3, at any other as fast
-                          "settle_time": 0.0356}
-
-#: of new cloth: Quick gives up on nearly every step of cloth that hangs, and NEWTON-D solves what nobody sees
-CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
-                                "step": 1.0 / 96.0}
-
-#: of new ropes: as stiff as they are along themselves, stages are solved to the end
-ROPE_SOLVER: dict[str, Any] = {**CLOTH_SOLVER, "stage_solver": "newton_d"}
-
 FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
 
-LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
 #: what new cloth stretches by before its threads are straight: cotton of 1000 N/m alone would let a man through
 STRETCH_LIMIT = 0.1
 

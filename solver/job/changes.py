@@ -10,8 +10,9 @@ from .hashes import BODY_READERS, MECHANISM_READERS, SCENE_READERS, Flat, longes
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
-         "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
+         "step": "step", "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
          "time.tolerance": "accuracy", "time.largest_deformation": "largest deformation",
+         "largest_deformation": "largest deformation",
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
@@ -83,7 +84,7 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 #: what is said only where there are several bodies
 AMONG_SEVERAL = {"contact", "touches", "friction", "friction_weights", "thickness", "pins_yield", "touches_by_mesh",
-                 "method"}
+                 "method", "integrator", "stage_solver", "step", "largest_deformation"}
 
 
 def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, more: bool) -> list[str]:

@@ -38,7 +38,8 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh", "cloth": "fields", "rope": "fields",
                 "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
-                "method": "solve",
+                "method": "solve", "integrator": "solve", "stage_solver": "solve", "step": "solve",
+                "largest_deformation": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
@@ -114,7 +115,8 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        own = tuple(family for family in ("method", "spot") if getattr(body, family) is not None)
+        own = tuple(family for family in ("method", "integrator", "stage_solver", "spot")
+                    if getattr(body, family) is not None)
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))

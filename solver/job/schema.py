@@ -238,6 +238,12 @@ class Body(Strict):
     carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside
     density: Positive = 1000.0
     method: Choice | None = None  #: None: the scene's
+    #: by which it moves where surfaces touch, as long as all that it may touch moves by the same; else by the scene's
+    integrator: Choice | None = None
+    stage_solver: Choice | None = None  #: likewise
+    #: its largest step [s], that of `time` where left out: what may touch each other takes the shortest one's
+    step: Positive | None = None
+    largest_deformation: Annotated[float, Meta(ge=0)] | None = None  #: likewise; that of `time` where left out
     dynamic: Dynamic = field(default_factory=Dynamic)
     spot: Choice | None = None  #: how painted spots and points of `dynamic` move; None: each by a single node
     pin: Pin = field(default_factory=Pin)

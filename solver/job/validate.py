@@ -44,8 +44,9 @@ def check(job: Job) -> None:
                            ("stage_solver", scene.stage_solver)):
         check_choice(family, choice, f"$.{family}")
     for i, body in enumerate(scene.bodies):
-        if body.method is not None:
-            check_choice("method", body.method, f"$.bodies[{i}].method")
+        for family in ("method", "integrator", "stage_solver"):
+            if (own := getattr(body, family)) is not None:
+                check_choice(family, own, f"$.bodies[{i}].{family}")
     check_mechanisms(job)
     check_drafts(scene)
     _check_following(scene)
@@ -87,9 +88,10 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
 
 
 def _check_following(scene: schema.Scene) -> None:
-    integrator = catalogue.find("integrator", scene.integrator.kind)
-    for choice in [scene.method_of(body) for body in scene.bodies] or [scene.method]:
-        method = catalogue.find("method", choice.kind)
+    pairs = [(scene.integrator, scene.method_of(body)) for body in scene.bodies] or [(scene.integrator, scene.method)]
+    pairs += [(body.integrator, scene.method_of(body)) for body in scene.bodies if body.integrator is not None]
+    for own, choice in pairs:
+        integrator, method = catalogue.find("integrator", own.kind), catalogue.find("method", choice.kind)
         if method.follows and (why := integrator.why_not("quasistatic")):
             works = [entry.label for entry in catalogue.able("integrator", "quasistatic", hidden=True)]
             raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not, where "

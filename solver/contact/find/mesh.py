@@ -205,10 +205,13 @@ class Surfaces:
         met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
         return met
 
-    def nearest_to_itself(self, x: Vec, distance: float) -> float:
-        """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
+    def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
+        """The least distance of a pair on one connected piece of each body at positions (n, 3), (b,) [m], as far as it
+        is below a distance."""
         near, same = self._measured(x, distance)
-        return float(np.sqrt(near.square[same].min(initial=distance**2)))
+        least = np.full(bodies, distance)
+        np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
+        return least
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
         """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
