@@ -300,11 +300,11 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,
-         threads: int | None = None, stop: Stop = lambda: False) -> None:
+         threads: int | None = None, left_free: int = 0, stop: Stop = lambda: False) -> None:
     """Bake a job folder into its cache.
 
     frames: (first, last) that must be on disk at the end, default all; every frame simulated on the way is kept too.
-    resume: go on where an earlier bake stopped. threads: of the kernels, None for one per core.
+    resume: where an earlier bake stopped. threads: of the kernels, None for one per core but left_free.
     Raises a ConJacError. Where every frame asked for is there, nothing heavy is imported.
     """
     job = load(path)
@@ -320,7 +320,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
-        world, reshape = _build(job, report, threads)
+        world, reshape = _build(job, report, threads, left_free)
         from .threads import told
 
         for note in (*told(), *world.notes):
@@ -368,13 +368,13 @@ def _finished(todo: Plan, report: Reporter) -> bool:
     return todo.finished
 
 
-def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None]:
+def _build(job: Job, report: Reporter, threads: int | None, free: int) -> tuple[World, Reshape | None]:
     """The world of a job, and what cuts it. Imported only here: a finished bake is told without it."""
     from . import threads as cores
     from .build.loading import Loading
 
     # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
-    loading = Loading(job.scene, cores.configure(threads))
+    loading = Loading(job.scene, cores.configure(threads, free))
     from .build.volumes import volumes_of
 
     volumes = volumes_of(job, report.stage)

@@ -271,7 +271,7 @@ class Bake:
         threads = prefs.threads()
         return ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
                 *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
-                *(["--threads", str(threads)] if threads else [])]
+                *(["--threads", str(threads)] if threads else ["--cores-left-free", str(prefs.cores_left_free())])]
 
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
