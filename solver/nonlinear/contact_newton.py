@@ -94,7 +94,7 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
             return _with_final_loads(problem_at, problem, at)
         last = moved if fraction == 1.0 else 0.0
         if fraction == 1.0 and count < LAGGED:
-            before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+            before, problem = problem, problem_at(problem.positions_at(at.unknowns))
             at = at if problem is before else problem.evaluate(at.unknowns)
     if accepts or last > 0.0 and problem.has_converged_energy(at, direction) and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
@@ -109,7 +109,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
     The normal force of one stage and the sliding of the next do not belong together where a body hops.
     """
     for _ in range(LOAD_UPDATES):
-        before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+        before, problem = problem, problem_at(problem.positions_at(at.unknowns))
         if problem is before:
             break
         at = problem.evaluate(at.unknowns)

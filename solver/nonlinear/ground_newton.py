@@ -66,7 +66,7 @@ def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, 
             return problem, at.unknowns
         last = moved if fraction == 1.0 else 0.0
         if fraction == 1.0 and count < LAGGED:
-            before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+            before, problem = problem, problem_at(problem.positions_at(at.unknowns))
             at = at if problem is before else problem.evaluate(at.unknowns)
     if lowers_potential_of_rest(problem, at):
         return problem, at.unknowns

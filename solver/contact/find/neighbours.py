@@ -75,7 +75,8 @@ class Neighbours:
         range_of = (moved + way / LEFT_OVER) * SAFE
         strays = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
-        may_meet(np.where(strays, np.inf, range_of), self.pairs, self.points, self.apart, may)
+        threads.parallel_for(may_meet, len(may), np.where(strays, np.inf, range_of), self.pairs, self.points,
+                             self.apart, may)
         return np.flatnonzero(may), strays
 
 
