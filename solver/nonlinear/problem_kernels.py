@@ -43,7 +43,7 @@ def move_nodes(start, stop, position, moving, direction, scale, moved):  # type:
 def leave_residual(  # type: ignore[no-untyped-def]
     start, stop, order, moving, inertia, predicted, v, force, scale, residual, stirred,
 ):
-    """Write M (v − v̂) − scale f of the unknown nodes, (p, 3), 0 of those that do not move; and of each piece |v − v̂|²_M.
+    """Write M (v − v̂) − scale f of the unknown nodes, (p, 3), 0 of those that stay; and of each piece |v − v̂|²_M.
 
     order: nodes of the unknowns, (p,). inertia: (p, 1). predicted: v̂, (p, 3). v, force: (n, 3).
     """
