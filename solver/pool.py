@@ -18,6 +18,7 @@ Kernel: TypeAlias = Callable[..., None]
 WORTH_WAKING = 4.0e-5  #: [s] of one thread; for each so many another thread is woken
 FORGETS = 0.25  #: by which share what a call is expected to take comes down to what it took
 KERNELS = 2000  #: whose calls are remembered
+CLOCKED = 1000  #: times that a clock is asked to find out what that takes
 CHUNKS = 8  #: times that each thread takes pieces in a call, about
 
 
@@ -120,10 +121,14 @@ class PieceTimes(Pool):
     """One thread that runs a call's pieces apart and keeps how long each took: what other numbers of threads would
     take is told from it."""
 
-    def __init__(self, most: int = 256) -> None:
+    def __init__(self, most: int = 128) -> None:
         """most: pieces of a call that are told apart."""
         super().__init__(1)
         self._most = most
+        began = thread_time()
+        for _ in range(CLOCKED):
+            thread_time()
+        self._clock = (thread_time() - began) / CLOCKED  # what it takes to ask the clock is no part of a piece
         #: of each call the kernel's name, when it began and ended [s of this thread], seconds of its pieces, and bytes
         #: of the arrays that it was given
         self.calls: list[tuple[str, float, float, list[float], int]] = []
@@ -135,9 +140,10 @@ class PieceTimes(Pool):
         for start in range(0, max(pieces, 1), few):
             kernel(start, min(start + few, pieces), *arguments)
             now = thread_time()
-            spent.append(now - before)
+            spent.append(max(now - before - self._clock, 0.0))
             before = now
-        self.calls.append((kernel.__name__, began, thread_time(), spent, _bytes(arguments)))
+        size = _bytes(arguments)
+        self.calls.append((kernel.__name__, began, thread_time(), spent, size))
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
