@@ -73,7 +73,7 @@ def dragon(_: Path, rest: bool = False) -> Measured:
     scene = scenes.scene()
     part = scene.world("vanilla", integrator="sdirk2", stage_solver={"kind": "quick"})
     state = _led(part, scene.start(part), DEFAULT_STEP, RESTED if rest else 1)
-    return _steps(part, state, DEFAULT_STEP, 2)
+    return _steps(part, state, DEFAULT_STEP, 6)
 
 
 def mat(folder: Path) -> Measured:
@@ -81,18 +81,18 @@ def mat(folder: Path) -> Measured:
     state = part.initial_state()
     upper = part.coordinates.positions(state.q, 0.0)[part.coordinates.free, 2] > 0.0
     state.u.reshape(-1, 3)[upper, 2] -= 0.2
-    return _steps(part, _led(part, state, 1 / 96, 1), 1 / 96, 1)
+    return _steps(part, _led(part, state, 1 / 96, 1), 1 / 96, 6)
 
 
 def balls(folder: Path) -> Measured:
     part = touching.balls_in_a_box(folder, 100, 4, 1 / 96)
-    return _steps(part, _led(part, part.initial_state(), 1 / 96, 1), 1 / 96, 3)
+    return _steps(part, _led(part, part.initial_state(), 1 / 96, 1), 1 / 96, 6)
 
 
 def heap(folder: Path) -> Measured:
     part = touching.ten_jellies(folder, 12, 1 / 96)
     state: State = pickle.loads((KEPT / "heap.pickle").read_bytes())
-    return _steps(part, state, 1 / 96, 1)
+    return _steps(part, state, 1 / 96, 3)
 
 
 def drape(folder: Path) -> Measured:

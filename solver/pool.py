@@ -7,29 +7,30 @@ another. Waking one costs some microseconds, so work that is done sooner stays o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from queue import SimpleQueue
 from time import perf_counter, thread_time
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Kernel: TypeAlias = Callable[..., None]
 
-WORTH_WAKING = 4.0e-5  #: [s] of one thread; for each so many another thread is woken
+WORTH_WAKING = 1.2e-4  #: [s] of one thread; for each so many another thread is woken
+WORTH_TAKING = 4.0e-5  #: [s]; pieces that take less together are taken at once: to ask for more takes ten microseconds
 FORGETS = 0.25  #: by which share what a call is expected to take comes down to what it took
 KERNELS = 2000  #: whose calls are remembered
 CLOCKED = 1000  #: times that a clock is asked to find out what that takes
-CHUNKS = 8  #: times that each thread takes pieces in a call, about
+LEFT_TO_OTHERS = 1.5  #: of what is left a thread takes its share over this, so that all end at once
 
 
 class Work:
     """The pieces of one call, which whoever is free takes."""
 
-    def __init__(self, kernel: Kernel, pieces: int, few: int, arguments: tuple[Any, ...]) -> None:
-        """few: pieces that are taken at once."""
+    def __init__(self, kernel: Kernel, portions: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> None:
+        """portions: first piece and the one after the last of what is taken at once."""
         self.call: tuple[Any, ...] = (kernel, arguments)
-        self._starts: Iterator[int] = iter(range(0, pieces, few))
-        self._pieces, self._few = pieces, few
+        self._portions = iter(portions)
         self._joined: list[None] = []
         self._left: SimpleQueue[BaseException | None] = SimpleQueue()
         self._busy: list[float] = []
@@ -56,17 +57,41 @@ class Work:
     def _take(self) -> BaseException | None:
         """Pieces until none is left; what a kernel raised, which ends the call for all."""
         began = perf_counter()
-        (kernel, arguments), few, pieces = self.call, self._few, self._pieces
+        kernel, arguments = self.call
         try:
-            for start in self._starts:
-                kernel(start, min(start + few, pieces), *arguments)
+            for start, stop in self._portions:
+                kernel(start, stop, *arguments)
         except BaseException as failure:
-            for _ in self._starts:
+            for _ in self._portions:
                 pass
             return failure
         finally:
             self._busy.append(perf_counter() - began)
         return None
+
+
+def helpers_for(pieces: int, count: int, expected: float | None) -> int:
+    """How many threads of so many, besides the one that asks, are worth waking for pieces that are expected to take so
+    many seconds; None where nobody knows yet."""
+    most = min(count, pieces) - 1
+    return most if expected is None else min(most, int(expected / WORTH_WAKING))
+
+
+def least_portion(pieces: int, expected: float | None) -> int:
+    """How many of the pieces are worth taking at once."""
+    return max(1, int(pieces * WORTH_TAKING / expected)) if expected else 1
+
+
+@lru_cache(maxsize=1000)
+def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ...]:
+    """What threads take of the pieces one after the other: large portions first, then ever smaller ones, of `least` at
+    the end (guided self-scheduling)."""
+    found, start = [], 0
+    while start < pieces:
+        stop = min(pieces, start + max(least, int((pieces - start) / (LEFT_TO_OTHERS * sharers))))
+        found.append((start, stop))
+        start = stop
+    return tuple(found)
 
 
 class Pool:
@@ -86,11 +111,9 @@ class Pool:
             return
         key = (kernel.__module__, kernel.__qualname__, pieces)
         expected = self._expected.get(key)
-        helpers = min(self.count, pieces) - 1
-        if expected is not None:
-            helpers = min(helpers, int(expected / WORTH_WAKING))
+        helpers = helpers_for(pieces, self.count, expected)
         if helpers:
-            work = Work(kernel, pieces, max(1, pieces // (CHUNKS * (helpers + 1))), arguments)
+            work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments)
             for _ in range(helpers):
                 self._asked.put(work)
             took = work.lead()
@@ -117,11 +140,21 @@ class Pool:
             del work
 
 
+class Call(NamedTuple):
+    """What one thread took for a call."""
+
+    kernel: str
+    began: float  #: [s of this thread]
+    ended: float
+    pieces: list[float]  #: seconds of each
+    size: int  #: bytes of the arrays that it was given
+
+
 class PieceTimes(Pool):
     """One thread that runs a call's pieces apart and keeps how long each took: what other numbers of threads would
     take is told from it."""
 
-    def __init__(self, most: int = 128) -> None:
+    def __init__(self, most: int = 32) -> None:
         """most: pieces of a call that are told apart."""
         super().__init__(1)
         self._most = most
@@ -129,21 +162,19 @@ class PieceTimes(Pool):
         for _ in range(CLOCKED):
             thread_time()
         self._clock = (thread_time() - began) / CLOCKED  # what it takes to ask the clock is no part of a piece
-        #: of each call the kernel's name, when it began and ended [s of this thread], seconds of its pieces, and bytes
-        #: of the arrays that it was given
-        self.calls: list[tuple[str, float, float, list[float], int]] = []
+        self.calls: list[Call] = []
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """All pieces, in order."""
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()
-        for start in range(0, max(pieces, 1), few):
+        for start in range(0, pieces, few):
             kernel(start, min(start + few, pieces), *arguments)
             now = thread_time()
             spent.append(max(now - before - self._clock, 0.0))
             before = now
         size = _bytes(arguments)
-        self.calls.append((kernel.__name__, began, thread_time(), spent, size))
+        self.calls.append(Call(kernel.__name__, began, thread_time(), spent, size))
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:

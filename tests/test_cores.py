@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.scenes import touching
 from solver import cores, pool, threads
-from solver.pool import WORTH_WAKING, PieceTimes, Pool, Work
+from solver.pool import WORTH_WAKING, PieceTimes, Pool, Work, portions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -105,7 +105,7 @@ def test_who_comes_late_finds_no_piece_and_is_not_waited_for():
         busy.set()
         assert go.wait(10.0)
 
-    other = Work(blocks, 1, 1, ())
+    other = Work(blocks, [(0, 1)], ())
     pool._asked.put(other)  # the only helper has other work
     assert busy.wait(10.0)
     done = []
@@ -126,7 +126,7 @@ def test_who_comes_late_answers_for_nobody_else():
             assert go.wait(10.0)
         done.append(start)
 
-    work = Work(piece, 2, 1, ())
+    work = Work(piece, [(0, 1), (1, 2)], ())
     helper = threading.Thread(target=work.join)
     helper.start()
     assert took.wait(10.0)
@@ -183,13 +183,22 @@ os.wait()
 """
 
 
+@pytest.mark.parametrize("pieces, sharers, least", [(1, 2, 1), (64, 2, 1), (64, 8, 4), (7, 32, 1), (1000, 3, 100)])
+def test_portions_hold_each_piece_once_and_get_smaller(pieces, sharers, least):
+    found = portions(pieces, sharers, least)
+    assert [piece for start, stop in found for piece in range(start, stop)] == list(range(pieces))
+    sizes = [stop - start for start, stop in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(sizes[:-1], default=pieces) >= min(least, pieces) and max(sizes) <= max(least, pieces / sharers)
+
+
 def test_a_record_has_every_piece_once_and_its_time():
     record, done = PieceTimes(most=4), []
     record.run(sleeping, 8, (0.0, done))
     assert [(start, stop) for start, stop, _ in done] == [(0, 2), (2, 4), (4, 6), (6, 8)]
-    [(name, began, ended, pieces, size)] = record.calls
-    assert name == "sleeping" and len(pieces) == 4 and size == 0
-    assert sum(pieces) <= ended - began + 1e-6
+    [call] = record.calls
+    assert call.kernel == "sleeping" and len(call.pieces) == 4 and call.size == 0
+    assert 0.0 <= sum(call.pieces) <= call.ended - call.began + 1e-6
 
 
 @pytest.mark.parametrize("counts", [(1, 2, 32), pytest.param((1, 8), marks=pytest.mark.long)])
