@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest
 from .fallback_euler import CONDENSED, FallbackEuler, StageNotConverged
 from .initial_guess import backtrack_to_step_start
 from .limits import StopRule, remaining
 from .problem import StageProblem
-from .secant_pairs import SecantPairs
 
 MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
 PATIENCE = 15  #: iterations on one factor

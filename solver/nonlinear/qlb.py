@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .interface import StageSolver
 from .limits import Progress, StopRule
 from .problem import StageProblem
 from .reused_factor import ReusedFactor
-from .secant_pairs import SecantPairs
 
 
 class QLB(StageSolver):

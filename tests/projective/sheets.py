@@ -22,8 +22,8 @@ def sheet(n=6, size=0.3):
     return Sheet(x, triangles, np.ascontiguousarray(x[triangles][:, :, :2]))
 
 
-def cloth(n=6, prescribed=(0,), woven=WOVEN, bends=BENDS, **how):
-    made = sheet(n)
+def cloth(n=6, prescribed=(0,), woven=WOVEN, bends=BENDS, size=0.3, **how):
+    made = sheet(n, size)
     mass = np.zeros(len(made.rest))
     np.add.at(mass, made.triangles.ravel(), np.repeat(0.2 * made.areas / 3.0, 3))
     return ProjectiveBody(made.rest, mass, cloth_constraints(made, woven, bends),

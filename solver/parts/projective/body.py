@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from ...errors import BadInput, NoFreeNode, StepFailed
 from ...forces.stencils import add_corners
 from ...linear.interface import NotPositiveDefinite
+from ...linear.secant_pairs import SecantPairs
 from ...state import Index, Vec
 from .constraints import ProjectedElements
 from .factor import GlobalMatrix
 from .projection_kernels import project_points
 
-ITERATIONS = 10
+ITERATIONS, MEMORY = 10, 5
 INTEGRATORS = ("backward_euler", "bdf2")
 STEPS_KEPT = 4  #: lengths of a step whose factors are kept
-ROUNDING = 1.0e-13  #: of the potential: what may be rounding
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class ProjectiveBody:
     mass_damping: float = 0.0  #: β of D = −β M [1/s]
     integrator: str = "backward_euler"
     iterations: int = ITERATIONS  #: of a step, at most
+    #: earlier iterations of a step whose moves bend the next ones, as in L-BFGS [Liu 2017]; 0 is plain
+    memory: int = MEMORY
     tolerance: float = 0.0  #: of a node's move in an iteration [m]: a smaller one ends the step
 
     def __post_init__(self) -> None:
@@ -99,8 +101,7 @@ class ProjectiveBody:
         self._stiffness = total[self.free][:, self.free].tocsc()
         self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
         self._factors: dict[float, GlobalMatrix] = {}
-        self._rank = np.full(n, -1)
-        self._rank[self.free] = np.arange(len(self.free))
+        self._pairs = SecantPairs(self.memory)
         #: potential of the last step before its first iteration and after each [J]
         self.energies: list[float] = []
 
@@ -151,22 +152,40 @@ class ProjectiveBody:
     def _iterated(self, x: Vec, terms: _StepTerms) -> Vec:
         """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
 
-        [Notes, Implicit Integration]"""
+        [Notes, Implicit Integration] [Liu 2017]"""
         diagonal = np.zeros(len(self.rest))
         np.add.at(diagonal, terms.points.nodes, terms.points.weights)
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
+
+        def solve(right: Vec) -> Vec:
+            return np.ascontiguousarray(matrix.solve(right.reshape(-1, 3))).ravel()
+
+        self._pairs.clear(3 * len(self.free))
         energy, net = self._measure(x, terms)
         self.energies = [energy]
         for _ in range(self.iterations):
-            move = matrix.solve(net[self.free])
-            x = x.copy()
-            x[self.free] += move
-            energy, net = self._measure(x, terms)
+            move = self._pairs.direction(-net, solve)
+            trial, there, left = self._moved(x, move, terms)
+            if not there < energy and len(self._pairs):
+                # past steps mislead: a step with the constant matrix alone never raises the potential
+                self._pairs.clear(3 * len(self.free))
+                move = solve(net)
+                trial, there, left = self._moved(x, move, terms)
+            self._pairs.add(move, net - left)
+            x, energy, net = trial, there, left
             self.energies.append(energy)
             if float(np.abs(move).max()) <= self.tolerance:
                 break
         return x
+
+    def _moved(self, x: Vec, move: Vec, terms: _StepTerms) -> tuple[Vec, float, Vec]:
+        """Return positions after a move of the free nodes, (3 f,) [m], with the potential there and its negative
+        slope."""
+        trial = x.copy()
+        trial[self.free] += move.reshape(-1, 3)
+        energy, net = self._measure(trial, terms)
+        return trial, energy, net
 
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with this share of mass [1/s²]; those of the last few lengths of a step are kept."""
@@ -182,7 +201,7 @@ class ProjectiveBody:
         return found
 
     def _measure(self, x: Vec, terms: _StepTerms) -> tuple[float, Vec]:
-        """Return the potential [J] of a step at positions (n, 3) [m], and its negative gradient, (n, 3) [N]."""
+        """Return the potential [J] of a step at positions (n, 3) [m], and its negative slope, (3 f,) [N]."""
         away, moved = x - terms.predicted, x - terms.base
         weight = self.mass[:, None]
         inertia, drag = terms.kappa * weight * away, terms.drag * weight * moved
@@ -198,7 +217,7 @@ class ProjectiveBody:
                            points.friction, pulls, energies)
             np.add.at(net, points.nodes, pulls)
             energy += float(energies.sum())
-        return energy, net
+        return energy, np.ascontiguousarray(net[self.free]).ravel()
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
         """Return the state with all nodes put elsewhere, (n, 3) [m], as they move."""

@@ -56,17 +56,23 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
             rows.append(Lengths.of(triangles, along, stiffness * areas, 1.0))
         if limit > 0.0:
             rows.append(Lengths.of(triangles, along, TAUT * taut * areas, 0.0, 1.0 + gives * limit))
-    bends = sheet.bends
-    weights, stiff = np.empty((len(bends.nodes), 4)), np.empty(len(bends.nodes))
-    if len(bends.nodes) and bending["bending_stiffness"] > 0.0:
-        weigh(bends.cotangents, bends.areas, bending["bending_stiffness"], weights, stiff)
-        curved = np.einsum("ka,kai->ki", weights, sheet.rest[bends.nodes])
-        rest = np.zeros(len(bends.nodes)) if flat else np.sqrt(np.einsum("ki,ki->k", curved, curved))
-        rows.append(Lengths.of(bends.nodes, weights, stiff * bends.share, rest))
+    rows += bends(sheet, bending["bending_stiffness"], flat)
     found: list[ProjectedElements] = [Lengths.joined(rows)] if rows else []
     if turned > 0.0:
         found.append(Triangles(triangles, gradients, 2.0 * turned * areas))
     return found
+
+
+def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
+    """Return the rows of what bends in a sheet, none without a stiffness [N m]. flat: else as curved as at rest."""
+    hinges = sheet.bends
+    if not len(hinges.nodes) or stiffness <= 0.0:
+        return []
+    weights, stiff = np.empty((len(hinges.nodes), 4)), np.empty(len(hinges.nodes))
+    weigh(hinges.cotangents, hinges.areas, stiffness, weights, stiff)
+    curved = np.einsum("ka,kai->ki", weights, sheet.rest[hinges.nodes])
+    rest = np.zeros(len(hinges.nodes)) if flat else np.sqrt(np.einsum("ki,ki->k", curved, curved))
+    return [Lengths.of(hinges.nodes, weights, stiff * hinges.share, rest)]
 
 
 def springs(rest: Vec, pairs: Index, stiffness: Vec | float, lengths: Vec | None = None) -> Lengths:
