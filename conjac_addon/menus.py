@@ -16,6 +16,16 @@ SHARING = {
     "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
 }
 
+#: scenes of Add > ConJac: file of ready/ → label and tooltip
+READY: dict[str, tuple[str, str]] = {
+    "jelly_cube": ("Jelly Cube", "A rounded cube of jelly that falls on a ground and wobbles"),
+    "jelly_ball": ("Jelly Ball", "A ball of jelly that bounces"),
+    "nodding_head": ("Nodding Head", "A soft monkey that is moved by its chin and stopped, and swings on"),
+    "tablecloth": ("Tablecloth", "A round table and a cloth that falls on it"),
+    "flag": ("Flag", "A flag on a pole in the wind"),
+    "rope_and_ball": ("Ball on a Rope", "A rope across two pegs and a ball of jelly that falls on it"),
+}
+
 #: identifier, label, tooltip, icon, number
 Item = tuple[str, str, str, str, int | None]
 

@@ -11,7 +11,7 @@ from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
 from ..live import operators as live
-from ..menus import FIBERS, SHARING, items
+from ..menus import FIBERS, READY, SHARING, items
 from ..settings import painted_params
 from . import (
     attach,
@@ -30,6 +30,7 @@ from . import (
     preview_joints,
     pulls,
     quick,
+    ready,
     remedies,
     rope,
     setup,
@@ -86,6 +87,11 @@ classes = (
     operator(
         "quick_cloth", quick, "ConJac Cloth",
         "Let the selected meshes fall and fold: cloth, fine enough to fold, above what it drapes over", **QUICK),
+    operator(
+        "add_ready", ready, "Add Ready Scene", "Add a small scene at the 3D cursor that is ready to play and bake",
+        scene=EnumProperty(
+            name="Scene", description="Which scene to add",
+            items=[(key, label, tooltip) for key, (label, tooltip) in READY.items()])),
     operator(
         "remove", setup, "Remove Soft Body",
         "Take ConJac off the active object; painted groups, settings and baked files stay"),

@@ -91,12 +91,33 @@ def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
     self.layout.menu(CONJAC_MT_object.bl_idname)
 
 
+def draw_add(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    """Line at the end of Add, which opens the ready scenes."""
+    self.layout.separator()
+    self.layout.operator_menu_enum("conjac.add_ready", "scene", text="ConJac", icon="PHYSICS")
+
+
+def draw_physics(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """Buttons below those of Blender's own physics, as long as nothing of the object is simulated."""
+    obj = context.object
+    if obj is None or obj.type != "MESH" or members.is_soft_body(obj) or members.is_collider(obj):
+        return
+    row = self.layout.row(align=True)
+    for name, label in (("quick_jelly", "ConJac Jelly"), ("quick_cloth", "ConJac Cloth"),
+                        ("add_collider", "ConJac Collider")):
+        row.operator(f"conjac.{name}", text=label)
+
+
 def draw_quick(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
     """Lines at the end of Object > Quick Effects."""
     self.layout.separator()
     for name in ("quick_jelly", "quick_cloth"):
         self.layout.operator(f"conjac.{name}")
     self.layout.operator("conjac.ragdoll", text="ConJac Ragdoll")
+
+
+#: what is drawn at the end of Blender's own menus and panels
+ENDS = {"VIEW3D_MT_object_quick_effects": draw_quick, "VIEW3D_MT_add": draw_add, "PHYSICS_PT_add": draw_physics}
 
 
 def hosts() -> list[type[bpy.types.Menu]]:
@@ -107,11 +128,13 @@ def hosts() -> list[type[bpy.types.Menu]]:
 def register() -> None:
     for menu in hosts():
         menu.append(draw_entry)
-    bpy.types.VIEW3D_MT_object_quick_effects.append(draw_quick)
+    for host, draw in ENDS.items():
+        getattr(bpy.types, host).append(draw)
 
 
 def unregister() -> None:
-    bpy.types.VIEW3D_MT_object_quick_effects.remove(draw_quick)
+    for host, draw in ENDS.items():
+        getattr(bpy.types, host).remove(draw)
     for menu in hosts():
         menu.remove(draw_entry)
 

@@ -143,5 +143,5 @@ classes = (
     _panel("CONJAC_PT_view3d", bl_space_type="VIEW_3D", bl_region_type="UI", bl_category="ConJac",
            poll=classmethod(lambda _cls, _context: True)),
     _panel("CONJAC_PT_physics", bl_space_type="PROPERTIES", bl_region_type="WINDOW", bl_context="physics",
-           bl_options={"DEFAULT_CLOSED"}, poll=classmethod(_may_have_any)),
+           poll=classmethod(_may_have_any)),
 )

@@ -257,7 +257,8 @@ def test_every_operator_has_a_button(soft_cube):
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
     asked |= {"conjac.record_live"}  # while it plays live
-    quick = {"conjac.quick_jelly", "conjac.quick_cloth"}  # in Object > Quick Effects: test_quick_effects.py
+    # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
+    quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 
 

@@ -1,0 +1,29 @@
+"""Add > ConJac: small scenes to begin with, put at the 3D cursor."""
+
+from __future__ import annotations
+
+import importlib
+
+import bpy
+
+from .. import menus
+from .light import Behaviour
+
+
+class CONJAC_OT_add_ready(Behaviour):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+            return False
+        if not context.collection.is_editable:
+            cls.poll_message_set("The active collection is linked from another file; choose one of this file")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        made = importlib.import_module(f"...ready.{self.scene}", __name__)
+        made.make(context, context.scene.cursor.location.copy())
+        label = menus.READY[self.scene][0]
+        self.report({"INFO"}, f"{label} is ready: press Play Live or Bake")
+        return {"FINISHED"}
