@@ -38,6 +38,7 @@ PARTS = {
     "contact_laws": ("mat", "balls"),
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
+    "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "shaken": ("glass", "mixed"),

@@ -56,7 +56,8 @@ class ForQueue:
         self._diary.note(text)
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
-        self._diary.note(f"{body}: {text}" if body else text)
+        if text:
+            self._diary.note(f"{body}: {text}" if body else text)
         self._lines.stage(stage, body, progress, text)
 
     def start(self, first: int, last: int, steps_per_frame: int) -> None:
