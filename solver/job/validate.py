@@ -313,6 +313,14 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     assert given is not None
     nodes = check_array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
     tets = check_array(job, given.tets, f"{place}.tets", "i", (None, 4))
+    if (given.nodes, given.tets) not in job.sound:
+        _check_volume(nodes, tets, place)
+        job.sound.add((given.nodes, given.tets))
+    return len(nodes)
+
+
+def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], place: str) -> None:
+    """Whether tetrahedra have volume and every node is of one."""
     if not len(tets):
         raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
     check_indices(tets, len(nodes), f"{place}.tets", "nodes")
@@ -325,7 +333,6 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     if len(alone):
         raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{place}.nodes",
                      "Leave them out", kind=BadMesh)
-    return len(nodes)
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:

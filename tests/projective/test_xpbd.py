@@ -128,7 +128,8 @@ def test_stiffness_damping_calms_a_spring():
     x = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     left = []
     for tau in (0.0, 0.05):
-        body = CompliantBody(x, np.ones(2), [CompliantRows(springs(x, np.array([[0, 1]]), 100.0))], np.array([0], np.int32),
+        rows = CompliantRows(springs(x, np.array([[0, 1]]), 100.0))
+        body = CompliantBody(x, np.ones(2), [rows], np.array([0], np.int32),
                              gravity=(0.0, 0.0, 0.0), stiffness_damping=tau, substeps=40)
         state = body.initial_state()
         state = type(state)(state.x + [[0.0, 0, 0], [0.1, 0, 0]], state.v)
