@@ -16,7 +16,7 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import identity, members, timeline, upgrade
+from .. import first_solvers, identity, members, timeline, upgrade
 from .. import settings as properties
 from . import animated, attach, contact, obstacles, placed, rigid, slow, sources, wind
 from .alone import Alone
@@ -136,6 +136,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
             _say_methods(document, bodies, scene)
         if not still:
             contact.say(document, obj, scene)
+            _say_own_solvers(document, obj, bodies, scene)
             document |= welds(obj, scene, start)
             document |= ties.finish(constraint_settings(obj, scene, start))
         for bump, obstacle in zip(bumps, document.get("obstacles", ())):
@@ -150,6 +151,20 @@ def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene
     """Each of several bodies has a method of its own."""
     for obj, body in zip(bodies, document["bodies"]):
         body["method"] = choice(obj.conjac, "method", scene)
+
+
+def _say_own_solvers(document: dict[str, Any], leading: bpy.types.Object, bodies: list[bpy.types.Object],
+                     scene: bpy.types.Scene) -> None:
+    """What touches others has an integrator and steps of its own, as long as it touches nothing that has others."""
+    if "contact" not in document or len(bodies) + members.is_mechanism(leading) < 2:
+        return
+    for obj, body in zip(bodies, document["bodies"]):
+        if first_solvers.has_its_own(obj):
+            settings = obj.conjac
+            body |= {"integrator": choice(settings, "integrator", scene),
+                     "stage_solver": choice(settings, "stage_solver", scene),
+                     "step": timeline.whole_steps(properties.si(settings, "step", scene), document["time"]["fps"]),
+                     "largest_deformation": properties.si(settings, "largest_deformation", scene)}
 
 
 def _let_cloth_go(document: dict[str, Any]) -> None:
@@ -228,6 +243,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
         document |= air.finish(job)
         contact.say(document, owner, scene)
+        _say_own_solvers(document, owner, [one.object for one in soft], scene)
         document |= welds(owner, scene, start)
         document |= ties.finish(constraint_settings(owner, scene, start))
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
@@ -258,6 +274,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     bodies = [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, scene)
     fps = scene.render.fps / scene.render.fps_base
     start, end = frames or frame_range(obj, scene)
+    kinds = first_solvers.shared(obj, bodies)
     document: dict[str, Any] = {
         "version": catalogue.SCENE_VERSION,
         "name": scene.name, "uuid": identity.of(obj),
@@ -267,8 +284,10 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "largest_deformation": min(filter(None, (properties.si(one.conjac, "largest_deformation", scene)
                                                           for one in bodies)), default=0.0)},
         "bodies": [],
-        "method": choice(settings, "method", scene), "integrator": choice(settings, "integrator", scene),
-        "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.solver.linear_solver,
+        "method": choice(settings, "method", scene),
+        "integrator": choice(settings, "integrator", scene, kinds["integrator"]),
+        "stage_solver": choice(settings, "stage_solver", scene, kinds["stage_solver"]),
+        "linear_solver": settings.solver.linear_solver,
         # Blender shows gravity in m/s², its number times the unit scale
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],
@@ -294,6 +313,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     if len(soft) > 1 and not members.is_mechanism(obj):
         _say_methods(document, soft, scene)
     contact.say(document, obj, scene)
+    _say_own_solvers(document, obj, soft, scene)
     if members.is_mechanism(obj):
         _let_cloth_go(document)
         plan, part_of = sources.plan(obj)

@@ -101,11 +101,9 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        body.pop("touches", None)
-        body.pop("friction", None)
-        body.pop("thickness", None)
-        body.pop("pins_yield", None)
-        body.pop("touches_by_mesh", None)
+        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "integrator", "stage_solver",
+                     "step", "largest_deformation"):
+            body.pop(name, None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -131,7 +129,7 @@ _IN_WORLD = re.compile(r"^arrays/(body\d+_)?vertices\.npy$|(^|\.)surface\.object
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin(?!\.stiffness)|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
-    r"|bodies\.\d+\.(cloth\.(uv|warp|seams)|rope\.edges)\b"
+    r"|bodies\.\d+\.(cloth\.(uv|warp|seams|quads)|rope\.edges)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|subframe|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"

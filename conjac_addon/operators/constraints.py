@@ -38,7 +38,7 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
                 if each.conjac.contact.collides_with == contact.NONE:
                     each.conjac.contact.collides_with = contact.ALL
         solver = obj.conjac.solver
-        if not catalogue.find("integrator", solver.integrator).iterates:
+        if not catalogue.find("integrator", solver.integrator).able("iterates"):
             solver.integrator, solver.stage_solver = EXACT["integrator"], EXACT["stage_solver"]
         redraw_panels()
         return {"FINISHED"}

@@ -116,7 +116,7 @@ def with_row(job: Job, row: Row) -> Job:
         except msgspec.ValidationError as error:
             text, _, where = str(error).partition(" - at `")
             raise BadInput(text, where=where.rstrip("`") or "$") from error
-        made = Job(job.path, scene, raw, job._kept)
+        made = Job(job.path, scene, raw, job._loaded)
         check(made)
         return made
     except ConJacError as error:

@@ -24,7 +24,7 @@ from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
-from ..parts.joints.jointed import DRIVE_LEAD
+from ..parts.joints.interface import DRIVE_LEAD
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
