@@ -14,7 +14,7 @@ import numpy as np
 
 from ...coordinates.tree import Tree
 from ...state import Index, State, Vec
-from .jointed import ConstraintSolution
+from .interface import ConstraintSolution
 
 ROUNDS = 3  #: of Newton's method on both invariants
 LARGEST = 0.01  #: relative error of an invariant beyond which a step is no small error
