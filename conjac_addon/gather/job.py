@@ -22,6 +22,7 @@ from . import animated, attach, contact, obstacles, placed, rigid, slow, sources
 from .alone import Alone
 from .body import BodyReader, body_settings, choice
 from .colliders import Collider
+from .constraints import Constraints, constraint_settings
 from .evaluation import Evaluation, view_layer_of
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
@@ -107,18 +108,19 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
         readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        air = Wind(evaluation)
+        air, ties = Wind(evaluation), Constraints(soft, job, still)
         for one, reader in zip(soft, readers):
             reader.begin(ground if one == evaluation else None)
             reader.motion.begin()
         for i in range(count):
             sub = i % samples
             # between whole frames there is nothing to see unless something is followed
-            if sub and not (any(bump.may_move for bump in bumps) or air.may_move
+            if sub and not (any(bump.may_move for bump in bumps) or air.may_move or ties.may_move
                             or any(reader.motion.moves_between for reader in readers)):
                 continue
             evaluation.go_to(start + i // samples, sub / samples)
             air.sample()
+            ties.sample()
             for bump in bumps:
                 bump.sample()
             for reader in readers:
@@ -136,6 +138,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
             contact.say(document, obj, scene)
             _say_own_solvers(document, obj, bodies, scene)
             document |= welds(obj, scene, start)
+            document |= ties.finish(constraint_settings(obj, scene, start))
         for bump, obstacle in zip(bumps, document.get("obstacles", ())):
             obstacle |= bump.finish()
         if ground is not None:
@@ -206,14 +209,14 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
-        air = Wind(evaluation)
+        air, ties = Wind(evaluation), Constraints(soft, job)
         for reader in readers:
             reader.begin(None)
             reader.motion.begin()
         playing, plane = source.playback(), []
         for i in range((end - start) * samples + 1):
             frame, sub = start + i // samples, i % samples
-            if sub and not (mechanism.moves or bumps.may_move or air.may_move
+            if sub and not (mechanism.moves or bumps.may_move or air.may_move or ties.may_move
                             or (ground is not None and ground.may_move)
                             or any(each.may_move for each in colliders)
                             or any(reader.motion.moves_between for reader in readers)):
@@ -222,6 +225,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
             mechanism.sample()
             bumps.sample()
             air.sample()
+            ties.sample()
             for each in colliders:
                 each.sample()
             if ground is not None and ground.may_move:
@@ -241,6 +245,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         contact.say(document, owner, scene)
         _say_own_solvers(document, owner, [one.object for one in soft], scene)
         document |= welds(owner, scene, start)
+        document |= ties.finish(constraint_settings(owner, scene, start))
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
             obstacle |= each.finish()
         if ground is not None:
@@ -315,4 +320,5 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
     document |= wind.settings(obj, scene)
     document |= welds(obj, scene, document["time"]["start"])
+    document |= constraint_settings(obj, scene, document["time"]["start"])
     return document

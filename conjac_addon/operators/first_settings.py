@@ -16,6 +16,7 @@ from ..first_solvers import CLOTH_SOLVER, ROPE_SOLVER, SOLVER
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
+from . import by_mesh
 from .remedies import lowest
 
 FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
@@ -94,6 +95,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.contact.collides_with = contact.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(_evaluated_mesh(obj))
+        if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
+            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), settings.edge_length or edge)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):

@@ -186,7 +186,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         draw_params(layout, settings, "method")
     else:
         row = layout.row()
-        row.active = chosen(shared, "integrator").weighs
+        row.active = chosen(shared, "integrator").able("beta")
         row.prop(solver, catalogue.BETA.key)
     setting(layout, moves.solver if owns else solver, "step")
     if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
@@ -202,20 +202,20 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     integrator, method = chosen(moves, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
-    elif not is_body and integrator.unjointed:
+    elif not is_body and integrator.why_not("joints"):
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
-    if integrator.unfollowed and method.follows:
+    if integrator.why_not("quasistatic") and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     setting(layout, shared.solver, "accuracy")
-    if shared.solver.accuracy and not integrator.adaptive:
+    if shared.solver.accuracy and not integrator.able("adaptive"):
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
     setting(layout, moves.solver if owns else solver, "largest_deformation")
-    if integrator.iterates:
+    if integrator.able("iterates"):
         stages = layout.column()
         stages.active = stepped.active
         stages.prop(moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
-        if method.follows and not integrator.unfollowed:
+        if method.follows and not integrator.why_not("quasistatic"):
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
                  "stage ends counts")
     if is_body and not is_led and not members.is_cloth(context.object):
@@ -306,7 +306,7 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     draw_params(layout, settings, "friction")
     integrator = chosen(settings, "integrator")
-    if integrator.unrubbed:
+    if integrator.why_not("ground friction"):
         hint(layout, f"{integrator.label} knows no friction: choose another integrator")
 
 
@@ -346,7 +346,7 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
         row = layout.row()
         row.active = not param.needs or getattr(settings, switches[param.needs])
         if param == catalogue.BETA:
-            row.active = chosen(members.shared_settings(settings.id_data), "integrator").weighs  # type: ignore[arg-type]
+            row.active = chosen(members.shared_settings(settings.id_data), "integrator").able("beta")  # type: ignore[arg-type]
         setting(row, settings, property_name(entry, param))
         value = getattr(settings, property_name(entry, param))
         if isinstance(value, float) and not param.unit and 0.0 < abs(value) < LEAST:

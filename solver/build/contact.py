@@ -19,6 +19,7 @@ from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
 from ..parts.eol.offset_surface import is_closed
 from ..state import CarrierMotion, Index, Vec
+from .diagonals import quads_of, without_crossing
 from .fields import Prepared
 from .obstacles import Obstacles
 from .touching import Touching, as_they_touch
@@ -65,10 +66,19 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
         groups = np.concatenate([group, group[riding.corners].min(axis=1)])
-        surfaces = Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets, wires=among)
-        return Touching(bodies, skins, among, riding, surfaces, riding.positions(at_start), of_node)
+        now, both_ways = riding.positions(at_start), quads
 
+        def surfaces() -> Surfaces:
+            return Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+                            None if meets.all() else meets, wires=among, quads=both_ways)
+
+        made = surfaces()
+        if len(quads) and made.crossing(now) is not None:
+            both_ways = without_crossing(quads, made, now)
+            made = surfaces()
+        return Touching(bodies, skins, among, both_ways, riding, made, now, of_node)
+
+    quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(arrange, prepared)
     prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
@@ -78,7 +88,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     rest, now = riding.positions(rest), riding.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
-        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires)
+        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
+                        quads=touching.quads)
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
@@ -177,7 +188,7 @@ def unfelt(job: Job) -> list[str]:
         return []
     law = catalogue.find("contact", scene.contact.law.kind)
     asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
-    if not law.constrains or not any(asked):
+    if not law.able("constraints") or not any(asked):
         return []
     return [f"{law.label}: what touches slides without friction, whatever Friction says"]
 

@@ -79,7 +79,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
 
 def _soft_parts(job: Job, together: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
     """Parts of soft bodies: those that mechanisms carry or touch share one with these, the others by themselves."""
-    hanging = {one.body.name for one in together if rigid is not None and one.body.attach}
+    to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
+                for end in one.ends if not end.mechanism}
+    hanging = {one.body.name for one in together if rigid is not None
+               and (one.body.attach or one.body.name in to_rigid)}
     carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
         carried = together  # all of them may touch the mechanisms' bodies
@@ -108,7 +111,7 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 
 def is_drafted(job: Job, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).drafts
+    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:
@@ -154,15 +157,19 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     from .attached_nodes import AttachedCoordinates
     from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
+    from .point_constraints import held_nodes
     from .rigid_skins import skins_of
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
-    by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
+    by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
-    held = [without_pins(one) for one in prepared] if touches else prepared
-    riding = AttachedCoordinates(held, rigid, by_body, obstacles.rides)
-    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
+    unpinned = [without_pins(one) for one in prepared] if touches else prepared
+    held = held_nodes(job, prepared)
+    behind = len(obstacles.places)
+    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
+    riding = AttachedCoordinates(unpinned, rigid, by_body, rides)
+    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])
