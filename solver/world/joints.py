@@ -198,7 +198,7 @@ class Joints(Part, System[PosedTree]):
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Return the posture at a state; overwritten by the next call."""
@@ -254,13 +254,14 @@ class Joints(Part, System[PosedTree]):
         self._energy_lost, self._energy_seen = self._energy_lost + taken, self._energy_seen + h * brought
 
     def finish(self, after: State, isolated: bool = True) -> State:
-        """Return the end of a step with exact constraints projected and charts recentred, for the stage that was posed
-        last. Raises StepFailed.
+        """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
+        it. Raises StepFailed.
 
         isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
         """
         self._bounds.check_motion(after)
-        posed, constraints, solved = self.condensation.last, self.constraints, after.u
+        posed: PosedTree | None = after.tree_stage
+        constraints, solved = self.constraints, after.u
         if posed is not None and posed.held is not None and constraints is not None:
             self.steps += 1
             self.unsettled.update(posed.held.unsettled)
@@ -281,7 +282,7 @@ class Joints(Part, System[PosedTree]):
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
-        return after
+        return replace(after, tree_stage=None)
 
     def count_impact(self, start: State) -> None:
         """Count a solved stage whose active contacts and limits differ from those of the step before.
@@ -365,4 +366,4 @@ class Joints(Part, System[PosedTree]):
 
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State."""
-        self.condensation.last = None
+        return  # all of it is
