@@ -26,6 +26,7 @@ TITLES = {
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "force": ("Forces between Bodies", "What acts between soft bodies besides contact."),
+    "constraint": ("Constraints", "What keeps points of two objects together: `kind` of each of `constraints`."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
                             "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
@@ -53,6 +54,8 @@ def page() -> str:
              "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. SI units; Blender "
              "shows lengths in the scene's own. The key is what `scene.json` and scripts use.", ""]
     for family in sorted(families, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES)):
+        if family != "map" and not catalogue.menu(family):
+            continue
         title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))
         lines += [f"## {title}", "", *([sentence, ""] if sentence else []), "| choice | key | what it does |",
                   "| --- | --- | --- |"]

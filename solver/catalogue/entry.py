@@ -40,7 +40,7 @@ class Entry(Record):
     lacks: tuple[tuple[str, str], ...] = ()  #: usual ones that it has not, each with a clause that says why
     follows: str = ""  #: of a method: what follows what instead of moving on its own, a clause; "" where nothing does
     hidden: bool = False  #: for scripts and measurements alone: in no menu
-    reads: tuple[str, ...] = ()  #: of a cut or a shape: the fields of scene.json that it stands in
+    reads: tuple[str, ...] = ()  #: of a cut, a shape or a constraint: the fields of scene.json it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order
     motions: tuple[str, ...] = ()  #: of a joint: what each rate does to the child in the joint's frame, see MOTIONS
     number: int | None = None  #: in its family for ever, for files that keep the choice; None for maps of fields

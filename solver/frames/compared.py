@@ -146,6 +146,11 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
         found["forces"] = _each(scene["forces"], lambda one: one | (
             {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
             if isinstance(one.get("bodies"), list) else {}))
+    if "constraints" in scene:
+        found["constraints"] = _each(scene["constraints"], lambda one: one | (
+            {"ends": _each(one["ends"], lambda end: attachment(end) if _text(end, "mechanism") else (
+                end | {"body": soft.get(_text(end, "body"), _text(end, "body"))} if "body" in end else end))}
+            if isinstance(one.get("ends"), list) else {}))
     return found
 
 

@@ -10,8 +10,9 @@ from .hashes import BODY_READERS, MECHANISM_READERS, SCENE_READERS, Flat, longes
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
-         "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
+         "step": "step", "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
          "time.tolerance": "accuracy", "time.largest_deformation": "largest deformation",
+         "largest_deformation": "largest deformation",
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
@@ -34,7 +35,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
-         "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
+         "self_collisions": "self collisions", "forces": "forces between bodies",
+         "constraints": "constraints", "contact": "contact of surfaces",
          "obstacles": "obstacles", "touches": "what it touches", "touches_by_mesh": "by what it touches",
          "thickness": "thickness", "wind": "wind",
          "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
@@ -42,6 +44,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
          "cloth.drag": "air drag", "cloth.air_friction": "air friction", "cloth.pressure": "pressure",
          "cloth.seams": "seams", "cloth.seam_stiffness": "seam stiffness", "cloth.seam_time": "time of the seams",
+         "cloth.quads": "mesh",
          "cloth.eulerian": "sharp edges",
          "cloth.eulerian.angle": "feature angle", "cloth.eulerian.finest": "finest edges",
          "cloth.eulerian.coarsest": "coarsest edges", "cloth.eulerian.friction": "friction at sharp edges",
@@ -81,7 +84,7 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 #: what is said only where there are several bodies
 AMONG_SEVERAL = {"contact", "touches", "friction", "friction_weights", "thickness", "pins_yield", "touches_by_mesh",
-                 "method"}
+                 "method", "integrator", "stage_solver", "step", "largest_deformation"}
 
 
 def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, more: bool) -> list[str]:

@@ -50,6 +50,12 @@ class Job:
     scene: schema.Scene
     raw: dict[str, Any]  #: scene.json as it was written, for the manifest
     _loaded: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+    #: names of arrays that make a volume without fault: looked at once, as rows of a wedge share them
+    sound: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
+
+    def with_scene(self, scene: schema.Scene, raw: dict[str, Any]) -> Job:
+        """A job of the same folder and arrays with another scene, which is not checked yet."""
+        return Job(self.path, scene, raw, self._loaded, self.sound)
 
     @property
     def stages(self) -> Path:

@@ -20,6 +20,7 @@ from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
+from .schema_constraints import Constraint
 from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
@@ -31,12 +32,14 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
+                 "constraints": "solve",
                 "wind": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh", "cloth": "fields", "rope": "fields",
                 "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
-                "method": "solve",
+                "method": "solve", "integrator": "solve", "stage_solver": "solve", "step": "solve",
+                "largest_deformation": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
@@ -112,7 +115,8 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        own = tuple(family for family in ("method", "spot") if getattr(body, family) is not None)
+        own = tuple(family for family in ("method", "integrator", "stage_solver", "spot")
+                    if getattr(body, family) is not None)
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))
@@ -201,7 +205,7 @@ NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mecha
                   (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
                   (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot",
-                  (Rope, "length"): "rope"}
+                  (Rope, "length"): "rope", (Constraint, "kind"): "constraint"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -267,9 +271,18 @@ def without_names(read: Settings) -> Settings:
                 found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
         return found
 
-    scene = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
-             else value for key, value in read.scene.items()
-             if not (key.startswith("obstacles.") and key.endswith(".name"))}
+    def in_scene(key: str, value: Any) -> Any:
+        if key.startswith("forces.") and key.endswith(".bodies"):
+            return [soft.get(name, name) for name in value]
+        if key.startswith("constraints.") and key.endswith(".mechanism"):
+            return places.get(value, value)
+        if key.startswith("constraints.") and key.endswith(".body"):
+            mechanism = read.scene.get(key.removesuffix("body") + "mechanism")
+            return (rigid.get(mechanism, {}) if mechanism else soft).get(value, value)
+        return value
+
+    scene = {key: in_scene(key, value) for key, value in read.scene.items()
+             if not (key.startswith(("obstacles.", "constraints.")) and key.endswith(".name"))}
     return replace(read, scene=scene, bodies={name: in_body(flat) for name, flat in read.bodies.items()},
                    mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
 

@@ -14,7 +14,8 @@ from .arrays import Unreadable, read_header
 from .files import open_regular
 
 #: fields of scene.json whose arrays have a row for each sample, the start frame's first
-SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness"})
+SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness",
+                     "compliance", "length"})
 
 #: those with a row for each frame
 FRAMED = frozenset({"to_object", "strengths"})

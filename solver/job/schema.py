@@ -19,6 +19,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from ..catalogue import SCENE_VERSION
+from .schema_constraints import Constraint
 from .schema_mechanisms import Mechanism
 from .schema_ropes import Rope
 from .schema_values import Array, Choice, Frame, Positive, Strict, Subframe, Vector
@@ -208,6 +209,8 @@ class Cloth(Strict):
     seam_stiffness: Positive = 500.0  #: of each [N/m]
     seam_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which they close [s]
     eulerian: Eulerian | None = None  #: without it the cloth keeps its mesh
+    #: (k, 4) corners of its faces with four, in turn: they may be drawn with either diagonal, and nothing crosses both
+    quads: Array | None = None
 
 
 class Wind(Strict):
@@ -235,6 +238,12 @@ class Body(Strict):
     carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside
     density: Positive = 1000.0
     method: Choice | None = None  #: None: the scene's
+    #: by which it moves where surfaces touch, as long as all that it may touch moves by the same; else by the scene's
+    integrator: Choice | None = None
+    stage_solver: Choice | None = None  #: likewise
+    #: its largest step [s], that of `time` where left out: what may touch each other takes the shortest one's
+    step: Positive | None = None
+    largest_deformation: Annotated[float, Meta(ge=0)] | None = None  #: likewise; that of `time` where left out
     dynamic: Dynamic = field(default_factory=Dynamic)
     spot: Choice | None = None  #: how painted spots and points of `dynamic` move; None: each by a single node
     pin: Pin = field(default_factory=Pin)
@@ -309,6 +318,7 @@ class Scene(Strict):
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
     forces: list[Force] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)  #: between points of bodies
     contact: Contact | None = None  #: without it soft bodies touch nothing but the ground
     obstacles: list[Obstacle] = field(default_factory=list)  #: of the contact
     wind: Wind | None = None  #: what cloth moves in; still air where left out
@@ -317,8 +327,14 @@ class Scene(Strict):
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
 
+    def joins(self) -> list[list[str]]:
+        """Names of the soft bodies of each force and each constraint between such."""
+        return [*(force.bodies for force in self.forces),
+                *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
+
     def joined(self, name: str) -> set[str]:
-        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it.
+        """Names of the soft bodies that forces or constraints join to this one, and of those that they join to these,
+        and it.
 
         Contact may join any to any.
         """
@@ -327,7 +343,7 @@ class Scene(Strict):
         found, pending = {name}, [name]
         while pending:
             body = pending.pop()
-            new = {other for force in self.forces if body in force.bodies for other in force.bodies} - found
+            new = {other for bodies in self.joins() if body in bodies for other in bodies} - found
             found |= new
             pending += sorted(new)
         return found

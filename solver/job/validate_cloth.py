@@ -104,6 +104,9 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
             raise refuse(f"it has a pressure inside, and {what}", f"{where}.cloth.pressure",
                          "Close its holes, in Blender with Mesh > Clean Up > Fill Holes and Mesh > Normals > "
                          "Recalculate Outside, or set Pressure to 0", kind=BadMesh)
+    if cloth.quads is not None:
+        place = where.removesuffix("surface") + "cloth.quads"
+        check_indices(check_array(job, cloth.quads, place, "i", (None, 4)), len(vertices), place, "vertices")
     if cloth.seams is not None:
         place = where.removesuffix("surface") + "cloth.seams"
         seams = check_array(job, cloth.seams, place, "i", (None, 2))

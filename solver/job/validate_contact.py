@@ -39,11 +39,14 @@ def check_contact(job: Job) -> None:
     # cloth with Sharp Edges steps by itself
     together = [body for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
     check_one_damping(scene, together, "touch each other")
-    integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.able("contact"):
-        works = [entry.label for entry in catalogue.able("integrator", "contact")]
-        raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", "$.integrator.kind",
-                     f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
+    for kind, where in [(scene.integrator.kind, "$.integrator.kind"),
+                        *((body.integrator.kind, f"$.bodies[{i}].integrator.kind")
+                          for i, body in enumerate(scene.bodies) if body.integrator is not None)]:
+        integrator = catalogue.find("integrator", kind)
+        if not integrator.able("contact"):
+            works = [entry.label for entry in catalogue.able("integrator", "contact")]
+            raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", where,
+                         f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)

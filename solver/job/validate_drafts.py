@@ -29,6 +29,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
                 (bool(body.pulls), "it knows no pulls", "pulls"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
-                (any(body.name in force.bodies for force in scene.forces), "no force joins it to anything", "method")):
+                (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
+                 "method")):
             if there:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)

@@ -35,8 +35,8 @@ from .in_contact import solve_without_contact, touches
 from .interface import Attachment
 from .joints import Joints
 from .layout import of_another_version
+from .multipliers import recall, remembering
 from .nodes import Nodes
-from .rope_memory import recall, remembering
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,8 +23,10 @@ from ..parts.joints.last_twist import LAST_TWIST, stepped
 from ..parts.joints.leap_step import CentredStep, LeapStep
 from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.joints.tree_step import TreeStep
+from ..parts.joints.tumbling import Tumbling
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
+from .dissipation import Dissipation
 from .interface import Part
 from .joint_bounds import JointBounds
 from .mechanisms import MechanismInWorld, OwnFrames
@@ -37,9 +38,6 @@ CONTACTS, BEARINGS = "contacts", "bearings"  #: kinds of friction whose iteratio
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
 GROUND = "what stands"  #: name of an obstacle in messages
-FIRST_SAMPLE = 15  #: linearised steps before the first whose dissipation is measured
-SAMPLE_INTERVAL = 60  #: steps between two measurements: one costs two steps of ten joints
-REPORTED_LOSS = 0.01  #: relative loss of kinetic energy a second that is reported
 
 
 @dataclass
@@ -69,9 +67,7 @@ class Joints(Part, System[PosedTree]):
         #: steps with constraints, and by kind those whose friction did not converge
         self.steps, self.unsettled = 0, Counter[str]()
         self._worst: tuple[Unsettled, float] | None = None  #: largest error of contacts and its time [s]
-        #: kinetic energy [J] that measured steps lost, and had
-        self._energy_lost, self._energy_seen = 0.0, 0.0
-        self._until_sample = FIRST_SAMPLE  #: linearised steps until the next measurement
+        self._dissipation = Dissipation()
         self.impacts = 0  #: iterative stages in which contacts or limits closed or opened
 
     @cached_property
@@ -88,6 +84,11 @@ class Joints(Part, System[PosedTree]):
     def _leapfrog(self) -> LeapfrogSteps:
         """Return the operations of leapfrog beyond posing stages."""
         return LeapfrogSteps(self.condensation)
+
+    @cached_property
+    def _tumbling(self) -> Tumbling:
+        """Return the bodies that may turn freely."""
+        return Tumbling(self.tree)
 
     @cached_property
     def _momentum(self) -> Momentum:
@@ -127,12 +128,9 @@ class Joints(Part, System[PosedTree]):
         """Return sentences about the steps so far: friction that did not converge, and dissipation."""
         sentences = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps"
                      f"{self._worst_of(key)}: {remedy}" for key, what, remedy in UNSETTLED if self.unsettled[key]]
-        fraction = 1.0 - math.exp(-self._energy_lost / self._energy_seen) if self._energy_seen > 0.0 else 0.0
-        if fraction > REPORTED_LOSS:
-            percent = float(f"{100.0 * fraction:.2g}")
+        if self._dissipation.sentence:
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
-            sentences.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
-                             f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
+            sentences.append(f"{self._dissipation.sentence}: shorter steps, {others}BDF2 or SDIRK2 take less")
         return sentences
 
     def _worst_of(self, key: str) -> str:
@@ -224,14 +222,14 @@ class Joints(Part, System[PosedTree]):
 
     def begin(self, state: State, h: float) -> None:
         """Measure in some steps the dissipation by linearisation."""
-        self._until_sample -= 1
-        if self._until_sample < 0 and self.recentres:
-            self._sample_dissipation(state, h)
+        if self._dissipation.due and self.recentres:
+            self._dissipation.measure(self._leapfrog, self.linearise(state), h, self._momentum)
 
     def attempt(self, state: State, h: float) -> State:
         """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
         if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
-            return self.finish(self.integrated(self, state, h))
+            after = self.finish(self.integrated(self, state, h))
+            return after if self.recentres or not len(self._tumbling) else self._kept(state, after)
         if not self._fits_kernel:
             return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
@@ -242,16 +240,12 @@ class Joints(Part, System[PosedTree]):
         after, is_regular = self._tree_step.step(state, h)
         return self.tree.home(after) if is_regular else self.finish(after)
 
-    def _sample_dissipation(self, state: State, h: float) -> None:
-        """Measure the dissipation by linearisation, in a few of the steps."""
-        self._until_sample = SAMPLE_INTERVAL
-        if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
-            return
-        try:
-            taken, brought = self._leapfrog.dissipated(self.linearise(state), h, self._momentum)
-        except StepFailed:
-            return  # the step itself reports the cause
-        self._energy_lost, self._energy_seen = self._energy_lost + taken, self._energy_seen + h * brought
+    def _kept(self, before: State, after: State) -> State:
+        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin."""
+        if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
+            return after
+        posed = self.condensation.last
+        return self._tumbling.kept(before, after, None if posed is None else posed.held)
 
     def finish(self, after: State, isolated: bool = True) -> State:
         """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved

@@ -31,7 +31,7 @@ from .free_turning import REPEATED, gains, linearised
 from .ground_friction import finish_linear_stage, remember, under, with_ground_friction, with_repeated_friction
 from .half_life_damping import HalfLifeDampers
 from .interface import Part
-from .rope_memory import recall, remembering
+from .multipliers import recall, remembering
 from .soft_bodies import SoftBodies
 from .stage_methods import stage_method_of
 from .start_in_equilibrium import start_in_equilibrium

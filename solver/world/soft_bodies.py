@@ -13,18 +13,21 @@ import numpy.typing as npt
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.elements import Elements
+from ..assembly.kernels import CHUNKS, weigh_nodes
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
+from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
-from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
+from ..threads import parallel_for
 from . import ground_contact
 from .blocked import blocked_at
 from .bodies import BodyInWorld, ObstacleInWorld
@@ -60,7 +63,8 @@ class SoftBodies:
     between: Sequence[StencilForce] = ()  #: forces other than those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces, with bounds on steps
-    links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
+    links: Sequence[WithMultipliers] = ()  #: ropes and constraints, which remember what they pulled with
+    constraints: Sequence[PointConstraint] = ()  #: those of `links` that are projected where they are hard
     couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
 
@@ -223,10 +227,10 @@ class SoftBodies:
 
         extra_forces: of one stage. selection: of bodies and forces.
         """
-        force = self._weight.copy()
+        force, sums = np.empty_like(self._weight), np.empty(CHUNKS)
+        parallel_for(weigh_nodes, CHUNKS, self._weight, x, self.rest, force, sums)
         elements = self._elements_of(selection)
-        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), extra_forces,
-                                  selection.bodies)
+        energy = elements.measure(x, time, force, -float(sums.sum()), extra_forces, selection.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 

@@ -54,16 +54,19 @@ class Surfaces:
     """All that may touch, as one mesh."""
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
-                 serves_long: bool = True, wires: Index | None = None) -> None:
+                 serves_long: bool = True, wires: Index | None = None, quads: Index | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not
         collide with each other, such as prescribed ones, and −1 is none.
 
         owner: body of each node, (n,). collide: whether two bodies do, or one with itself, (k, k), symmetric; all do
         where left out. serves_long: whether near pairs are required at many positions. wires: edges in addition to
-        those of triangles, (k, 2).
+        those of triangles, (k, 2). quads: corners in turn of two triangles that share the edge from the first to the
+        third, (q, 4): nothing passes through the triangles along the other diagonal either.
         """
         self._room_share = 1.0 if serves_long else SHORT
         wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
+        quads = np.zeros((0, 4), dtype=np.int32) if quads is None else quads
+        triangles = np.concatenate([triangles, quads[:, [1, 2, 3]], quads[:, [1, 3, 0]]])
         self.nodes: Index = np.unique(np.concatenate([triangles.ravel(), wires.ravel()])).astype(np.int32)  #: (s,)
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
@@ -71,6 +74,7 @@ class Surfaces:
         alone = place[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
+        self._diagonal = _other_diagonals(self.edges, place[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
@@ -171,6 +175,7 @@ class Surfaces:
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
             rows = near_rows(here, corners, points, self._group, distance, self._room, moved)
             self._room = max(self._room, 2 * len(rows))
+            rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             collide = self._that_collide(pairs)
             found.append(pairs[collide])
@@ -186,6 +191,13 @@ class Surfaces:
             return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
 
+    def _not_of_one_quad(self, rows: Index) -> Index:
+        """Pairs of edges, (k, 2), without those that are both diagonals of a quad, which always meet."""
+        if self._diagonal is None:
+            return rows
+        apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
+        return apart
+
     def _that_collide(self, pairs: Index) -> Mask | slice:
         """Which of pairs (k, 4) are of bodies that touch each other."""
         if self._owner is None or self._collide is None:
@@ -193,10 +205,13 @@ class Surfaces:
         met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
         return met
 
-    def nearest_to_itself(self, x: Vec, distance: float) -> float:
-        """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
+    def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
+        """The least distance of a pair on one connected piece of each body at positions (n, 3), (b,) [m], as far as it
+        is below a distance."""
         near, same = self._measured(x, distance)
-        return float(np.sqrt(near.square[same].min(initial=distance**2)))
+        least = np.full(bodies, distance)
+        np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
+        return least
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
         """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
@@ -303,6 +318,7 @@ class Surfaces:
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
             rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
+            rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             found.append(pairs[self._that_collide(pairs)])
         return np.concatenate(found), len(found[0])
@@ -330,6 +346,20 @@ class Surfaces:
         for edge, face in zip(edges[may], faces[may]):
             if ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
                 yield self.nodes[edge], self.nodes[face]
+
+
+def _other_diagonals(edges: Index, quads: Index, nodes: int) -> Index | None:
+    """Of each of edges (e, 2) that is a diagonal of a quad, which edge the other one is, −1 of others, (e,); None where
+    there are no quads. quads: corners in turn, (q, 4)."""
+    if not len(quads):
+        return None
+    keys = np.sort(edges, axis=1).astype(np.int64) @ [nodes, 1]
+    order = np.argsort(keys)
+    one, other = (order[np.searchsorted(keys[order], np.sort(quads[:, ends], axis=1).astype(np.int64) @ [nodes, 1])]
+                  for ends in ([0, 2], [1, 3]))
+    partner = np.full(len(edges), -1)
+    partner[one], partner[other] = other, one
+    return partner
 
 
 def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
