@@ -228,8 +228,9 @@ class Joints(Part, System[PosedTree]):
     def attempt(self, state: State, h: float) -> State:
         """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
         if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
-            after = self.finish(self.integrated(self, state, h))
-            return after if self.recentres or not len(self._tumbling) else self._kept(state, after)
+            solved = self.integrated(self, state, h)
+            after = self.finish(solved)
+            return after if self.recentres or not len(self._tumbling) else self._kept(state, after, solved.tree_stage)
         if not self._fits_kernel:
             return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
@@ -240,11 +241,11 @@ class Joints(Part, System[PosedTree]):
         after, is_regular = self._tree_step.step(state, h)
         return self.tree.home(after) if is_regular else self.finish(after)
 
-    def _kept(self, before: State, after: State) -> State:
-        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin."""
+    def _kept(self, before: State, after: State, posed: PosedTree | None) -> State:
+        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin. posed: its
+        last stage."""
         if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
             return after
-        posed = self.condensation.last
         return self._tumbling.kept(before, after, None if posed is None else posed.held)
 
     def finish(self, after: State, isolated: bool = True) -> State:
