@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import catalogue
-from ..constraints.points.ends import BodyShape, End, bound
+from ..constraints.points.ends import BodyShape, TiedEnd, bound
 from ..constraints.points.point_constraint import STIFF, PointConstraint
 from ..constraints.points.rows import PointKind
 from ..coordinates.prescribed import OverTime, Still
@@ -98,7 +98,7 @@ def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behin
 
 
 def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, behind: int,
-         rest: Vec, first: Index) -> End:
+         rest: Vec, first: Index) -> TiedEnd:
     points = points_of(one, end)
     if span is None:
         number = next(k for k, other in enumerate(prepared) if other.body.name == end.body)
@@ -109,7 +109,7 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
     nodes = np.arange(behind + span.start, behind + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points
-        return End(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)
+        return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)
     skin, wires = (none if path is None else np.asarray(job.array(path), dtype=np.int32) + nodes[0]
                    for path, none in ((end.triangles, NO_FACES), (end.edges, NO_EDGES)))
     return bound(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)

@@ -8,14 +8,15 @@ import numpy as np
 
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
-from .ends import End
+from .ends import TiedEnd
 from .rows import PointRows
 
 
 class BallConstraint:
     """φ = y, three rows at each pair of points, φ″ = 0. What is apart at the start comes together in a time."""
 
-    def __init__(self, one: End, other: End, rest: Vec, params: Mapping[str, float], length: OverTime | None) -> None:
+    def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
+                 length: OverTime | None) -> None:
         """params: `closes` [s]. rest: where the points are apart at the start, of all nodes (n, 3) [m]. length: unused.
         """
         self.joints = len(one.nodes)

@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates.prescribed import OverTime, Still
 from ...errors import BadScene
 from ...state import Vec
-from .ends import End
+from .ends import TiedEnd
 from .rows import PointRows
 
 SHORT = 1.0e-9  #: of the size of all: points that are nearer have no direction
@@ -20,7 +20,8 @@ class Distance:
 
     joints = 1
 
-    def __init__(self, one: End, other: End, rest: Vec, params: Mapping[str, float], length: OverTime | None) -> None:
+    def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
+                 length: OverTime | None) -> None:
         """length: L [m], (1,) at a time; None: the distance at `rest`, (n, 3) [m]. Raises BadScene where that is 0."""
         self._nodes = np.concatenate([one.nodes[:1], other.nodes[:1]], axis=1)
         self._weights = np.concatenate([one.weights[:1], -other.weights[:1]], axis=1)

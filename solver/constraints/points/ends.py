@@ -14,7 +14,7 @@ LEAN = 1.0e-300  #: squared lengths below it are none
 
 
 @dataclass(frozen=True)
-class End:
+class TiedEnd:
     """One side of a constraint."""
 
     name: str  #: of the body
@@ -37,7 +37,7 @@ class BodyShape:
     rigid: bool = False
 
 
-def bound(shape: BodyShape, points: Vec, rest: Vec) -> End:
+def bound(shape: BodyShape, points: Vec, rest: Vec) -> TiedEnd:
     """Return points (p, 3) [m] as those of a body: within its nearest tetrahedron, extended beyond it where they are
     outside; else on the nearest triangle or edge. rest: of all nodes, (n, 3) [m].
     """
@@ -52,7 +52,7 @@ def bound(shape: BodyShape, points: Vec, rest: Vec) -> End:
     else:
         away = np.linalg.norm(rest[shape.nodes][None] - points[:, None], axis=2)
         nodes, weights = shape.nodes[away.argmin(axis=1)][:, None], np.ones((len(points), 1))
-    return End(shape.name, np.ascontiguousarray(nodes, dtype=np.int32), weights, shape.skin, shape.wires)
+    return TiedEnd(shape.name, np.ascontiguousarray(nodes, dtype=np.int32), weights, shape.skin, shape.wires)
 
 
 def _in_tets(tets: Index, points: Vec, rest: Vec) -> tuple[Index, Vec]:

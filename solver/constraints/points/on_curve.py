@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
 from .ball import still_open
-from .ends import End, closest_segment
+from .ends import TiedEnd, closest_segment
 from .rows import PointRows, across
 
 
@@ -21,7 +21,8 @@ class OnCurve:
 
     joints = 1
 
-    def __init__(self, one: End, other: End, rest: Vec, params: Mapping[str, float], length: OverTime | None) -> None:
+    def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
+                 length: OverTime | None) -> None:
         """params: `closes` [s]. length: unused. Raises BadScene where `other` has no edge."""
         self._point, self._weights, self._edges = one.nodes[:1], one.weights[:1], other.wires
         self._first, self._closes = one.nodes.shape[1], params["closes"]

@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
 from .ball import still_open
-from .ends import End, closest_triangle
+from .ends import TiedEnd, closest_triangle
 from .rows import PointRows
 
 BEYOND = 1.0e-12  #: of the distance to a triangle's corner: less sideways is rounding
@@ -20,7 +20,8 @@ class OnSurface:
 
     joints = 1
 
-    def __init__(self, one: End, other: End, rest: Vec, params: Mapping[str, float], length: OverTime | None) -> None:
+    def __init__(self, one: TiedEnd, other: TiedEnd, rest: Vec, params: Mapping[str, float],
+                 length: OverTime | None) -> None:
         """params: `closes` [s]. length: unused. Raises BadScene where `other` has no face."""
         self._point, self._weights, self._skin = one.nodes[:1], one.weights[:1], other.skin
         self._first, self._closes = one.nodes.shape[1], params["closes"]
