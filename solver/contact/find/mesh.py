@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ... import threads
 from ...state import Index, Mask, Vec
+from .diagonals import other_diagonals
 from .distance_kernels import squares
 from .isolated_bodies import IsolatedBodies
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
@@ -74,7 +75,7 @@ class Surfaces:
         alone = place[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
-        self._diagonal = _other_diagonals(self.edges, place[quads], len(self.nodes))
+        self._diagonal = other_diagonals(self.edges, place[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
@@ -192,7 +193,7 @@ class Surfaces:
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
 
     def _not_of_one_quad(self, rows: Index) -> Index:
-        """Return pairs of edges, (k, 2), without those that are both diagonals of a quad, which always touch."""
+        """Return pairs of edges, (k, 2), without those of both diagonals of one quad, whose distance means nothing."""
         if self._diagonal is None:
             return rows
         apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
@@ -345,20 +346,6 @@ class Surfaces:
         for edge, face in zip(edges[may], faces[may]):
             if ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
                 yield self.nodes[edge], self.nodes[face]
-
-
-def _other_diagonals(edges: Index, quads: Index, nodes: int) -> Index | None:
-    """Return for each of edges (e, 2) that is a diagonal of a quad the number of the other one, −1 of others, (e,);
-    None where there are no quads. quads: corners in turn, (q, 4)."""
-    if not len(quads):
-        return None
-    keys = np.sort(edges, axis=1).astype(np.int64) @ [nodes, 1]
-    order = np.argsort(keys)
-    one, other = (order[np.searchsorted(keys[order], np.sort(quads[:, ends], axis=1).astype(np.int64) @ [nodes, 1])]
-                  for ends in ([0, 2], [1, 3]))
-    partner = np.full(len(edges), -1)
-    partner[one], partner[other] = other, one
-    return partner
 
 
 def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
