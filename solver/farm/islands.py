@@ -65,11 +65,11 @@ def _check(job: Job) -> None:
 
 
 def _joined(job: Job) -> dict[str, str]:
-    """Which bodies hang on each other whatever the draft shows: by forces, or attached."""
+    """Which bodies hang on each other whatever the draft shows: by forces or constraints, or attached."""
     together = {body.name: body.name for body in job.scene.bodies}
-    for force in job.scene.forces:
-        for name in force.bodies[1:]:
-            _unite(together, force.bodies[0], name)
+    for names in job.scene.joins():
+        for name in names[1:]:
+            _unite(together, names[0], name)
     for body in job.scene.bodies:
         for attach in body.attach:
             if attach.body in together:
@@ -163,6 +163,9 @@ def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
                      for body in raw["bodies"] if body["name"] in names]
     if raw.get("forces"):
         raw["forces"] = [force for force in raw["forces"] if set(force["bodies"]) <= names]
+    if raw.get("constraints"):
+        raw["constraints"] = [one for one in raw["constraints"]
+                              if {end["body"] for end in one["ends"] if end.get("body")} <= names]
     return raw
 
 

@@ -171,7 +171,7 @@ def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
         if found is None or found.near or not found.beats or seen is None or quiet is None or quiet < seen:
             return
         seen = quiet
-        queue.log(f"Waiting for {lock.told(cache)}")
+        queue.log(f"Waiting for {lock.description(cache)}")
         time.sleep(lock.BEAT)
 
 

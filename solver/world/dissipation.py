@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..errors import StepFailed
-from ..parts.joints.jointed import LinearizationPoint
+from ..parts.joints.interface import LinearizationPoint
 from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.stage import Momentum
 

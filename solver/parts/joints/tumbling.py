@@ -1,4 +1,4 @@
-"""What turns freely keeps its energy and spin over a step that is solved to its root.
+"""Energy and spin of bodies that turn freely, conserved over a step that is solved to its root.
 
 The rates of a body that nothing acts on obey Euler's equations, I ω̇ = I ω × ω, wherever it has turned to: ω stays on
 the curve where ½ ω·Iω and |Iω| are what they were. Steps of order p leave it by h^(p+1), which is little, but near the
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...coordinates.tree import Tree
 from ...state import Index, State, Vec
-from .jointed import ConstraintSolution
+from .interface import ConstraintSolution
 
 ROUNDS = 3  #: of Newton's method on both invariants
 LARGEST = 0.01  #: relative error of an invariant beyond which a step is no small error

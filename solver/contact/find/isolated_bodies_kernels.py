@@ -31,18 +31,18 @@ def body_boxes(here, there, body, distance, share, out, more):  # type: ignore[n
 
 
 @inlined
-def _apart(box, a, b):  # type: ignore[no-untyped-def]
+def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
     """Whether two boxes of (m, 6) have nothing in common."""
     return ((box[a, 0] > box[b, 3]) | (box[b, 0] > box[a, 3]) | (box[a, 1] > box[b, 4]) | (box[b, 1] > box[a, 4])
             | (box[a, 2] > box[b, 5]) | (box[b, 2] > box[a, 5]))
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], b1[::1])")
-def near_others(here, there, triangles, starts, meets, box, more, out):  # type: ignore[no-untyped-def]
-    """Which bodies, out (b,), have in their box a triangle's box of another one that they touch, or the other way
-    round: that is asked of the smaller one's, which a bowl has all around it.
+def near_others(here, there, triangles, starts, collide, box, more, out):  # type: ignore[no-untyped-def]
+    """Mark bodies, out (b,), that have in their box a triangle's box of another one with which they collide, or the
+    reverse: triangles of the smaller one are tested, since a bowl has all of them around it.
 
-    triangles: (t, 3), those of a body from starts (b + 1,) on. meets: (b, b). box, more: as `body_boxes` leaves them.
+    triangles: (t, 3), those of a body from starts (b + 1,) on. collide: (b, b). box, more: as `body_boxes` leaves them.
     """
     size = np.empty(box.shape[0])
     for b in range(box.shape[0]):
@@ -50,7 +50,7 @@ def near_others(here, there, triangles, starts, meets, box, more, out):  # type:
         size[b] = box[b, 3] - box[b, 0] + box[b, 4] - box[b, 1] + box[b, 5] - box[b, 2]
     for a in range(box.shape[0]):
         for b in range(a):
-            if (out[a] and out[b]) or not meets[a, b] or _apart(box, a, b):
+            if (out[a] and out[b]) or not collide[a, b] or _disjoint(box, a, b):
                 continue
             small, large = (a, b) if size[a] <= size[b] else (b, a)
             for t in range(starts[large], starts[large + 1]):
