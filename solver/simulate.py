@@ -118,11 +118,11 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,
-         threads: int | None = None, stop: Stop = lambda: False) -> None:
+         threads: int | None = None, left_free: int = 0, stop: Stop = lambda: False) -> None:
     """Bake a job folder into its cache.
 
     frames: (first, last) that must be on disk at the end, default all; every frame simulated on the way is kept too.
-    resume: go on where an earlier bake stopped. threads: of the kernels, None for one per core.
+    resume: where an earlier bake stopped. threads: of the kernels, None for one per core but left_free.
     Raises a ConJacError. Where every frame asked for is there, nothing heavy is imported.
     """
     job = load(path)
@@ -138,7 +138,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
-        world, reshape, groups = _build(job, report, threads)
+        world, reshape, groups = _build(job, report, threads, left_free)
         from .threads import told
 
         for note in (*told(), *world.notes):
@@ -186,14 +186,15 @@ def _finished(todo: Plan, report: Reporter) -> bool:
     return todo.finished
 
 
-def _build(job: Job, report: Reporter, threads: int | None) -> tuple[World, Reshape | None, GroupSteps | None]:
+def _build(job: Job, report: Reporter, threads: int | None,
+           free: int) -> tuple[World, Reshape | None, GroupSteps | None]:
     """The world of a job, what cuts it, and what steps groups apart. Imported only here: a finished bake is told
     without it."""
     from . import threads as cores
     from .build.loading import Loading
 
     # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
-    loading = Loading(job.scene, cores.configure(threads))
+    loading = Loading(job.scene, cores.configure(threads, free))
     from .build.volumes import volumes_of
 
     volumes = volumes_of(job, report.stage)

@@ -261,11 +261,15 @@ class Bake:
             self._undone = True
             self._reading.close()
 
+    def _command(self, resume: bool) -> list[str]:
+        """Return the solver's arguments. resume: whether there is a bake to go on with."""
+        return solver_command(self.folder, self.frames, resume)
+
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
         self._tell({"event": "stage", "stage": "begin", "body": self.name, "progress": None,
                     "text": "Starting the solver"})
-        self.worker = Worker(SOLVER, solver_command(self.folder, self.frames, resume), env=kernels.environment())
+        self.worker = Worker(SOLVER, self._command(resume), env=kernels.environment())
         shown = LiveFrames(self)
         while not self.worker.ended():
             self._tell(*self.worker.messages())

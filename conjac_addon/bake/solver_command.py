@@ -13,4 +13,4 @@ def solver_command(folder: Path, frames: tuple[int, int] | None, resume: bool) -
     threads = prefs.threads()
     return ["bake", str(folder), "--json", *(["--resume"] if resume else []),
             *([f"--frames={frames[0]}-{frames[1]}"] if frames else []),
-            *(["--threads", str(threads)] if threads else [])]
+            *(["--threads", str(threads)] if threads else ["--cores-left-free", str(prefs.cores_left_free())])]

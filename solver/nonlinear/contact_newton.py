@@ -137,7 +137,7 @@ def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: Sta
                          at: Evaluation) -> tuple[StageProblem, Evaluation]:
     """Return the stage with friction of the normal forces at an iterate, and the evaluation there. For `problem_at` see
     `solve_in_contact`."""
-    after = problem_at(problem.positions(problem.velocities(at.unknowns)))
+    after = problem_at(problem.positions_at(at.unknowns))
     return (problem, at) if after is problem else (after, after.evaluate(at.unknowns))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .corotated_factor import CorotatedFactor
 from .descent import DescentDirections, Direction, Step, Stop, descend
@@ -11,7 +12,6 @@ from .interface import StageSolver
 from .limits import WORK_LEFT, StopRule, remaining
 from .problem import LARGEST_STEP, Evaluation, StageProblem
 from .reused_factor import ReusedFactor
-from .secant_pairs import SecantPairs
 
 REFACTOR_COST = 30.0  #: iterations that a new factor costs
 PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest, with_lagged_friction
 from .descent import DescentDirections, Direction, Step, StrainStop, descend
@@ -13,7 +14,6 @@ from .fallback_euler import CONDENSED, FallbackEuler, StageNotConverged
 from .initial_guess import backtrack_to_step_start
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
-from .secant_pairs import SecantPairs
 
 MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
 PATIENCE = 15  #: iterations on one factor

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .interface import StageSolver
 from .limits import Progress, StopRule
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
-from .secant_pairs import SecantPairs
 
 
 class SecantDirections(DescentDirections):

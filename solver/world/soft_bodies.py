@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.elements import Elements
+from ..assembly.kernels import CHUNKS, weigh_nodes
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
 from ..constraints.points.point_constraint import PointConstraint
@@ -26,6 +27,7 @@ from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
+from ..threads import parallel_for
 from . import ground_contact
 from .blocked import blocked_at
 from .bodies import BodyInWorld, ObstacleInWorld
@@ -225,10 +227,10 @@ class SoftBodies:
 
         extra_forces: of one stage. selection: of bodies and forces.
         """
-        force = self._weight.copy()
+        force, sums = np.empty_like(self._weight), np.empty(CHUNKS)
+        parallel_for(weigh_nodes, CHUNKS, self._weight, x, self.rest, force, sums)
         elements = self._elements_of(selection)
-        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), extra_forces,
-                                  selection.bodies)
+        energy = elements.measure(x, time, force, -float(sums.sum()), extra_forces, selection.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 

@@ -84,7 +84,7 @@ class FullStage(StageMethod):
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
                 problem.touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
-                    (step_start, start.time), (problem.positions(problem.velocities(guess)), stage.time)))
+                    (step_start, start.time), (problem.positions_at(guess), stage.time)))
                 problem.is_violent = prescribed_directions is None and is_violent_guess(problem, guess,
                                                                                         step_start) and not len(
                     soft.touching_at(step_start, start.time))

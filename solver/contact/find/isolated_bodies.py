@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...state import Index, Mask, Vec
+from ...threads import parallel_for
 from .isolated_bodies_kernels import body_boxes, near_others, own_ways
 
 
@@ -22,6 +23,8 @@ class IsolatedBodies:
         numbers of nodes, (t, 3)."""
         which, of = np.unique(owner, return_inverse=True)
         self._of = of.astype(np.int32)  #: (s,), a number among those that there are
+        self._nodes = np.argsort(self._of, kind="stable").astype(np.int32)  #: body by body
+        self._first = np.searchsorted(self._of[self._nodes], np.arange(len(which) + 1))  #: of each body among these
         every = np.ones((len(which), len(which)), dtype=bool)
         self._collide = every if collide is None else collide[np.ix_(which, which)]
         of_triangles = self._of[triangles[:, 0]]
@@ -34,8 +37,11 @@ class IsolatedBodies:
         of both, on straight ways from places to others, (s, 3) [m] each."""
         count = len(self._collide)
         box, more, near = np.empty((count, 6)), np.empty(count), np.empty(count, dtype=bool)
-        body_boxes(here, there, self._of, distance, share, box, more)
-        near_others(here, there, self._triangles, self._starts, self._collide, box, more, near)
+        parallel_for(body_boxes, count, here, there, self._nodes, self._first, distance, share, box, more)
+        size = (box[:, 3:] - box[:, :3]).sum(axis=1)
+        near[:] = False
+        parallel_for(near_others, count, here, there, self._triangles, self._starts, self._collide, box, more, size,
+                     near)
         isolated: Mask = ~near[self._of]
         return isolated
 
@@ -43,5 +49,5 @@ class IsolatedBodies:
         """Return lengths of displacements between positions, (s, 3) [m] each, less the mean of those of each body where
         that makes them less, (s,) [m]; and a function for that mean of each node's body, else zero, (s, 3) [m]."""
         out, together = np.empty(len(here)), np.empty((len(self._collide), 3))
-        own_ways(here, there, self._of, together, out)
+        parallel_for(own_ways, len(together), here, there, self._nodes, self._first, together, out)
         return out, lambda: together[self._of]

@@ -255,11 +255,15 @@ def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
     """Lengths of the ways from places to others, (n, 3) each, out (n,), all of them less the middle between the least
     and the largest along each axis, where the sum of their squares is less so: together (3,), else zero."""
     own, about = 0.0, 0.0
-    for a in range(3):
-        low, high = np.inf, -np.inf
-        for k in range(x.shape[0]):
-            low, high = min(low, x[k, a] - begun[k, a]), max(high, x[k, a] - begun[k, a])
-        together[a] = 0.5 * (low + high) if high - low < np.inf else 0.0
+    low0 = low1 = low2 = np.inf
+    high0 = high1 = high2 = -np.inf
+    for k in range(x.shape[0]):
+        p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
+        low0, low1, low2 = min(low0, p), min(low1, q), min(low2, r)
+        high0, high1, high2 = max(high0, p), max(high1, q), max(high2, r)
+    together[0] = 0.5 * (low0 + high0) if high0 - low0 < np.inf else 0.0
+    together[1] = 0.5 * (low1 + high1) if high1 - low1 < np.inf else 0.0
+    together[2] = 0.5 * (low2 + high2) if high2 - low2 < np.inf else 0.0
     for k in range(x.shape[0]):
         for a in range(3):
             way = x[k, a] - begun[k, a]
@@ -329,11 +333,11 @@ def merge_pairs(  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel("void(f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
-def may_touch(reach, nodes, points, distances, out):  # type: ignore[no-untyped-def]
-    """Whether sides of pairs (k, 4) may touch, out (k,), by how far each node moves, infinite where it does not count,
-    (n,), and their distances (k,)."""
-    for k in range(nodes.shape[0]):
+@kernel("void(i8, i8, f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
+def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignore[no-untyped-def]
+    """Whether sides of pairs start to stop may touch, out (k,), by how far each node moves,
+    infinite where it does not count, (n,), and their distances (k,). nodes: (k, 4)."""
+    for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)
         out[k] = distances[k] <= first + second < np.inf
 

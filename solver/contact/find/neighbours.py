@@ -77,7 +77,8 @@ class Neighbours:
         range_of = (moved + way / LEFT_OVER) * SAFE
         outside = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
-        may_touch(np.where(outside, np.inf, range_of), self.pairs, self.points, self.distances, may)
+        threads.parallel_for(may_touch, len(may), np.where(outside, np.inf, range_of), self.pairs, self.points,
+                             self.distances, may)
         return np.flatnonzero(may), outside
 
 
