@@ -26,13 +26,12 @@ class Recording:
     """Places over time, from when it is made."""
 
     def __init__(self, fps: float) -> None:
-        self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
+        self._fps, self._times, self._places = fps, list[float](), list[Vec]()
 
-    def add(self, time: float, places: Vec, poses: Vec | None = None) -> None:
-        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4)."""
+    def add(self, time: float, places: Vec) -> None:
+        """Where all was at a simulated time [s], later than the last: (n, 3) [m]."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))
-        self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
 
     @property
     def frames(self) -> int:
@@ -94,6 +93,6 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
             if matrices is not None:
                 matrix = matrices[min(frame - first, len(matrices) - 1)]
                 x = x @ matrix[:3, :3].T + matrix[:3, 3]
-            store.write(frame, origins.apart(bodies, x))
+            store.write(frame, origins.relative(bodies, x))
             spent = time.perf_counter() - began
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))

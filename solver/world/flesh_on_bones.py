@@ -24,7 +24,7 @@ from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
-from ..parts.joints.jointed import DRIVE_LEAD
+from ..parts.joints.interface import DRIVE_LEAD
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
@@ -35,8 +35,8 @@ from .in_contact import solve_without_contact, touches
 from .interface import Attachment
 from .joints import Joints
 from .layout import of_another_version
+from .multipliers import recall, remembering
 from .nodes import Nodes
-from .rope_memory import recall, remembering
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..assembly.linearised import Linearised
 from ..contact.laws.interface import SlidingNodes, along
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import BALANCE_STEPS
+from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
 from ..state import State, Vec
 from .soft_bodies import SoftBodies
 
+FRICTION_ROUNDS = 4  #: updates of the ground's friction in a stage
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), the initial guess of the law
 
 
@@ -171,3 +174,27 @@ def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
     known = memory.get(FORCE)
     shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
+
+
+def with_repeated_friction(soft: SoftBodies, stage: NodeStage, after: State, lin: Linearised, posed: Touched,
+                           posed_at: Callable[[State], tuple[Linearised, Touched]],
+                           net_impulse: Callable[[State], Vec]) -> State:
+    """Add friction of the ground to the end of a solved stage, linearised again until little work is left. Raises
+    StepFailed.
+
+    lin, posed: the stage at its end. posed_at: the same at another end. net_impulse: residual without friction of all
+    nodes at an end, (n, 3) [N s].
+    """
+    free = soft.coordinates.free
+    goal = WORK_LEFT * stage.energy_at_stake(soft.mass, free)
+    for count in range(FRICTION_ROUNDS):
+        rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
+        after = with_ground_friction(soft, posed, after, rest)
+        if count == FRICTION_ROUNDS - 1:
+            break
+        left = net_impulse(after) + stage.a * stage.h * friction_force(soft, after.memory)
+        rest = posed.respond(left[free].reshape(-1, 1))[:, 0]
+        if abs(stage.work(soft.mass, free, rest)) <= goal:
+            break
+        lin, posed = posed_at(after)
+    return after

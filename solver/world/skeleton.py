@@ -9,7 +9,8 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..parts.interface import ReducedOnRates
-from ..parts.joints.jointed import AttachedLoads, PosedTree
+from ..parts.joints.interface import AttachedLoads
+from ..parts.joints.jointed import PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
