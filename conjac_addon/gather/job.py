@@ -48,8 +48,9 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
 
     Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
-    alone, nothing moves. at_start: only the start frame, of all that is baked together. lets_in: asked before something is given, whether the window is let in until the next frame is
-    asked for; then the scene is meanwhile as the artist has it.
+    alone, nothing moves. at_start: only that frame, of all that is baked together. lets_in: asked before something is
+    given, whether the window is let in until the next frame is asked for; then the scene is meanwhile as the artist has
+    it.
     """
     report = report or (lambda text: None)
     for one in members.members(obj, scene):

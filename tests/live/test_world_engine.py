@@ -1,12 +1,15 @@
 """Mechanisms, ropes and cloth are played by the bake's own solver, and pulled at."""
 
+import json
+
 import numpy as np
 import pytest
 from mechanisms import double_pendulum, mechanism_job
-from rope_jobs import chain, rope_job
+from rope_jobs import Quiet, chain, rope_job
 from small_jobs import box_tets, write_job
 from test_playing import DOWN, quiet
 
+from solver.frames.read import Cache
 from solver.job.load import load
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
@@ -31,16 +34,9 @@ def test_a_mechanism_is_played_as_it_is_baked(pendulum):
     engine = engine_of("", pendulum, quiet)
     assert type(engine).__name__ == "WorldEngine" and engine.places.shape == (0, 3) and len(engine.poses) == 2
     play(engine, 2 / 24)
-    bake(pendulum, Silent())
-    from solver.frames.read import Cache
-
+    bake(pendulum, Quiet())
     poses = Cache(pendulum / "cache").poses(3)["pose"]
     np.testing.assert_allclose(engine.poses, poses, atol=1e-9)
-
-
-class Silent:
-    def __getattr__(self, name):
-        return lambda *_: None
 
 
 def test_a_hand_pulls_a_rigid_body_and_lets_go(pendulum):
@@ -54,7 +50,7 @@ def test_a_hand_pulls_a_rigid_body_and_lets_go(pendulum):
     assert np.linalg.norm(engine.poses[1, :3, 3] - hand) < 0.7 * away
     held = engine.poses[1].copy()
     play(engine, 0.2, np.zeros(3), grabs=(grab,))
-    np.testing.assert_allclose(engine.poses[1], held, atol=0.05)
+    np.testing.assert_allclose(engine.poses[1, :3, 3], held[:3, 3], atol=0.02)
     play(engine, 1.0)
     assert engine.poses[1, 2, 3] < held[2, 3] - 0.05  # it is let go, and falls
 
@@ -95,8 +91,6 @@ def test_bodies_of_both_kinds_are_played_together(tmp_path):
     nodes, tets = box_tets((3, 3, 3), (0.1, 0.1, 0.1))
     bodies, joints = double_pendulum()
     job = mechanism_job(tmp_path / "job", bodies, joints, step=1 / 96)
-    import json
-
     scene = json.loads((job / "scene.json").read_text())
     scene["bodies"] = [{"name": "Jelly", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"},
                         "method": {"kind": "vanilla"}}]
