@@ -20,9 +20,9 @@ def rigid_at(owner: bpy.types.Object, obj: bpy.types.Object, names: list[str], p
         return -1
     world, best, found = np.array(owner.matrix_world), np.inf, -1
     for number, name in enumerate(names):
-        bone = owner.pose.bones.get(name)
-        if bone is None:
+        if name not in owner.pose.bones:
             continue
+        bone = owner.pose.bones[name]
         head, tail = (world[:3, :3] @ np.array(end) + world[:3, 3] for end in (bone.head, bone.tail))
         along = tail - head
         share = np.clip((place - head) @ along / max(float(along @ along), 1e-30), 0.0, 1.0)

@@ -78,6 +78,9 @@ class CONJAC_OT_record_live(Behaviour):
         if not played.is_moving:
             self.report({"WARNING"}, "It does not move yet: wait a moment")
             return {"CANCELLED"}
+        if len(played.uids) > 1 or not played.shows_one_body:
+            self.report({"WARNING"}, "Only a soft body that is played alone can be recorded: bake what is joined")
+            return {"CANCELLED"}
         played.record(not played.records)
         redraw_panels()
         return {"FINISHED"}

@@ -49,8 +49,7 @@ class Posed:
         if owner.type == "ARMATURE":
             self._show_bones(owner, poses, unit)
             return
-        for name, pose in zip(self._names, poses):
-            obj = bpy.data.objects.get(name)
+        for name, obj, pose in zip(self._names, self.objects(owner), poses):
             if obj is None:
                 raise BadInput(f'its rigid body "{name}" has gone or has another name', "Press Play Live again",
                                owner.name)
@@ -60,7 +59,7 @@ class Posed:
                 sized = turns.split(now)[0].T @ now[:3, :3]
                 world = np.eye(4)
                 world[:3, :3], world[:3, 3] = pose[:3, :3] @ sized, pose[:3, 3] / unit
-                obj.matrix_world = Matrix(world)
+                obj.matrix_world = Matrix(world.tolist())
 
     def _show_bones(self, owner: bpy.types.Object, poses: Array, unit: float) -> None:
         read = dict(self._read)
@@ -69,7 +68,7 @@ class Posed:
         places = Places(self._start, self._start, tuple(self._names), lambda _: poses)
         remember(owner)
         for track in mechanism.bone_tracks(owner, places, read, self._start, unit):
-            owner.pose.bones[track.bone].matrix_basis = Matrix(track.basis[0])
+            owner.pose.bones[track.bone].matrix_basis = Matrix(track.basis[0].tolist())
 
 
 def _posable(obj: bpy.types.Object) -> Iterator[tuple[str, Posable]]:

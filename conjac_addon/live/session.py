@@ -75,6 +75,11 @@ class Played:
         """Whether the body has been seen to move."""
         return self.frame is not None
 
+    @property
+    def shows_one_body(self) -> bool:
+        """Whether one soft body is all that is played."""
+        return len(self._shapes) == 1 and self._posed is None
+
     def tick(self) -> bool:
         """Do what there is to do now. Returns whether it goes on."""
         if self.ended is None and not is_rendering():
@@ -185,9 +190,8 @@ class Played:
         obj = self.object()
         self._job = job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         job.follow(obj, self.scene())
-        for one in self.bodies():
-            self._faces.append(_faces(one))
-            still.bring_tets(place.job_folder(one) / "stages", self._folder / "stages")
+        self._faces = [_faces(one) for one in self.bodies()]
+        still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         self._bumps = bumps.Bumps(obj, self.scene(), self._folder, settings.unit_scale(self.scene()))
         path = self._folder / "board"
         places = np.concatenate([np.zeros((0, 3)), *job.places])

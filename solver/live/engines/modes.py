@@ -32,7 +32,7 @@ class ModesEngine:
     @staticmethod
     def plays(scene: Scene) -> bool:
         """Whether there is nothing but volumes that hang on nothing."""
-        return bool(scene.bodies) and not (scene.mechanisms or scene.forces) and not any(
+        return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
             one.cloth is not None or one.rope is not None or one.attach for one in scene.bodies)
 
     def __init__(self, job: Job, report: Report) -> None:
