@@ -12,7 +12,7 @@ def push_apart(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
     """Forces x (3 k,) [N], in threes of a push and two rubs, from those in it: G x + at is at least 0 of pushes.
 
     G: how far each moves where another one pushes, symmetric, (3 k, 3 k) [m/N]. at: gaps and slides without forces,
-    (3 k,) [m]. friction: Coulomb's coefficients, (k,). [Projected Gauss-Seidel]
+    (3 k,) [m]. friction: Coulomb's coefficients, (k,). By projected Gauss-Seidel.
     """
     size = x.shape[0]
     for _ in range(sweeps):

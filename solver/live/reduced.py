@@ -57,6 +57,8 @@ class ReducedFrom:
 class LiveBody:
     """A soft body on a few dozen coordinates, which steps by itself and is pushed out of others then."""
 
+    body: ReducedBody
+
     def __init__(self, job: Job, number: int, prepared: Prepared, report: Report) -> None:
         """number: among the scene's bodies. Raises what its maps raise."""
         self._report, self._number = report, number

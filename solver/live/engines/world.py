@@ -102,8 +102,10 @@ class WorldEngine:
                     return
             self.notes.append(f"It began anew: {failure.what}")
             self.restarts += 1
-            for _, one in [*self._soft, *self._rigid]:
-                one.let_go()
+            for _, soft in self._soft:
+                soft.let_go()
+            for _, rigid in self._rigid:
+                rigid.let_go()
             self._state = self._begin()
 
     def _choose(self, way: int) -> None:
@@ -126,7 +128,7 @@ class WorldEngine:
 
     def _hold(self, grabs: tuple[Hold, ...]) -> None:
         """Let what is pulled at follow the artist's hand."""
-        if not grabs and not any(one.holds for _, one in [*self._soft, *self._rigid]):
+        if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
             return
         parts = self._world.parted(self._state)
         x = {k: soft.positions(parts[k]) for k, soft in self._soft}
