@@ -43,20 +43,21 @@ def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, repor
 
 
 def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None,
-                    still: bool = False, lets_in: Callable[[], bool] = lambda: False
+                    still: bool = False, lets_in: Callable[[], bool] = lambda: False, at_start: bool = False
                     ) -> Generator[tuple[float, str], None, None]:
     """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
 
     Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
-    alone, nothing moves. lets_in: asked before something is given, whether the window is let in until the next frame is
-    asked for; then the scene is meanwhile as the artist has it.
+    alone, nothing moves. at_start: only that frame, of all that is baked together. lets_in: asked before something is
+    given, whether the window is let in until the next frame is asked for; then the scene is meanwhile as the artist has
+    it.
     """
     report = report or (lambda text: None)
     for one in members.members(obj, scene):
         upgrade.check(one)
     animated.check(obj, scene)
     start, end = frame_range(obj, scene)
-    end = start if still else end
+    end = start if still or at_start else end
     job = JobFolder(folder, obj.name)
     write = _write_mechanism if members.is_mechanism(obj) else _write_bodies
     held: list[Held] = []

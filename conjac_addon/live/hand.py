@@ -59,8 +59,8 @@ class Hand:
         found = place_on(context, self._played, origin, way)
         if found is None:
             return False
-        self._depth = found
-        self._grab = self._played.take(self._metres(found))
+        self._depth, rigid = found
+        self._grab = self._played.take(self._metres(self._depth), rigid=rigid)
         return self.holds
 
     def _pull(self, event: bpy.types.Event) -> None:
@@ -74,10 +74,16 @@ class Hand:
         return np.array(place, dtype=np.float64) * settings.unit_scale(self._played.scene())
 
 
-def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Vector) -> Vector | None:
-    """Where a ray meets the body that is played, in Blender units; None where it meets something else first."""
+def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Vector) -> tuple[Vector, int] | None:
+    """Where a ray meets what is played, in Blender units, and on which rigid body, -1 for a soft one; None where it
+    meets something else first."""
     met, place, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, way)
-    return place if met and obj.original.session_uid == played.uid else None
+    if not met:
+        return None
+    if any(obj.original == one for one in played.bodies()):
+        return place, -1
+    rigid = played.rigid_at(obj.original, np.array(place, dtype=np.float64))
+    return None if rigid < 0 else (place, rigid)
 
 
 def view_at(window: bpy.types.Window, x: int, y: int) -> View | None:

@@ -22,12 +22,14 @@ def _after_load(*_: Any) -> None:
     """A file that Blender saved by itself, as it does every few minutes, may have a live shape."""
     if any(modifier.type == "MESH_CACHE" for obj in bpy.data.objects for modifier in obj.modifiers):
         shape.remove_all()
+    if any(obj.get(shape.POSE) is not None for obj in bpy.data.objects):
+        session.take_off()
 
 
 @persistent
 def _before_save(*_: Any) -> None:
     if later.has_run(session) and session.playing:
-        shape.remove_all()
+        session.take_off()
 
 
 @persistent
@@ -40,7 +42,7 @@ def _after_save(*_: Any) -> None:
 def _after_undo(*_: Any) -> None:
     """What was undone to may be from while something else was played, or from before what is played now."""
     if later.has_run(session):
-        shape.remove_all(set(session.playing))
+        session.take_off(set(session.playing))
         session.show_again()
 
 

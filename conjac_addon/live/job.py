@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver.errors import BadInput
+from ...solver.errors import BadInput, NoSuchThing
 from ...solver.job.arrays import read_npy
 from ...solver.job.files import open_regular, write_whole
 from .. import gather, members, settings
@@ -30,6 +30,7 @@ METHOD: dict[str, Any] = {
 
 #: of a body's settings, those that take effect at once
 AT_ONCE = ("material", "density", "damping", "wobble_half_life")
+CLOTH_AT_ONCE = ("membrane", "bending", "area_density", "drag", "air_friction", "pressure")
 GROUND_AT_ONCE = ("stiffness", "stiffness_per_area", "tangential_share", "friction")
 
 
@@ -41,33 +42,54 @@ class LiveJob:
         self.folder = folder
         with open_regular(folder / "scene.json") as stream:
             self._document: dict[str, Any] = json.loads(stream.read())
-        surface = self._body["surface"]
-        self.places: NDArray[np.float64] = read_npy(folder / surface["vertices"], folder)  #: at the start [m], (n, 3)
-        to_object = surface.get("to_object")
-        #: world [m] to object space at the start, (4, 4)
-        self.to_object = np.eye(4) if to_object is None else read_npy(folder / to_object, folder)[0]
+        self.names = [str(body["name"]) for body in self._bodies]  #: of the soft bodies, cloth and ropes
+        self.places: list[NDArray[np.float64]] = []  #: of each at the start [m], (n, 3)
+        self.to_object: list[NDArray[np.float64]] = []  #: of each, world [m] to object space at the start, (4, 4)
+        for body in self._bodies:
+            surface = body["surface"]
+            self.places.append(read_npy(folder / surface["vertices"], folder))
+            to_object = surface.get("to_object")
+            self.to_object.append(np.eye(4) if to_object is None else read_npy(folder / to_object, folder)[0])
+        #: rigid bodies of the first mechanism, which is the object's own, and how many there are of all
+        self.rigid = [str(one["name"]) for one in next(iter(self._mechanisms), {"bodies": []})["bodies"]]
+        self.rigid_count = sum(len(one["bodies"]) for one in self._mechanisms)
+        self.start = int(self._document["time"]["start"])
         self._text = ""
 
     @property
-    def _body(self) -> dict[str, Any]:
-        body: dict[str, Any] = self._document["bodies"][0]
-        return body
+    def _bodies(self) -> list[dict[str, Any]]:
+        bodies: list[dict[str, Any]] = self._document["bodies"]
+        return bodies
+
+    @property
+    def _mechanisms(self) -> list[dict[str, Any]]:
+        mechanisms: list[dict[str, Any]] = self._document.get("mechanisms", [])
+        return mechanisms
 
     def suit(self) -> None:
-        """Make it one that keeps pace: large steps, and nothing that moves."""
-        self._document |= METHOD
-        self._document["time"] |= {"step": STEP, "tolerance": 0.0}
-        self._body.pop("method", None)
+        """Make it one that keeps pace: large steps of soft bodies, which all move in one way."""
+        if self._bodies:
+            self._document |= METHOD
+            self._document["time"] |= {"step": STEP}
+        self._document["time"]["tolerance"] = 0.0
+        for body in self._bodies:
+            body.pop("method", None)
         self._write()
 
     def follow(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-        """Take the object's settings as they are now. Returns whether any of them has changed."""
-        own, shared = body_settings(obj, scene), job_settings(obj, scene)
-        for key in AT_ONCE:
-            if key in own:
-                self._body[key] = own[key]
-            else:
-                self._body.pop(key, None)
+        """Take the settings of what is played with the object as they are now. Returns whether any has changed."""
+        for body, one in zip(self._bodies, bodies(obj, scene, self.names)):
+            own = body_settings(one, scene)
+            for key in AT_ONCE:
+                if key in own:
+                    body[key] = own[key]
+                else:
+                    body.pop(key, None)
+            if "friction" in body:
+                body["friction"] = settings.shortest(one.conjac.contact.friction)
+            if "cloth" in body:
+                body["cloth"] |= {key: own["cloth"][key] for key in CLOTH_AT_ONCE if key in own["cloth"]}
+        shared = job_settings(obj, scene)
         if "ground" in self._document and "ground" in shared:
             ground = self._document["ground"]
             for key in GROUND_AT_ONCE:
@@ -84,11 +106,21 @@ class LiveJob:
         return True
 
 
+def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
+    """The soft bodies of these names that are played with an object. Raises NoSuchThing where one is not there."""
+    there = {one.name: one for one in members.soft_bodies(obj, scene)}
+    for name in names:
+        if name not in there:
+            raise NoSuchThing("it was renamed or taken away while it was played live", "Press Play Live again", name)
+    return [there[name] for name in names]
+
+
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: list[str]
          ) -> Generator[str, None, LiveJob]:
-    """Write the job of the object into a folder, giving what is being read. Raises ConJacError."""
-    check(obj)
-    steps = gather.write_job_steps(obj, scene, folder, notes.append, still=True)
+    """Write the job of an owner and all that is baked with it, giving what is being read. Raises ConJacError."""
+    for one in members.members(obj, scene):
+        check(one)
+    steps = gather.write_job_steps(obj, scene, folder, notes.append, at_start=True)
     try:
         for _, text in steps:
             yield text
@@ -118,10 +150,6 @@ def ground(obj: bpy.types.Object, scene: bpy.types.Scene, unit: float) -> NDArra
 
 def check(obj: bpy.types.Object) -> None:
     """Raises BadInput where an object is not to be played live."""
-    if not members.is_soft_body(obj):
-        raise BadInput("it is not a ConJac soft body", "Add one to it in the ConJac tab", obj.name)
-    if members.is_cloth(obj):
-        raise BadInput("cloth cannot be played live yet", "Bake it", obj.name)
-    if members.mechanism_of(obj) is not None:
-        raise BadInput("it hangs on a mechanism, which cannot be played live yet", "Bake it", obj.name)
+    if not (members.is_soft_body(obj) or members.is_mechanism(obj)):
+        raise BadInput("it is no ConJac body and no mechanism", "Add one to it in the ConJac tab", obj.name)
     gather.check_mode(obj)

@@ -8,7 +8,7 @@ from ...solver.errors import ConJacError
 from .. import status_line
 from ..events import is_cancel
 from ..operators.light import Behaviour
-from ..operators.poll import soft_body_to_read, unless, with_inside
+from ..operators.poll import to_read, unless
 from ..redraw import redraw_panels
 from . import performance, session
 from .hand import Hand
@@ -22,7 +22,7 @@ class CONJAC_OT_play_live(Behaviour):
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.object is not None and context.object.session_uid in session.playing:
             return True
-        obj = with_inside(cls, soft_body_to_read(cls, context))
+        obj = to_read(cls, context)
         return unless(cls, obj, lambda one: bpy.app.background, "It needs a window") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -77,6 +77,9 @@ class CONJAC_OT_record_live(Behaviour):
         played = session.playing[context.object.session_uid]
         if not played.is_moving:
             self.report({"WARNING"}, "It does not move yet: wait a moment")
+            return {"CANCELLED"}
+        if len(played.uids) > 1 or not played.shows_one_body:
+            self.report({"WARNING"}, "Only a soft body that is played alone can be recorded: bake what is joined")
             return {"CANCELLED"}
         played.record(not played.records)
         redraw_panels()

@@ -1,4 +1,4 @@
-"""One object that is played live: the worker that moves it, what it is told, and what is seen of it."""
+"""What is baked together, played live: the worker that moves it, what it is told, and what is seen of it."""
 
 from __future__ import annotations
 
@@ -15,32 +15,39 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver import catalogue
 from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
 from ...solver.live import board
-from .. import prefs, settings
+from .. import members, prefs, settings
 from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
 from ..operators import still
-from . import bumps, shape
+from . import bumps, grasped, posed, shape
 from . import job as jobs
 from .bumps import to_metres
 
-ENGINE = next(iter(catalogue.menu("live_engine")))
 LOOK = 0.1  #: seconds between looks at the settings
 
-#: what is played in this Blender, by session_uid of the object
+#: what is played in this Blender, by session_uid of each object
 playing: dict[int, Played] = {}
 
 
 class Played:
-    """An object that is played live. `tick` carries it on until `ended` says why it has ended."""
+    """An object that is played live with all that is baked together with it. `tick` carries it on until `ended` says
+    why it has ended."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         """Raises ConJacError where it cannot begin."""
         jobs.check(obj)
-        self.uid, self.name, self._scene = obj.session_uid, obj.name, scene.session_uid
+        owner = members.owner(obj)
+        together = members.members(owner, scene)
+        if len(together) > board.BODIES:
+            raise BadInput(f"{len(together)} objects are baked together, and {board.BODIES} at most are played live",
+                           "Let fewer of them collide", obj.name)
+        self.uid, self.name, self._scene = owner.session_uid, owner.name, scene.session_uid
+        self.uids = [one.session_uid for one in together]  #: of the object and all that are played with it
+        for one in together:
+            stop(one)
         self.ended: str | None = None  #: a sentence, "" where the artist ended it
         self.failed = False  #: whether it was no wish of the artist
         self.text = "Reading the scene"  #: where it stands
@@ -53,19 +60,25 @@ class Played:
         self._folder = Path(tempfile.mkdtemp(prefix="conjac_live_", dir=bpy.app.tempdir or None))
         self._worker: Worker | None = None
         self._board: board.Board | None = None
-        self._shape: shape.Shape | None = None
+        self._shapes: list[shape.Shape] = []  #: of the soft bodies in the order of the job
+        self._posed: posed.Posed | None = None
         self._job: jobs.LiveJob | None = None
         self._bumps: bumps.Bumps | None = None
         self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
         self._told, self._settings, self._looked = b"", 0, 0.0
-        self._faces = len(obj.data.vertices), len(obj.data.polygons)
+        self._faces: list[tuple[int, int]] = []  #: of the soft bodies' meshes
         self._steps = self._begin()
-        playing[self.uid] = self
+        playing.update(dict.fromkeys(self.uids, self))
 
     @property
     def is_moving(self) -> bool:
         """Whether the body has been seen to move."""
         return self.frame is not None
+
+    @property
+    def shows_one_body(self) -> bool:
+        """Whether one soft body is all that is played."""
+        return len(self._shapes) == 1 and self._posed is None
 
     def tick(self) -> bool:
         """Do what there is to do now. Returns whether it goes on."""
@@ -89,14 +102,15 @@ class Played:
         if self.ended is not None:
             return
         self.ended, self.failed = why, failed
-        playing.pop(self.uid, None)
+        for uid in self.uids:
+            playing.pop(uid, None)
         if self._steps is not None:
             self._steps.close()
         if self._worker is not None:
             self._worker.cancel()
-        shape.remove_all(set(playing))
-        if self._shape is not None:
-            self._shape.close()
+        take_off(set(playing))
+        for one in self._shapes:
+            one.close()
         if self._board is not None:
             self._board.close()
         if self._worker is not None:
@@ -110,13 +124,25 @@ class Played:
     def scene(self) -> bpy.types.Scene:
         return _found(bpy.data.scenes, self._scene, self.name)
 
-    def take(self, place: NDArray[np.float64], strength: float = 1.0) -> int:
-        """Take hold of the body at a place [m], (3,). Returns the number of what was taken, 0 where no hand is left."""
+    def bodies(self) -> list[bpy.types.Object]:
+        """The soft bodies, in the order of the job. Raises NoSuchThing."""
+        return [] if self._job is None else jobs.bodies(self.object(), self.scene(), self._job.names)
+
+    def rigid_at(self, obj: bpy.types.Object, place: NDArray[np.float64]) -> int:
+        """Number of the rigid body that an object shows at a place in world [Blender units], -1 for none."""
+        if self._job is None or self._posed is None:
+            return -1
+        return grasped.rigid_at(self.object(), obj, self._job.rigid, place)
+
+    def take(self, place: NDArray[np.float64], strength: float = 1.0, rigid: int = -1) -> int:
+        """Take hold of a body at a place [m], (3,). rigid: number of the rigid body, -1 for a soft one. Returns the
+        number of what was taken, 0 where no hand is left."""
         if len(self.grabs) == board.GRABS:
             return 0
         self._taken += 1
         one = np.zeros(1, board.GRAB)
         one["id"], one["start"], one["target"], one["strength"] = self._taken, place, place, strength
+        one["rigid"] = rigid + 1
         self.grabs[self._taken] = one
         self._tell()
         return self._taken
@@ -146,8 +172,9 @@ class Played:
 
     def show_again(self) -> None:
         """Put the shape on the object that undo or a save took it off."""
-        if self._shape is not None and self.ended is None:
-            self._shape.attach(self.object())
+        if self.ended is None:
+            for one, shown in zip(self.bodies(), self._shapes):
+                shown.attach(one)
 
     # -- how it begins -----------------------------------------------------------------------------------------
 
@@ -161,19 +188,23 @@ class Played:
     def _begin(self) -> Generator[str, None, None]:
         """Read the object and start the worker, giving what is being done."""
         obj = self.object()
-        self._job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
-        self._job.follow(obj, self.scene())
+        self._job = job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
+        job.follow(obj, self.scene())
+        self._faces = [_faces(one) for one in self.bodies()]
         still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         self._bumps = bumps.Bumps(obj, self.scene(), self._folder, settings.unit_scale(self.scene()))
         path = self._folder / "board"
-        places = self._job.places
-        self._board = board.made(path, len(places), places.mean(axis=0))
+        places = np.concatenate([np.zeros((0, 3)), *job.places])
+        middle = places.mean(axis=0) if len(places) else np.zeros(3)
+        self._board = board.made(path, len(places), middle, job.rigid_count)
         threads = prefs.threads()
-        argv = ["live", str(self._folder), "--board", str(path), "--engine", ENGINE, "--json",
+        argv = ["live", str(self._folder), "--board", str(path), "--json",
                 *(["--threads", str(threads)] if threads else [])]
         self._worker = Worker("solver", argv, env=kernels.environment())
         yield "Starting the solver"
-        self._shape = shape.Shape(self._folder / "live.pc2", len(places))
+        self._shapes = [shape.Shape(self._folder / f"live_{k}.pc2", len(own)) for k, own in enumerate(job.places)]
+        if members.is_mechanism(self.object()):
+            self._posed = posed.Posed(self.object(), job.rigid, self._folder / "arrays", job.start)
         self._tell()
 
     # -- while it plays ----------------------------------------------------------------------------------------
@@ -181,7 +212,7 @@ class Played:
     def _play(self) -> None:
         assert self._worker is not None and self._board is not None
         obj = self.object()
-        self._check(obj)
+        self._check()
         for message in self._worker.messages():
             self._listen(message)
         if self._worker.ended():
@@ -196,13 +227,15 @@ class Played:
         self._tell()
         shown = self._board.shown()
         if shown is not None:
-            self._show(obj, *shown)
+            self._show(*shown)
 
-    def _check(self, obj: bpy.types.Object) -> None:
-        """Raises BadInput where the mesh is being edited, or is another one."""
-        jobs.check(obj)
-        if (len(obj.data.vertices), len(obj.data.polygons)) != self._faces:
-            raise BadInput("its mesh has changed", "Press Play Live again", obj.name)
+    def _check(self) -> None:
+        """Raises BadInput where a mesh is being edited, or is another one."""
+        jobs.check(self.object())
+        for one, faces in zip(self.bodies(), self._faces):
+            jobs.check(one)
+            if _faces(one) != faces:
+                raise BadInput("its mesh has changed", "Press Play Live again", one.name)
 
     def _listen(self, message: dict[str, Any]) -> None:
         if message["event"] == "error":
@@ -226,7 +259,9 @@ class Played:
         if scene.use_gravity:
             control["gravity"] = np.array(scene.gravity) * unit
         control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
-        control["carrier"] = to_metres(obj, unit) @ self._job.to_object
+        control["carriers"] = np.eye(4)
+        for k, (one, to_object) in enumerate(zip(self.bodies(), self._job.to_object)):
+            control["carriers"][0, k] = to_metres(one, unit) @ to_object
         if self._bumps is not None:
             control["bumps"] = self._bumps.matrices(scene, unit)
         control["ground"] = jobs.ground(obj, scene, unit)
@@ -238,16 +273,21 @@ class Played:
             self._told = raw
             self._board.tell(control)
 
-    def _show(self, obj: bpy.types.Object, frame: NDArray[Any], places: NDArray[np.float32]) -> None:
-        assert self._shape is not None and self._board is not None
-        matrix = np.linalg.inv(to_metres(obj, settings.unit_scale(self.scene())))
-        matrix[:3, 3] += matrix[:3, :3] @ self._board.origin
-        self._shape.put(places, matrix)
-        if shape.find(obj) is None:
-            self._shape.attach(obj)
+    def _show(self, frame: NDArray[Any], places: NDArray[np.float32], poses: NDArray[np.float64]) -> None:
+        assert self._board is not None and self._job is not None
+        unit, first = settings.unit_scale(self.scene()), 0
+        for obj, shown in zip(self.bodies(), self._shapes):
+            matrix = np.linalg.inv(to_metres(obj, unit))
+            matrix[:3, 3] += matrix[:3, :3] @ self._board.origin
+            shown.put(places[first:first + shown.vertices], matrix)
+            first += shown.vertices
+            if shape.find(obj) is None:
+                shown.attach(obj)
+            obj.update_tag(refresh={"DATA"})
+        if self._posed is not None:
+            self._posed.show(self.object(), self.scene(), poses[:len(self._job.rigid)])
         self.frame = frame[0]
         self.text = ""
-        obj.update_tag(refresh={"DATA"})
 
     def sentence(self) -> str:
         """Where it stands, for a line of text."""
@@ -267,6 +307,16 @@ class _Told(ConJacError):
 
     def __str__(self) -> str:
         return self.what
+
+
+def take_off(but: set[int] | frozenset[int] = frozenset()) -> None:
+    """Show all objects as they are. but: session_uids of those that are played on."""
+    shape.remove_all(but)
+    posed.put_all_back(but)
+
+
+def _faces(obj: bpy.types.Object) -> tuple[int, int]:
+    return len(obj.data.vertices), len(obj.data.polygons)
 
 
 def stop(obj: bpy.types.Object) -> None:

@@ -43,7 +43,7 @@ def show(owner: bpy.types.Object, places: Places, arrays: Path, start: int, scal
     settings = owner.conjac.mechanism
     tolerance = settings.tolerance if settings.use_decimation else 0.0
     if owner.type == "ARMATURE":
-        tracks = _bones(owner, places, arrays, start, scale)
+        tracks = bone_tracks(owner, places, read_arrays(arrays, owner.name), start, scale)
         if tracks:
             action.show(owner, places.first, tracks, tolerance)
         else:
@@ -98,9 +98,10 @@ def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
     return [owner, *(collection.all_objects if collection is not None else ())]
 
 
-def _bones(armature: bpy.types.Object, places: Places, arrays: Path, start: int,
-           scale: float) -> list[action.Track]:
-    read, world = _arrays(arrays, armature.name), places.all()
+def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDArray[Any]], start: int,
+                scale: float) -> list[action.Track]:
+    """What bones do of themselves at each frame. read: from `read_arrays`. Raises BadInput."""
+    world = places.all()
     spaces = read["spaces"][places.first - start:places.last - start + 1]
     if len(spaces) != len(world) or not len(read["offsets"]) == world.shape[1] == len(places.names):
         raise BadInput("its bake was made of other frames or bones than the job folder has", "Bake again",
@@ -135,7 +136,7 @@ def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
         above.conjac.role == "simulated" for above in bone.parent_recursive)
 
 
-def _arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
+def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
     """What gathering has left for playing, see `gather.armature.Playback`. Raises BadInput where it is not that."""
     try:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)

@@ -41,8 +41,7 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         _draw_beginning(layout, obj)
         return
     status, holder = bake.shown_status(obj), members.owner(obj)
-    if members.is_volume(obj):
-        _draw_live(layout, obj)
+    _draw_live(layout, obj)
     _draw_buttons(layout, status)
     played = live.played(obj)
     if played is None:

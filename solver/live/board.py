@@ -21,20 +21,22 @@ from numpy.typing import NDArray
 from ..errors import BadInput
 from ..job.files import create
 
-MAGIC = b"CONJAC-LIVE-1\0\0\0"
-BUMPS = 16  #: how many meshes a body may bump into
+MAGIC = b"CONJAC-LIVE-2\0\0\0"
+BUMPS = 16  #: how many meshes bodies may bump into
+BODIES = 32  #: how many objects may be played together
 GRABS = 8  #: how many places may be pulled at at once
 
-#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken anew
-GRAB = np.dtype([("id", "<u4"), ("pad", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
+#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken anew. rigid: 1 and more
+#: for one of the rigid bodies
+GRAB = np.dtype([("id", "<u4"), ("rigid", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
                  ("strength", "<f8")])
 
-#: from Blender to the worker. settings: how often scene.json was written. carrier: how the object has moved since the
-#: job was read, world to world [m]; so of the meshes that it bumps into. ground: a point [m] and the normal, or zeros.
-#: run: 0 while it is halted, 2
-#: while it is recorded
+#: from Blender to the worker. settings: how often scene.json was written. carriers: how the object of each body has
+#: moved since the job was read, world to world [m]; so of the meshes that they bump into. ground: a point [m] and the
+#: normal, or zeros. run: 0 while it is halted, 2 while it is recorded. Behind it: where pinned vertices are now
+#: [m], (s, 3)
 HALTED, PLAYED, RECORDED = 0, 1, 2
-CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carrier", "<f8", (4, 4)),
+CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), ("carriers", "<f8", (BODIES, 4, 4)),
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
 #: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
@@ -42,7 +44,7 @@ CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), 
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 
-_HEAD = np.dtype([("magic", "S16"), ("vertices", "<u8"), ("origin", "<f8", 3)])
+_HEAD = np.dtype([("magic", "S16"), ("vertices", "<u8"), ("rigid", "<u8"), ("pinned", "<u8"), ("origin", "<f8", 3)])
 _COPY = np.dtype([("number", "<u8"), ("check", "<u4"), ("pad", "<u4")])
 _TRIES = 4
 
@@ -100,33 +102,43 @@ def _check(body: NDArray[np.uint8], number: int) -> int:
 class Board:
     """Both slots. Made by `made` and `opened`; `close` lets go of the memory."""
 
-    def __init__(self, path: Path, vertices: int, origin: NDArray[np.float64], size: int) -> None:
-        self.vertices = vertices  #: of the mesh that is shown
-        self.origin = origin  #: [m], (3,): what places are counted from, so that single precision is enough
+    def __init__(self, path: Path, head: NDArray[Any]) -> None:
+        """head: one record of _HEAD."""
+        vertices, self.rigid, self.pinned = (int(head[name][0]) for name in ("vertices", "rigid", "pinned"))
+        self.vertices = vertices  #: of all meshes that are shown, `rigid` bodies and vertices that are `pinned`
+        self.origin: NDArray[np.float64] = head["origin"][0].copy()  #: [m], (3,): what places are counted from, so that
+        #: single precision is enough
         with open(path, "r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), size)
-        self.control = Slot(self._memory, _HEAD.itemsize, CONTROL.itemsize)
-        self.frame = Slot(self._memory, _HEAD.itemsize + Slot.room(CONTROL.itemsize), _frame_bytes(vertices))
+            self._memory = mmap.mmap(file.fileno(), _size(head))
+        self.control = Slot(self._memory, _HEAD.itemsize, _control_bytes(head))
+        self.frame = Slot(self._memory, _HEAD.itemsize + Slot.room(_control_bytes(head)), _frame_bytes(head))
 
-    def tell(self, control: NDArray[Any]) -> None:
-        """control: one record of CONTROL."""
-        self.control.write(control)
+    def tell(self, control: NDArray[Any], pinned: NDArray[np.float64] | None = None) -> None:
+        """control: one record of CONTROL. pinned: what stands behind it, zeros where left out."""
+        self.control.write(control, np.zeros((self.pinned, 3)) if pinned is None else pinned)
 
-    def told(self) -> NDArray[Any] | None:
-        """A record of CONTROL that was not read before, (1,)."""
+    def told(self) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
+        """A record of CONTROL that was not read before, (1,), and what stands behind it, (s, 3)."""
         raw = self.control.read()
-        return None if raw is None else raw.view(CONTROL)
+        if raw is None:
+            return None
+        return raw[:CONTROL.itemsize].view(CONTROL), raw[CONTROL.itemsize:].view("<f8").reshape(-1, 3)
 
-    def show(self, frame: NDArray[Any], places: NDArray[np.float64]) -> None:
-        """frame: one record of FRAME. places: world space [m], (n, 3)."""
-        self.frame.write(frame, (places - self.origin).astype("<f4"))
+    def show(self, frame: NDArray[Any], places: NDArray[np.float64],
+             poses: NDArray[np.float64] | None = None) -> None:
+        """frame: one record of FRAME. places: world space [m], (n, 3). poses: of rigid bodies [m], (r, 4, 4)."""
+        self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
+                         (places - self.origin).astype("<f4"))
 
-    def shown(self) -> tuple[NDArray[Any], NDArray[np.float32]] | None:
-        """A record of FRAME, (1,), and places counted from `origin`, (n, 3) [m], that were not read before."""
+    def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
+        """A record of FRAME, (1,), places counted from `origin`, (n, 3) [m], and poses of rigid bodies, (r, 4, 4), that
+        were not read before."""
         raw = self.frame.read()
         if raw is None:
             return None
-        return raw[:FRAME.itemsize].view(FRAME), raw[FRAME.itemsize:].view("<f4").reshape(-1, 3)
+        first, then = FRAME.itemsize, FRAME.itemsize + 128 * self.rigid
+        return (raw[:first].view(FRAME), raw[then:].view("<f4").reshape(-1, 3),
+                raw[first:then].view("<f8").reshape(-1, 4, 4))
 
     def close(self) -> None:
         """Let go of the memory. Nothing of it may be asked for afterwards."""
@@ -135,15 +147,17 @@ class Board:
             self._memory.close()
 
 
-def made(path: Path, vertices: int, origin: NDArray[np.float64]) -> Board:
-    """A new board in a file of its own. Raises CacheUnwritable where it cannot be written."""
-    size = _size(vertices)
+def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0, pinned: int = 0) -> Board:
+    """A new board in a file of its own, for meshes of so many vertices, so many rigid bodies and so many vertices whose
+    places Blender says. Raises CacheUnwritable where it cannot be written."""
     head = np.zeros(1, _HEAD)
-    head["magic"], head["vertices"], head["origin"] = MAGIC, vertices, origin
+    for name, value in (("magic", MAGIC), ("vertices", vertices), ("rigid", rigid), ("pinned", pinned),
+                        ("origin", origin)):
+        head[name] = value
     with create(path) as file:
-        file.truncate(size)
+        file.truncate(_size(head))
         file.write(head.tobytes())
-    return Board(path, vertices, np.asarray(origin, float), size)
+    return Board(path, head)
 
 
 @contextmanager
@@ -156,18 +170,22 @@ def opened(path: Path) -> Iterator[Board]:
         why = error.strerror or error
         raise BadInput(f"{path} cannot be read ({why})", "Give the board of a live window") from error
     head = np.frombuffer(raw, _HEAD) if len(raw) == _HEAD.itemsize else np.zeros(1, _HEAD)
-    if head["magic"][0] != MAGIC.rstrip(b"\0") or size != _size(int(head["vertices"][0])):
+    if head["magic"][0] != MAGIC.rstrip(b"\0") or size != _size(head):
         raise BadInput(f"{path} is no board of a live window", "Give the one that Blender made")
-    board = Board(path, int(head["vertices"][0]), head["origin"][0].copy(), size)
+    board = Board(path, head)
     try:
         yield board
     finally:
         board.close()
 
 
-def _frame_bytes(vertices: int) -> int:
-    return FRAME.itemsize + 12 * vertices
+def _control_bytes(head: NDArray[Any]) -> int:
+    return CONTROL.itemsize + 24 * int(head["pinned"][0])
 
 
-def _size(vertices: int) -> int:
-    return _HEAD.itemsize + Slot.room(CONTROL.itemsize) + Slot.room(_frame_bytes(vertices))
+def _frame_bytes(head: NDArray[Any]) -> int:
+    return FRAME.itemsize + 128 * int(head["rigid"][0]) + 12 * int(head["vertices"][0])
+
+
+def _size(head: NDArray[Any]) -> int:
+    return _HEAD.itemsize + Slot.room(_control_bytes(head)) + Slot.room(_frame_bytes(head))

@@ -10,12 +10,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..job.arrays import Unreadable, read_npz
-from ..meshing.cells import spread
 from ..state import Index, Mask, Vec
+from .skins import DEEP, inside_of, middles
 
 FILES = "bump_{}.npz"  #: in a job folder: "vertices", (n, 3) [m], and "triangles", (m, 3), where the job was read
 FINE = 60.0  #: points along the diagonal of a mesh
-DEEP = 0.15  #: of a mesh's diagonal: what is deeper inside than this is not pushed, it may as well be behind
 
 
 class BumpMesh:
@@ -24,7 +23,7 @@ class BumpMesh:
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: (n, 3) [m]; triangles: (m, 3), their normals outwards."""
         self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
-        points, face = spread(vertices, triangles, max(self._diagonal, 1e-9) / FINE)
+        points, face = middles(vertices, triangles, max(self._diagonal, 1e-9) / FINE)
         across = np.cross(vertices[triangles[:, 1]] - vertices[triangles[:, 0]],
                           vertices[triangles[:, 2]] - vertices[triangles[:, 0]])
         length = np.linalg.norm(across, axis=1, keepdims=True)
@@ -33,13 +32,10 @@ class BumpMesh:
 
     def outside(self, points: Vec) -> tuple[Mask, Vec]:
         """Which points (p, 3) [m] are inside of it, and where the surface is nearest to these, (k, 3) [m]."""
-        deep = DEEP * self._diagonal
-        near, which = self._tree.query(points, distance_upper_bound=deep)
-        found = np.isfinite(near)
-        where = np.where(found, which, 0)
-        height = np.einsum("ij,ij->i", points - self._points[where], self._normals[where])
-        inside = found & (height < 0.0)
-        targets: Vec = points[inside] - height[inside, None] * self._normals[where[inside]]
+        found, which, height = inside_of(self._tree, self._points, self._normals, points, DEEP * self._diagonal)
+        inside = np.zeros(len(points), dtype=bool)
+        inside[found] = True
+        targets: Vec = points[found] - height[:, None] * self._normals[which]
         return inside, targets
 
 
@@ -49,6 +45,8 @@ class Bump:
 
     shape: BumpMesh
     matrix: Vec  #: world to world [m], (4, 4)
+    number: int = 0  #: among the meshes of the job
+    before: Vec | None = None  #: the same where the step begins; None: it stands still
 
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
@@ -63,16 +61,20 @@ def shapes_of(folder: Path) -> list[BumpMesh]:
     return found
 
 
-def pushed(bumps: Sequence[Bump], points: Vec) -> tuple[Index, Vec]:
-    """Which of some points (p, 3) [m] are inside of any, (k,), and where each is pushed to, (k, 3) [m]."""
-    free, rows, targets = np.ones(len(points), dtype=bool), [np.zeros(0, np.int64)], [np.zeros((0, 3))]
+def pushed(bumps: Sequence[Bump], points: Vec, h: float = 1.0) -> tuple[Index, Vec, Vec]:
+    """Which of some points (p, 3) [m] are inside of any, (k,), where each is pushed to [m], and how fast that moves
+    in a step of h seconds [m/s], (k, 3) each."""
+    free, rows = np.ones(len(points), dtype=bool), [np.zeros(0, np.int64)]
+    targets, speeds = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         matrix = bump.matrix
         back = np.linalg.inv(matrix)
-        inside, to = bump.shape.outside(points @ back[:3, :3].T + back[:3, 3])
-        to = to @ matrix[:3, :3].T + matrix[:3, 3]
+        inside, there = bump.shape.outside(points @ back[:3, :3].T + back[:3, 3])
+        to = there @ matrix[:3, :3].T + matrix[:3, 3]
         first = free[inside]
         rows.append(np.flatnonzero(inside)[first])
         targets.append(to[first])
+        moved = np.zeros((4, 4)) if bump.before is None else (matrix - bump.before) / h
+        speeds.append((there @ moved[:3, :3].T + moved[:3, 3])[first])
         free[inside] = False
-    return np.concatenate(rows), np.concatenate(targets)
+    return np.concatenate(rows), np.concatenate(targets), np.concatenate(speeds)

@@ -21,7 +21,7 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
     live = verbs.add_parser("live", help="play a body at the clock's pace into a board that another program made")
     live.add_argument("job", type=Path, help="folder with scene.json")
     live.add_argument("--board", type=Path, required=True, metavar="FILE", help="the memory that both share")
-    live.add_argument("--engine", choices=engines, default=engines[0], help="what moves it (default: %(default)s)")
+    live.add_argument("--engine", choices=engines, default="", help="what moves it (default: what plays all of it)")
     live.add_argument("--threads", type=count, metavar="N", default=1,
                       help="threads of the kernels (default: %(default)s, as bodies are small)")
 

@@ -27,7 +27,9 @@ def filled(job: Job, cells: int, by_bake: bool) -> Job:
 
 
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool) -> schema.Body:
-    if body.surface is None or body.tets is not None:
+    if body.cloth is not None:  # what slides over sharp edges is too slow, and has a mesh of its own in each frame
+        return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
+    if body.surface is None or body.tets is not None or body.rope is not None:
         return body
     if by_bake:
         found = kept(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])

@@ -26,12 +26,13 @@ class Recording:
     """Places over time, from when it is made."""
 
     def __init__(self, fps: float) -> None:
-        self._fps, self._times, self._places = fps, list[float](), list[Vec]()
+        self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
 
-    def add(self, time: float, places: Vec) -> None:
-        """Where all was at a simulated time [s], later than the last: (n, 3) [m]."""
+    def add(self, time: float, places: Vec, poses: Vec | None = None) -> None:
+        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4)."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))
+        self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
 
     @property
     def frames(self) -> int:

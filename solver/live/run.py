@@ -1,4 +1,4 @@
-"""The live loop: what Blender says is taken, steps that are due are taken, and where the body is is shown."""
+"""The live loop: what Blender says is taken, steps that are due are taken, and where the bodies are is shown."""
 
 from __future__ import annotations
 
@@ -26,13 +26,18 @@ Kept = Callable[[Path, int], None]
 
 
 def engine_of(key: str, path: Path, report: Report) -> Engine:
-    """The engine of this name on a job folder. Raises a ConJacError that says what is wrong with either."""
-    made: Engine = catalogue.find("live_engine", key).load()(load(path), report)
+    """The engine of this name on a job folder; of the name "" the first that plays all that is in it. Raises a
+    ConJacError that says what is wrong with either."""
+    job = load(path)
+    kinds = [entry.load() for entry in ([catalogue.find("live_engine", key)] if key else
+                                        catalogue.menu("live_engine").values())]
+    kind = next((one for one in kinds if key or one.plays(job.scene)), kinds[-1])
+    made: Engine = kind(job, report)
     return made
 
 
 class Live:
-    """A body that is played. `turn` takes what is due; `run` goes on until it is stopped."""
+    """Bodies that are played. `turn` takes what is due; `run` goes on until it is stopped."""
 
     def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
                  kept: Kept = lambda path, frames: None) -> None:
@@ -57,7 +62,7 @@ class Live:
         """Listen, take the steps that are due, and show the last one."""
         told = self._board.told()
         if told is not None:
-            self._listen(told[0])
+            self._listen(told[0][0], told[1])
         now = self._clock.now()
         passed, self._last = now - self._last, now
         if self._inputs is None or not self._running:
@@ -68,22 +73,25 @@ class Live:
             began = self._clock.now()
             h = self._pace.step
             self._engine.step(self._pace.effort, self._inputs)
+            self._inputs = self._inputs.reached()
             self._time += h
             self._pace.took(self._clock.now() - began)
             if self._recording is not None:
-                self._recording.add(self._time, self._engine.places)
+                self._recording.add(self._time, self._engine.places, self._engine.poses)
             moved = True
         if moved:
             self._show()
 
-    def _listen(self, told: NDArray[Any]) -> None:
+    def _listen(self, told: NDArray[Any], pinned: NDArray[np.float64]) -> None:
         grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
-                           float(one["strength"])) for one in told["grabs"] if one["id"])
+                           float(one["strength"]), int(one["rigid"]) - 1) for one in told["grabs"] if one["id"])
         first = self._inputs is None
         ground = told["ground"].copy() if told["ground"][1].any() else None
-        bumps = tuple(Bump(shape, matrix.copy()) for shape, matrix in zip(self._shapes, told["bumps"])
+        found = enumerate(zip(self._shapes, told["bumps"]))
+        bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in found
                       if matrix[3, 3])
-        self._inputs = Inputs(told["gravity"].copy(), told["carrier"].copy(), grabs, ground, bumps)
+        inputs = Inputs(told["gravity"].copy(), told["carriers"].copy(), grabs, ground, bumps, pinned)
+        self._inputs = inputs if self._inputs is None else inputs.coming_from(self._inputs)
         self._running = bool(told["run"] != HALTED)
         self._record(bool(told["run"] == RECORDED))
         if first:
@@ -102,7 +110,7 @@ class Live:
         """Record from now on, or keep what was recorded."""
         if on and self._recording is None:
             self._recording = Recording(self._fps)
-            self._recording.add(self._time, self._engine.places)
+            self._recording.add(self._time, self._engine.places, self._engine.poses)
         elif not on and self._recording is not None:
             self._recorded += 1
             path = self._path / f"performed_{self._recorded}.npz"
@@ -115,19 +123,21 @@ class Live:
         pace = self._pace
         frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.told, pace.cost, pace.step
         frame["effort"], frame["settings"], frame["restarts"] = pace.effort, self._settings, self._engine.restarts
-        self._board.show(frame, self._engine.places)
+        self._board.show(frame, self._engine.places, self._engine.poses)
         for note in self._engine.notes[self._said:]:
             self._say(note)
         self._said = len(self._engine.notes)
 
 
-def control(gravity: NDArray[np.float64], carrier: NDArray[np.float64] | None = None, settings: int = 0,
+def control(gravity: NDArray[np.float64], carriers: NDArray[np.float64] | None = None, settings: int = 0,
             grabs: tuple[Hold, ...] = (), run: int = PLAYED) -> NDArray[Any]:
-    """A record of CONTROL that says so, for what plays without Blender."""
+    """A record of CONTROL that says so, for what plays without Blender. carriers: of the first bodies, (b, 4, 4), or of
+    one, (4, 4)."""
     told = np.zeros(1, CONTROL)
-    told["settings"], told["run"], told["gravity"] = settings, run, gravity
-    told["carrier"] = np.eye(4) if carrier is None else carrier
+    told["settings"], told["run"], told["gravity"], told["carriers"] = settings, run, gravity, np.eye(4)
+    if carriers is not None:
+        told["carriers"][0, :len(carriers.reshape(-1, 4, 4))] = carriers
     for place, grab in zip(told["grabs"][0], grabs):
         place["id"], place["start"], place["target"] = grab.id, grab.start, grab.target
-        place["radius"], place["strength"] = grab.radius, grab.strength
+        place["radius"], place["strength"], place["rigid"] = grab.radius, grab.strength, grab.rigid + 1
     return told

@@ -41,15 +41,29 @@ def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
     with board.opened(tmp_path / "board") as theirs:
         assert theirs.told() is None and mine.shown() is None
         mine.tell(control(np.array([0.0, 0.0, -9.81]), settings=3))
-        told = theirs.told()
+        told, pinned = theirs.told()
+        assert pinned.shape == (0, 3)
         assert told["settings"][0] == 3 and told["run"][0] == 1 and told["gravity"][0, 2] == -9.81
         assert theirs.told() is None  # it was read before
         places = origin + np.arange(15.0).reshape(5, 3) / 7.0
         theirs.show(frame_at(2.5), places)
-        frame, seen = mine.shown()
+        frame, seen, _ = mine.shown()
         assert frame["time"][0] == 2.5 and seen.dtype == np.float32
         np.testing.assert_allclose(seen + origin, places, atol=1e-6)
         assert mine.shown() is None
+    mine.close()
+
+
+def test_poses_and_pinned_vertices_arrive_as_they_were_sent(tmp_path):
+    mine = board.made(tmp_path / "board", 3, np.zeros(3), rigid=2, pinned=4)
+    with board.opened(tmp_path / "board") as theirs:
+        pinned, poses = np.random.default_rng(2).normal(size=(4, 3)), np.random.default_rng(3).normal(size=(2, 4, 4))
+        mine.tell(control(np.zeros(3)), pinned)
+        np.testing.assert_array_equal(theirs.told()[1], pinned)
+        theirs.show(frame_at(1.0), np.ones((3, 3)), poses)
+        _, seen, arrived = mine.shown()
+        np.testing.assert_array_equal(arrived, poses)
+        assert (seen == 1.0).all()
     mine.close()
 
 
@@ -57,7 +71,7 @@ def test_who_reads_late_sees_the_newest_alone(tmp_path):
     mine = board.made(tmp_path / "board", 2, np.zeros(3))
     for k in range(7):
         mine.show(frame_at(k), np.full((2, 3), float(k)))
-    frame, seen = mine.shown()
+    frame, seen, _ = mine.shown()
     assert frame["time"][0] == 6.0 and (seen == 6.0).all() and mine.shown() is None
     mine.close()
 
@@ -82,7 +96,7 @@ def test_no_frame_is_ever_a_mixture_of_two_while_another_process_writes(tmp_path
         if found is None:
             time.sleep(0.0005)
             continue
-        frame, places = found
+        frame, places, _ = found
         assert (places == frame["time"][0]).all() and frame["time"][0] > last
         last, seen = frame["time"][0], seen + 1
     assert writer.returncode == 0 and seen > 20

@@ -6,6 +6,7 @@ from small_jobs import box_tets, change, write_job
 from solids import ball
 from test_playing import DOWN, SOLVED, quiet
 
+from solver.job.load import load
 from solver.live.bumps import FILES, Bump, BumpMesh, pushed, shapes_of
 from solver.live.engines.interface import Inputs
 from solver.live.run import engine_of
@@ -51,10 +52,10 @@ def play(engine, seconds, **inputs):
 def test_points_inside_go_to_the_nearest_surface():
     shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
-    rows, targets = pushed([Bump(shape, np.eye(4))], points)
+    rows, targets, _ = pushed([Bump(shape, np.eye(4))], points)
     np.testing.assert_array_equal(rows, [0, 2])
     np.testing.assert_allclose(targets, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
-    rows, targets = pushed([Bump(shape, moved(z=0.3))], points)
+    rows, targets, _ = pushed([Bump(shape, moved(z=0.3))], points)
     np.testing.assert_array_equal(rows, [1, 2])
     np.testing.assert_allclose(targets[0], [0.5, 0.5, 1.3], atol=1e-9)
 
@@ -63,7 +64,7 @@ def test_a_ball_pushes_along_its_normals():
     shape = BumpMesh(*ball())
     way = np.random.default_rng(1).normal(size=(50, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
-    rows, targets = pushed([Bump(shape, moved(x=2.0))], 0.9 * way + [2.0, 0.0, 0.0])
+    rows, targets, _ = pushed([Bump(shape, moved(x=2.0))], 0.9 * way + [2.0, 0.0, 0.0])
     assert len(rows) == 50
     np.testing.assert_allclose(targets - [2.0, 0.0, 0.0], way, atol=0.05)
 
@@ -86,14 +87,26 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
     assert places[:, 0].min() > 0.28  # the wall's face is at 0.3
 
 
-def test_it_slides_along_what_it_lies_on(engine):
-    """Springs would hold it where it is, did they not follow it."""
+@pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
+def test_it_slides_as_coulomb_says_along_what_it_lies_on(engine, friction, way):
+    """Pushed along by 1 m/s² for a second: it goes ½ (a − μ g) t², and nowhere where friction is more than a / g."""
+    change(engine.folder, "bodies.0.friction", friction)
+    engine.change(load(engine.folder))
     slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
     before = engine.places[:, 0].mean()
     for _ in range(60):
         engine.step(0, Inputs(DOWN + [1.0, 0.0, 0.0], bumps=(Bump(slab, np.eye(4)),)))
-    assert engine.places[:, 0].mean() - before == pytest.approx(0.5, rel=0.15)  # ½ a t²
+    assert engine.places[:, 0].mean() - before == pytest.approx(way, rel=0.15, abs=0.01)
+
+
+def test_a_belt_takes_it_along(engine):
+    slab, speed = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), 0.3
+    play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
+    before = engine.places[:, 0].mean()
+    for k in range(60):
+        play(engine, 1 / 60, bumps=(Bump(slab, moved(x=speed * (k + 1) / 60), before=moved(x=speed * k / 60)),))
+    assert engine.places[:, 0].mean() - before == pytest.approx(speed, rel=0.1)
 
 
 def test_the_ground_is_where_the_artist_has_it_now(engine):

@@ -37,6 +37,6 @@ def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job
     [volume] = volumes_of(filled(job, 500, by_bake=True), quiet)
     np.testing.assert_array_equal(volume.nodes, made.nodes)
     assert filled(job, 500, by_bake=False).scene.bodies[0].mesher.kind == "cells"
-    assert engine_of("modes", job.path, quiet)._body.nodes.shape == made.nodes.shape
+    assert engine_of("modes", job.path, quiet).bodies[0].body.nodes.shape == made.nodes.shape
     monkeypatch.setattr(module, "MOST", len(made.tets) - 1)
     assert filled(job, 500, by_bake=True).scene.bodies[0].mesher.kind == "cells"

@@ -1,13 +1,12 @@
 """A body that is played: it moves as the artist says, and in the same way wherever the clock is the same."""
 
-import json
 
 import numpy as np
 import pytest
 from small_jobs import box_job, change
 
 from solver import catalogue
-from solver.errors import BadInput, ConJacError, StepFailed
+from solver.errors import ConJacError, StepFailed
 from solver.job.load import load
 from solver.live import board as boards
 from solver.live.clock import FixedClock
@@ -47,7 +46,7 @@ class Window:
             self.live.turn()
             self.clock.wait(1 / 48)
         self.live.turn()
-        self.frame, places = self.board.shown()
+        self.frame, places, self.poses = self.board.shown()
         return places + self.board.origin
 
 
@@ -131,10 +130,10 @@ def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
 
 def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
     engine = engine_of("modes", job, quiet)
-    ways = engine._body
+    ways = engine.bodies[0].body
     change(job, "bodies.0.material.params.youngs_modulus", 5e4)
     engine.change(load(job))
-    assert engine._body is ways  # nothing is found anew
+    assert engine.bodies[0].body is ways  # nothing is found anew
     anew = engine_of("modes", job, quiet)
     for _ in range(24):
         engine.step(0, Inputs(DOWN))
@@ -143,7 +142,7 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
     np.testing.assert_allclose(engine.places, anew.places, atol=2e-4)
     change(job, "bodies.0.material.params.poisson_ratio", 0.2)
     engine.change(load(job))
-    assert engine._body is not ways
+    assert engine.bodies[0].body is not ways
 
 
 def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
@@ -180,21 +179,13 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
         raise StepFailed("the system matrix is not positive definite")
 
     with monkeypatch.context() as broken:
-        moved = vars(window.engine).get("_world") or window.engine._body
+        moved = vars(window.engine).get("_world") or window.engine.bodies[0].body
         for name in ("step", "rescue"):
             broken.setattr(moved, name, fails, raising=False)
         places = window.play(1 / 48)
     np.testing.assert_allclose(places, window.start, atol=1e-6)
     assert window.frame["restarts"][0] == 1 and "began anew" in window.said[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
-
-
-def test_two_bodies_are_refused(key, job):
-    scene = json.loads((job / "scene.json").read_text())
-    scene["bodies"].append(scene["bodies"][0] | {"name": "Other"})
-    (job / "scene.json").write_text(json.dumps(scene))
-    with pytest.raises(BadInput, match="one soft body"):
-        engine_of(key, job, quiet)
 
 
 def test_a_job_that_is_none_is_refused(key, tmp_path):

@@ -12,7 +12,7 @@ from solver import catalogue
 from solver.errors import BadInput, NoFreeNode
 from solver.parts.modes import load_modes
 from solver.parts.modes.body import ReducedBody, Stepping
-from solver.parts.modes.loads import Held
+from solver.parts.modes.loads import Held, Planes
 from solver.parts.modes.operators import Substance, stiffness_operator, weight_operator
 from solver.parts.modes.skinning import build_subspace
 from solver.parts.modes.stepping import Iterating, ReducedStage, solve_pairs
@@ -55,7 +55,7 @@ def test_a_body_held_at_a_point_or_a_line_turns_freely_about_it(axis, held):
     assert abs(body.energies(state)["elastic"]) < 1e-12
 
 
-def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60):
+def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60, planes=None):
     """A stage of backward Euler in the midst of a motion, and where."""
     rng = np.random.default_rng(1)
     state = body.rest()
@@ -66,18 +66,30 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60):
         body.points.restart()
         body.points.linearise(body.points.gradients(0.3 * y, state.carrier_motion), True)
         damped = (body.points.tangents.copy(), alpha)
-    held = Held(grabs, floor, body._touching, state.carrier_motion, 0.3 * y, y, h)
+    held = Held(grabs, floor, body.touching, state.carrier_motion, 0.3 * y, y, h, planes)
     carrier = state.carrier_motion, state.carrier_motion, state.led_rate
     return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
                         body._weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
 
 
-@pytest.mark.parametrize("what", ["elastic", "damped", "grabbed", "standing"])
+def pushing_planes(body):
+    """Planes in all directions, some of which push and rub, and move."""
+    rng, touching = np.random.default_rng(4), body.touching
+    normals = rng.normal(size=(len(touching.rest), 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    count = len(normals)
+    offsets = np.einsum("ij,ij->i", touching.rest, normals) + 0.02 * rng.normal(size=count)
+    return Planes(touching, normals, offsets, rng.uniform(10.0, 500.0, count), rng.uniform(0.0, 1.0, count),
+                  rng.normal(size=(count, 3)), 0.01)
+
+
+@pytest.mark.parametrize("what", ["elastic", "damped", "grabbed", "standing", "pushed"])
 def test_force_is_the_slope_of_the_potential(what):
     body, _, _ = bar()
     grabs = [body.grab(5, [0.1, 0.2, 0.3], 50.0, 3.0)] if what == "grabbed" else ()
     floor = body.floor([0.1, 0.2, 1.0], 0.015) if what == "standing" else None
-    stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()))
+    stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()),
+                        planes=pushing_planes(body) if what == "pushed" else None)
     force, _ = stage.linearise(y, body.points.gradients(y, stage.carrier_motion), False)
     along = np.random.default_rng(2).normal(size=y.shape)
     step = 1e-6
@@ -85,13 +97,14 @@ def test_force_is_the_slope_of_the_potential(what):
     assert slope == pytest.approx(-np.vdot(force, along), rel=2e-6)
 
 
-@pytest.mark.parametrize("what", ["damped", "grabbed", "standing"])
+@pytest.mark.parametrize("what", ["damped", "grabbed", "standing", "pushed"])
 def test_matrix_is_the_slope_of_the_force(what):
     """Of what is not elastic, whose projected slope is not that of the force."""
     body, _, _ = bar()
     grabs = [body.grab(5, [0.1, 0.2, 0.3], 50.0, 3.0)] if what == "grabbed" else ()
     floor = body.floor([0.1, 0.2, 1.0], 0.015, friction=0.0) if what == "standing" else None
-    stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()))
+    stage, y = stage_of(body, grabs, floor, *((2.0, 0.01) if what == "damped" else ()),
+                        planes=pushing_planes(body) if what == "pushed" else None)
     body.points.volumes[:] = 0.0
     along = np.random.default_rng(2).normal(size=y.shape)
 

@@ -11,6 +11,7 @@ BOUNDARIES = {"job", "frames", "meshing", "farm", "catalogue", "kernel_cache.py"
 #: file: what it asks, and why it stays
 STAYS = {
     "coordinates/tree.py": ({"isinstance"}, "coerces: centres of charts, or the memory that has them"),
+    "live/engines/world.py": ({"isinstance"}, "a hand pulls at soft parts and at joints in ways of its own"),
     "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
     "build/positions.py": ({"isinstance"}, "the scene has an array's name or one target"),
     "build/point_constraints.py": ({"isinstance"}, "the scene has a number or an array's name"),

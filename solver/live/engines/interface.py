@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from ...job.folder import Job
+from ...job.schema import Scene
 from ...state import Vec
 from ..bumps import Bump
 from ..pace import Effort
@@ -17,15 +18,21 @@ from ..pace import Effort
 Report = Callable[[str, str | None, float | None, str], None]
 
 
+def nothing_rigid() -> Vec:
+    """Poses of no rigid body, (0, 4, 4)."""
+    return np.zeros((0, 4, 4))
+
+
 @dataclass(frozen=True)
 class Hold:
-    """A place of the body that is taken hold of and pulled to another one."""
+    """A place of a body that is taken hold of and pulled to another one."""
 
     id: int  #: another one whenever it is taken anew
     start: Vec  #: where the body was taken hold of [m], (3,)
     target: Vec  #: where that is pulled to [m], (3,)
     radius: float  #: how much of the body around it is taken hold of [m]; 0 picks a share of its size
     strength: float  #: 1 is what lifts the body; 0 lets go
+    rigid: int = -1  #: number of the rigid body that it is on; -1: on the nearest soft one
 
 
 @dataclass(frozen=True)
@@ -33,25 +40,51 @@ class Inputs:
     """What the artist does at a moment."""
 
     gravity: Vec  #: [m/s²], (3,)
-    carrier: Vec = field(default_factory=lambda: np.eye(4))  #: how the object moved since the job was read, (4, 4)
+    #: how the object of each body has moved since the job was read, (b, 4, 4) [m]; those left out stand still
+    carriers: Vec = field(default_factory=lambda: np.zeros((0, 4, 4)))
     grabs: tuple[Hold, ...] = ()
     ground: Vec | None = None  #: a point of the plane [m] and its normal, (2, 3); None: where the job has it
     bumps: tuple[Bump, ...] = ()
+    #: where vertices that are pinned are now, those of one body behind the other's [m], (s, 3); none: with their object
+    pinned: Vec = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def coming_from(self, before: Inputs) -> Inputs:
+        """The same, after others: what bodies bump into moves from where it was."""
+        known = {id(one.shape): one for one in before.bumps}
+        return replace(self, bumps=tuple(replace(one, before=known[id(one.shape)].before) if id(one.shape) in known
+                                         else one for one in self.bumps))
+
+    def reached(self) -> Inputs:
+        """The same after a step: what bodies bump into is where it was to go."""
+        return replace(self, bumps=tuple(replace(one, before=one.matrix) for one in self.bumps))
+
+    def carrier(self, body: int) -> Vec:
+        """How the object of a body has moved, by its number in the scene, (4, 4) [m]."""
+        moved: Vec = self.carriers[body] if body < len(self.carriers) else np.eye(4)
+        return moved
 
 
 class Engine(Protocol):
-    """Moves one body. It is made of a job, whose first frame it stands at."""
+    """Moves all bodies of a job, whose first frame they stand at."""
 
     efforts: Sequence[Effort]  #: ways to step, the best first
     notes: list[str]  #: sentences for the artist, which may grow
     restarts: int  #: how often it could not go on and began anew
+
+    @staticmethod
+    def plays(scene: Scene) -> bool:
+        """Whether it can play all that is in a scene."""
 
     def __init__(self, job: Job, report: Report) -> None:
         """Raises a ConJacError that names the body."""
 
     @property
     def places(self) -> Vec:
-        """Vertices of the artist's mesh in world space [m], (n, 3)."""
+        """Vertices of the artist's meshes in world space, those of one body behind the other's [m], (n, 3)."""
+
+    @property
+    def poses(self) -> Vec:
+        """Own frames of rigid bodies in world space, those of one mechanism behind the other's [m], (r, 4, 4)."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""

@@ -1,4 +1,4 @@
-"""The bake's own solver on coarse cells: whatever a bake of the body knows, at a cost that the clock allows."""
+"""The bake's own solver on coarse cells: whatever a bake knows, at a cost that the clock allows."""
 
 from __future__ import annotations
 
@@ -9,138 +9,149 @@ import numpy as np
 
 from ...build.volumes import volumes_of
 from ...build.world import build
-from ...coordinates.prescribed import OnItsWay, carried
-from ...errors import BadInput, Diverged, StepFailed
-from ...integrators.interface import Integrator
-from ...integrators.sdirk import SSDIRK2
-from ...integrators.semi_implicit import SemiImplicit
+from ...errors import Diverged, StepFailed
 from ...job.folder import Job
-from ...job.schema import step_size
+from ...job.schema import Scene, step_size
 from ...simulate import advance
 from ...state import State, Vec
+from ...world.joints import Joints
+from ...world.nodes import Nodes
 from ..filled import filled
-from ..grabbing import REACH, Grabbed, around, strength_of
 from ..pace import Effort
-from .interface import Inputs, Report
+from ..parts import LiveJoints, LiveNodes
+from .interface import Hold, Inputs, Report, nothing_rigid
 
-CELLS = 300  #: in the body's box, about
+CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
 
 
 class WorldEngine:
-    """One soft body as a bake solves it: stages to the end, then linearised ones, then long steps that calm it."""
+    """All of a job as a bake solves it: stages to the end, then linearised ones, then long steps that calm it."""
+
+    @staticmethod
+    def plays(scene: Scene) -> bool:
+        """Whether there is anything to play."""
+        return bool(scene.bodies or scene.mechanisms)
 
     def __init__(self, job: Job, report: Report) -> None:
-        """Raises BadInput where the job has anything but one soft body, and what building its world raises."""
+        """Raises what building its world raises."""
         self._report, self.notes, self.restarts = report, list[str](), 0
-        self._held: dict[int, Grabbed] = {}
-        self._carrier = np.eye(4)
+        self._carriers: Vec | None = None  #: where the objects were in the last step
         self._build(job)
+        self._inputs = Inputs(np.array(job.scene.gravity, float))
         self._state = self._begin()
-        self._placed = False  #: whether it has been put where the object is
 
     def _build(self, job: Job) -> None:
         job = filled(job, CELLS, by_bake=False)
-        if len(job.scene.bodies) != 1 or job.scene.mechanisms:
-            raise BadInput("only one soft body can be played live", "Select a soft body that nothing is joined to")
         built = build(job, self._report, volumes_of(job, self._report))
-        part = built.soft[0].part
-        self._job, self._world, self._part = job, built.world, part
-        self._still = part.coordinates.where_prescribed(0.0)
-        self._pins = OnItsWay(self._still)
-        part.coordinates.motion = self._pins
-        self._pulls = list(part.pulls)
-        self._ways: list[Integrator] = [part.integrator, SSDIRK2({}), SemiImplicit({})]
-        body = part.bodies_in_world[0]
-        self._size, self._strength = body.size, strength_of(float(part.mass[body.nodes].sum()), body.size)
+        self._job, self._world = job, built.world
+        numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
+        self._soft = [(k, LiveNodes(part, numbers, [one.name for one in job.scene.obstacles]))
+                      for k, part in enumerate(built.world.parts) if isinstance(part, Nodes)]
+        self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts) if isinstance(part, Joints)]
+        #: of each body of the scene: its part, and which of that part's bodies it is
+        self._shown = [next((k, soft, n) for k, soft in self._soft for n, one in enumerate(soft.part.bodies_in_world)
+                            if one.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
+        if not self._soft:
+            del self.efforts[1]
 
     def _begin(self) -> State:
-        """The start, where the object is now."""
-        state = self._world.initial_state()
-        q = carried(self._carrier, state.q.reshape(-1, 3)).ravel()
-        self._pins.goes(0.0, 1.0, *2 * [carried(self._carrier, self._still)])
-        return replace(state, time=0.0, q=q)
-
-    @property
-    def _x(self) -> Vec:
-        return self._part.coordinates.positions(self._state.q, self._state.time)
+        """The start, where the objects are now."""
+        parts = self._world.parted(self._world.initial_state())
+        for k, soft in self._soft:
+            parts[k] = soft.begun(parts[k], self._inputs)
+        return replace(self._world.merged(parts), time=0.0)
 
     @property
     def places(self) -> Vec:
-        body = self._part.bodies_in_world[0]
-        x = self._x[body.nodes]
-        return x if body.embedding is None else body.embedding.apply(x)
+        if not self._shown:
+            return np.zeros((0, 3))
+        parts, x = self._world.parted(self._state), dict[int, Vec]()
+        for k, soft, _ in self._shown:
+            if k not in x:
+                x[k] = soft.positions(parts[k])
+        return np.concatenate([soft.vertices(x[k], number) for k, soft, number in self._shown])
+
+    @property
+    def poses(self) -> Vec:
+        found = self._world.poses(self._state)
+        return nothing_rigid() if found is None else found["pose"]
 
     def step(self, effort: int, inputs: Inputs) -> None:
-        h, part = self.efforts[effort].step, self._part
-        self._choose(self._ways[effort])
-        if not np.array_equal(part.gravity, inputs.gravity):
-            part.weigh(inputs.gravity)
-        self._grab(inputs)
-        if not self._placed:
-            self._placed, self._carrier = True, inputs.carrier
+        h = self.efforts[effort].step
+        way = effort if self._soft else 2 * effort
+        if self._carriers is None:  # all is put where the objects are
+            self._inputs, self._carriers = inputs, inputs.carriers
             self._state = self._begin()
-        ends = carried(inputs.carrier, self._still)
-        self._pins.goes(self._state.time, h, carried(self._carrier, self._still), ends)
-        self._carrier = inputs.carrier
+        self._choose(way)
+        self._hold(inputs.grabs)
+        for _, soft in self._soft:
+            soft.prepare(self._state.time, h, self._inputs, inputs)
+        for _, rigid in self._rigid:
+            rigid.prepare(inputs)
+        self._inputs = inputs
         try:
-            self._state = replace(self._advanced(h, effort), time=self._state.time + h)
+            self._state = replace(self._advanced(h, way), time=self._state.time + h)
         except Diverged as failure:
-            if effort + 1 < len(self.efforts):
-                self._choose(self._ways[-1])  # the calmest, for this step
+            if self._soft and way < 2:
+                self._choose(2)  # the calmest, for this step
                 with suppress(Diverged):
-                    self._state = replace(self._advanced(h, effort + 1), time=self._state.time + h)
+                    self._state = replace(self._advanced(h, 2), time=self._state.time + h)
                     return
             self.notes.append(f"It began anew: {failure.what}")
             self.restarts += 1
-            self._held.clear()
-            part.pulls = self._pulls
+            for _, soft in self._soft:
+                soft.let_go()
+            for _, rigid in self._rigid:
+                rigid.let_go()
             self._state = self._begin()
 
-    def _choose(self, integrator: Integrator) -> None:
-        """Step by this one from now on."""
-        if integrator is not self._part.integrator:
-            self._part.integrator = integrator
-            # what hits the ground is solved where stages are, and else as linear as all the rest
-            self._part.impact_solver = self._part.stage_method.impact_solver if integrator is self._ways[0] else None
-            self._state = replace(self._state, memory={})
+    def _choose(self, way: int) -> None:
+        """Step soft bodies in this way from now on."""
+        changed = [soft.choose(way) for _, soft in self._soft]
+        if any(changed):
+            parts = self._world.parted(self._state)
+            for k, _ in self._soft:
+                parts[k] = replace(parts[k], memory={})
+            self._state = self._world.merged(parts, self._state)
 
-    def _advanced(self, h: float, effort: int) -> State:
+    def _advanced(self, h: float, way: int) -> State:
         """The state after h seconds; in halves where it cannot be solved. Raises Diverged."""
         time = self._job.scene.time
-        if effort:
+        if way:
             with suppress(StepFailed), np.errstate(over="ignore", invalid="ignore"):
                 return self._world.step(self._state, h)
-        return advance(self._world, self._state, h, time.start, largest=time.largest_deformation if not effort else 0.0)
+        largest = time.largest_deformation if not way and self._soft else 0.0
+        return advance(self._world, self._state, h, time.start, largest=largest)
 
-    def _grab(self, inputs: Inputs) -> None:
+    def _hold(self, grabs: tuple[Hold, ...]) -> None:
         """Let what is pulled at follow the artist's hand."""
-        held = {grab.id: grab for grab in inputs.grabs}
-        gone = self._held.keys() - held.keys()
-        for key in gone:
-            del self._held[key]
-        x = None
-        for key, grab in held.items():
-            if key not in self._held:
-                x = self._x if x is None else x
-                free = self._part.coordinates.free
-                nodes, weights = around(x[free], grab.start, grab.radius or REACH * self._size)
-                self._held[key] = Grabbed(free[nodes], weights, x, grab.start)
-            self._held[key].follow(grab.target, grab.strength * self._strength)
-        self._part.pulls = [*self._pulls, *self._held.values()]
+        if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
+            return
+        parts = self._world.parted(self._state)
+        x = {k: soft.positions(parts[k]) for k, soft in self._soft}
+        for k, rigid in self._rigid:
+            rigid.hold([one for one in grabs if one.rigid >= 0], parts[k])
+        owner: dict[int, int] = {}
+        for one in grabs:
+            if one.rigid < 0 and self._soft:
+                held = [k for k, soft in self._soft if one.id in soft.holds]
+                away = [(soft.distance(x[k], one), k) for k, soft in self._soft]
+                owner[one.id] = held[0] if held else min(away)[1]
+        for k, soft in self._soft:
+            soft.hold([one for one in grabs if owner.get(one.id) == k], x[k])
 
     def change(self, job: Job) -> None:
         before = self.__dict__.copy()
         try:
             self._build(job)
+            started = self._begin()
         except Exception:
             self.__dict__ = before
             raise
-        if len(self._state.q) != len(self._world.initial_state().q):
-            self._state = self._begin()
-            self._held.clear()
+        if len(self._state.q) != len(started.q):
+            self._state = started
             return
         self._state = replace(self._state, time=0.0, memory={})
-        self._pins.goes(0.0, 1.0, *2 * [carried(self._carrier, self._still)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrs
 
 from ...errors import BadInput
 from ...meshing.volume import boundary_faces, tet_volumes
@@ -89,9 +90,9 @@ class ReducedBody:
         mass = subspace.mass[:, None]
         self._weighed = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
-        chosen = _spread_out(nodes[self.skin], TOUCHING)
-        some = self.skin[chosen]
-        self._touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
+        some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
+        #: what stands on the floor
+        self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
         self.last: tuple[SolvedStage, ...] = ()  #: how the stages of the last step ended
 
@@ -182,6 +183,16 @@ class ReducedBody:
             moved += self.surface_led @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
+    def touch_as_drawn(self, count: int = TOUCHING) -> None:
+        """Let at most so many of the drawn points touch in place of boundary nodes, which may stand out of them."""
+        some = _spread_out(self.rest_surface, count)
+        self.touching = SkinPoints(self.surface_functions[some], self.surface_led[some], self.rest_surface[some])
+
+    def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
+        """Where points of the body are at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
+        found: Vec = points.rest + points.rows @ y
+        return found + points.carrier_motion @ carrier_motion if len(carrier_motion) else found
+
     def positions(self, state: ReducedState) -> Vec:
         """Where all nodes are [m], (n, 3)."""
         found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
@@ -258,12 +269,13 @@ class ReducedBody:
         def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
-            held = Held(grabs, how.floor, self._touching, led_now, base[:p], rate[:p], bh, how.planes)
+            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes)
             weight = self._weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, held)
             done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)
             solved.append(done)
+            self._factor, self._bh = problem.factor, bh
             place = np.concatenate([done.y, led_now])
             return place, (place - base) / bh
 
@@ -290,6 +302,17 @@ class ReducedBody:
         self.last = tuple(solved)
         p = len(state.y)
         return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
+
+    def yielding(self, rows: Vec) -> Vec:
+        """Coordinates, axis by axis, by which the end of the last step moves for a force of 1 N on points along an
+        axis each: the columns (3 p, c) of forces on coordinates `rows`, (3 p, c)."""
+        found: Vec = dpotrs(self._factor, rows, lower=0)[0]
+        return found
+
+    def pushed_on(self, state: ReducedState, moved: Vec) -> ReducedState:
+        """The end of the last step as it is with forces that move its coordinates by so much, (3 p,)."""
+        by = moved.reshape(3, -1).T
+        return replace(state, y=state.y + by, u=state.u + by / self._bh)
 
     def _damped(self, state: ReducedState) -> tuple[Vec, float] | None:
         """Weighted slopes of stress where a step starts, those of stretches: turning is not damped."""

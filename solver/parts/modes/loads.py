@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...state import Index, Vec
+from ...state import Vec
 
 CREEP = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
 
@@ -40,7 +40,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class SkinPoints:
-    """Points of the skin that may touch the floor."""
+    """Points of the body that may touch something."""
 
     rows: Vec  #: Φ there, (s, p)
     carrier_motion: Vec  #: Ψ there, (s, 4 g)
@@ -49,12 +49,15 @@ class SkinPoints:
 
 @dataclass(frozen=True)
 class Planes:
-    """A plane of its own for each of some points of the skin, which pushes that out and does not rub."""
+    """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
 
-    points: Index  #: which of the touching points, (k,)
+    points: SkinPoints  #: (k,)
     normals: Vec  #: unit length, (k, 3)
     offsets: Vec  #: normal · x of each plane [m], (k,)
-    stiffness: float  #: of each point that is below its plane [N/m]
+    stiffness: Vec  #: of each point that is below its plane [N/m], (k,)
+    friction: Vec  #: Coulomb's coefficient of each, (k,)
+    speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
+    delay: float = 0.0  #: damping of motion into a plane and out of it, as a share of the stiffness [s]
 
 
 class Held:
@@ -75,12 +78,14 @@ class Held:
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
         self._planes = planes
         if planes is not None:
-            some = planes.points
-            self._pushed = touching.rows[some]
-            standing = touching.rest[some]
-            if len(carrier_motion):
-                standing = standing + touching.carrier_motion[some] @ carrier_motion
+            of = planes.points
+            standing = of.rest + (of.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
+            load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
+            along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
+            #: as of the floor, along each plane, and across it [N s/m]
+            self._rubs = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
+            self._calms = np.where(load > 0.0, planes.delay * planes.stiffness, 0.0)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
@@ -98,8 +103,9 @@ class Held:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
         if self._planes is not None:
-            inside = self._inside(y)
-            total += 0.5 * self._planes.stiffness * float(inside @ inside)
+            inside, slide, out = self._inside(y), *self._moves(y)
+            total += 0.5 * float(self._planes.stiffness @ inside**2)
+            total += 0.5 * self._length * float(self._rubs @ (slide**2).sum(axis=1) + self._calms @ out**2)
         if self._floor is not None:
             deep, slide = self._against(y)
             total += 0.5 * self._floor.stiffness * float(deep @ deep)
@@ -115,13 +121,14 @@ class Held:
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
         if self._planes is not None:
-            inside, normals, stiffness = self._inside(y), self._planes.normals, self._planes.stiffness
-            force += self._pushed.T @ (stiffness * inside[:, None] * normals)
-            pressed = inside > 0.0
-            rows, normals = self._pushed[pressed], normals[pressed]
-            pairs = [(i, k) for i in range(3) for k in range(i + 1)]
-            for pair, (i, k) in enumerate(pairs):
-                matrix[:, pair] += (rows.T * (stiffness * normals[:, i] * normals[:, k])) @ rows
+            planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
+            rows, normals = planes.points.rows, planes.normals
+            out = planes.stiffness * inside - self._calms * speed
+            force += rows.T @ (out[:, None] * normals - self._rubs[:, None] * slide)
+            along = self._rubs / self._length
+            out = np.where(inside > 0.0, planes.stiffness, 0.0) + self._calms / self._length - along
+            for pair, (i, k) in enumerate(((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))):
+                matrix[:, pair] += (rows.T * (out * normals[:, i] * normals[:, k] + (i == k) * along)) @ rows
         if self._floor is not None:
             deep, slide = self._against(y)
             normal, rows = self._floor.normal, self._touching.rows
@@ -139,9 +146,18 @@ class Held:
     def _inside(self, y: Vec) -> Vec:
         """How deep each point with a plane of its own is below that [m]."""
         assert self._planes is not None
-        gaps = self._gaps + np.einsum("ij,ij->i", self._pushed @ y, self._planes.normals)
+        gaps = self._gaps + np.einsum("ij,ij->i", self._planes.points.rows @ y, self._planes.normals)
         inside: Vec = np.maximum(-gaps, 0.0)
         return inside
+
+    def _moves(self, y: Vec) -> tuple[Vec, Vec]:
+        """Velocities of such points against what their planes belong to, along these (k, 3) and out of them, (k,)
+        [m/s]."""
+        assert self._planes is not None
+        normals = self._planes.normals
+        moved = self._planes.points.rows @ (y - self._base) / self._length - self._planes.speed
+        out: Vec = np.einsum("ij,ij->i", moved, normals)
+        return moved - out[:, None] * normals, out
 
     def _against(self, y: Vec) -> tuple[Vec, Vec]:
         """How deep each point is [m], and its velocity along the plane [m/s]."""

@@ -45,7 +45,8 @@ class ReducedStage:
         damped: weighted slopes of stress (c, 54) of where the step started, and the share of stiffness [s].
         """
         self.points, self.held, self.carrier_motion = points, held, carrier_motion
-        self.kappa = 1.0 / (ah * bh)
+        self.kappa, self.bh = 1.0 / (ah * bh), bh
+        self.factor: Vec = np.zeros((0, 0))  #: of the last iteration's matrix, as of `factored_pairs`
         self.base, self.start = base, base + bh * rate
         self.force = weight
         if len(carrier_motion):
@@ -124,7 +125,7 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
     decrements: list[float] = []
     for _ in range(how.iterations):
         force, matrix = stage.linearise(y, gradients, mixed)
-        step = solve_pairs(matrix, force)
+        stage.factor, step = factored_pairs(matrix, force)
         decrement = float(np.vdot(force, step))
         if not np.isfinite(decrement):
             raise StepFailed("a stage of the reduced body has no solution in numbers")
@@ -177,13 +178,17 @@ def solve_pairs(matrix: Vec, force: Vec) -> Vec:
 
     Raises StepFailed where it is not positive definite.
     """
+    return factored_pairs(matrix, force)[1]
+
+
+def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
+    """Its upper Cholesky factor (3 p, 3 p), axis by axis, and the solution (p, 3). Raises StepFailed."""
     p = len(force)
     lower = np.zeros((3 * p, 3 * p))
     for pair, (i, k) in enumerate(PAIRS):
         lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
-    _, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
+    factor, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
     if info != 0:
         raise StepFailed("the stiffness of the reduced body is not positive definite")
     step: Vec = np.ascontiguousarray(found.reshape(3, p).T)
-    return step
-
+    return factor, step

@@ -1,0 +1,77 @@
+"""Soft bodies that met in a step are parted, with friction: as if they had pushed each other in its last stage.
+
+A force on points moves the end of a stage by A⁻¹ Jᵀ f, A the matrix of its last iteration, so that gaps and slides
+along surfaces are g + J A⁻¹ Jᵀ f: what pushes is 0 or more, and its gap is too; what rubs is at most μ of what pushes,
+and less only where nothing slides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..state import Vec
+from .parting_kernels import push_apart
+from .reduced import LiveBody
+from .skins import Meeting, meeting
+
+MOST = 48  #: points of a body that are pushed out of another one in a step
+SWEEPS = 40  #: over all of them
+COMES_OUT = 0.01  #: of a body's size: how much less deep what was inside when a step began is at its end
+
+
+def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
+    """Push bodies that have taken a step out of each other. pairs: which touch, first the one whose points are
+    looked for."""
+    if not pairs:
+        return
+    standing = [body.standing() for body in bodies]
+    met = [(i, k, found) for i, k in pairs if (found := meeting(standing[i], standing[k], MOST)) is not None]
+    if not met:
+        return
+    first = np.cumsum([0] + [len(found.points) for _, _, found in met])
+    count = int(first[-1])
+    G, moves = np.zeros((3 * count, 3 * count)), []
+    for number, body in enumerate(bodies):
+        where, forces = _forces_on(body, number, met, first)
+        if len(where):
+            yields = body.body.yielding(forces)
+            G[np.ix_(where, where)] += forces.T @ yields
+            moves.append((body, where, yields))
+    wanted, friction = np.empty(3 * count), np.empty(count)
+    for start, (i, k, found) in zip(first, met):
+        of = slice(start, start + len(found.points))
+        frame = _frames(found.normals)
+        slow = COMES_OUT * min(bodies[i].body.subspace.size, bodies[k].body.subspace.size)
+        left = np.minimum(found.gaps_before, 0.0)
+        at = np.einsum("kad,kd->ka", frame, found.slides)
+        at[:, 0] = found.gaps - np.minimum(left + slow, 0.0)
+        wanted[3 * of.start:3 * of.stop] = at.ravel()
+        friction[of] = min(bodies[i].friction, bodies[k].friction)
+    pushes = np.zeros(3 * count)
+    push_apart(G, wanted, friction, SWEEPS, pushes)
+    for body, where, yields in moves:
+        body.pushed_on(yields @ pushes[where])
+
+
+def _forces_on(body: LiveBody, number: int, met: Sequence[tuple[int, int, Meeting]], first: Vec) -> tuple[Vec, Vec]:
+    """Which rows of pushes and rubs are of a body, (r,), and what 1 N of each is on its coordinates, (3 p, r)."""
+    rows, columns = [np.zeros(0, int)], [np.zeros((3 * body.state.y.shape[0], 0))]
+    for start, (i, k, found) in zip(first, met):
+        if number not in (i, k):
+            continue
+        points, frame = body.rows_of(found, number == i), _frames(found.normals)
+        sign = 1.0 if number == i else -1.0
+        along = np.einsum("kad,kp->dpka", sign * frame, points)
+        columns.append(along.reshape(-1, 3 * len(points)))
+        rows.append(3 * start + np.arange(3 * len(points)))
+    return np.concatenate(rows), np.concatenate(columns, axis=1)
+
+
+def _frames(normals: Vec) -> Vec:
+    """Each normal and two directions across it, (k, 3, 3)."""
+    axis = np.eye(3)[np.abs(normals).argmin(axis=1)]
+    one = np.cross(normals, axis)
+    one /= np.linalg.norm(one, axis=1, keepdims=True)
+    return np.stack([normals, one, np.cross(normals, one)], axis=1)

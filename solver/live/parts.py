@@ -1,0 +1,177 @@
+"""Parts of the bake's world while they are played: what the artist moves and pulls at of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..coordinates.prescribed import OnItsWay
+from ..forces.springs import Springs
+from ..integrators.interface import Integrator
+from ..integrators.sdirk import SSDIRK2
+from ..integrators.semi_implicit import SemiImplicit
+from ..state import State, Vec
+from ..world.joints import Joints
+from ..world.nodes import Nodes
+from .engines.interface import Hold, Inputs
+from .grabbing import REACH, Grabbed, around, strength_of
+
+SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
+#: what steps of joints depend on that looks at their springs
+_LOOKS_AT_SPRINGS = ("_tree_step", "_leapfrog_step", "_leapfrog", "_momentum", "_centred", "_fits_kernel")
+
+
+class LiveNodes:
+    """Soft bodies, cloth and ropes that are solved at once."""
+
+    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str]) -> None:
+        """numbers: of the scene's bodies by name. obstacles: names of the scene's."""
+        self.part = part
+        coordinates = part.coordinates
+        self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
+        own = coordinates.prescribed[:len(still)]
+        self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
+        #: who carries each node that is prescribed: a body of the scene, one of the obstacles, or nobody
+        self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
+        for number, body in zip(self._bodies, part.bodies_in_world):
+            self._body[(own >= body.nodes.start) & (own < body.nodes.stop)] = number
+        for one in part.obstacles:
+            if one.name in obstacles:
+                self._obstacle[(own >= one.nodes.start) & (own < one.nodes.stop)] = obstacles.index(one.name)
+        self._way = OnItsWay(still)
+        coordinates.motion = self._way
+        self._still, self._pulls = still, list(part.pulls)
+        self._ways: list[Integrator] = [part.integrator, SSDIRK2({}), SemiImplicit({})]
+        self.holds: dict[int, tuple[int, Grabbed]] = {}  #: which body a hand has hold of, by its number
+
+    def begun(self, state: State, inputs: Inputs) -> State:
+        """A state at the start, its bodies put where their objects are."""
+        x = state.q.reshape(-1, 3).copy()
+        free = self.part.coordinates.free
+        for number, body in zip(self._bodies, self.part.bodies_in_world):
+            own = (free >= body.nodes.start) & (free < body.nodes.stop)
+            matrix = inputs.carrier(int(number))
+            x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
+        at = self._prescribed(0.0, inputs)
+        self._way.goes(0.0, 1.0, at, at)
+        return replace(state, q=x.ravel())
+
+    def _prescribed(self, time: float, inputs: Inputs) -> Vec:
+        """Where prescribed nodes are, (p, 3) [m]."""
+        places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
+        moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
+        moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
+        for own, matrix in moved:
+            if own.any():
+                places[own] = places[own] @ matrix[:3, :3].T + matrix[:3, 3]
+        return places
+
+    def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
+        """Before a step of h seconds from `time` on: what is prescribed goes from where it was to where it is now."""
+        self._way.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        if not np.array_equal(self.part.gravity, inputs.gravity):
+            self.part.weigh(inputs.gravity)
+
+    def choose(self, way: int) -> bool:
+        """Step in this way from now on. Returns whether that is another one."""
+        part, integrator = self.part, self._ways[way]
+        if integrator is part.integrator:
+            return False
+        part.integrator = integrator
+        # what hits the ground is solved where stages are, and else as linear as all the rest
+        part.impact_solver = part.stage_method.impact_solver if way == 0 else None
+        return True
+
+    def positions(self, state: State) -> Vec:
+        """Of all nodes, (n, 3) [m]."""
+        return self.part.coordinates.positions(state.q, state.time, state.carrier_motion)
+
+    def vertices(self, x: Vec, number: int) -> Vec:
+        """Of one body's mesh, with the nodes at x (n, 3): [m], (v, 3)."""
+        body = self.part.bodies_in_world[number]
+        own = x[body.nodes]
+        return own if body.embedding is None else body.embedding.apply(own)
+
+    def distance(self, x: Vec, hold: Hold) -> float:
+        """From a hand to the nearest node of a body [m]."""
+        last = max(body.nodes.stop for body in self.part.bodies_in_world)
+        return float(np.linalg.norm(x[:last] - hold.start, axis=1).min())
+
+    def hold(self, grabs: Sequence[Hold], x: Vec) -> None:
+        """Let what is pulled at follow the hand. x: where nodes are, (n, 3) [m]."""
+        asked = {one.id for one in grabs}
+        self.holds = {key: held for key, held in self.holds.items() if key in asked}
+        for one in grabs:
+            if one.id not in self.holds:
+                self.holds[one.id] = self._taken(one, x)
+            number, grabbed = self.holds[one.id]
+            body = self.part.bodies_in_world[number]
+            grabbed.follow(one.target, one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size))
+        self.part.pulls = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
+
+    def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
+        free, bodies = self.part.coordinates.free, self.part.bodies_in_world
+        number = min(range(len(bodies)), key=lambda k: float(
+            np.linalg.norm(x[bodies[k].nodes] - hold.start, axis=1).min()))
+        own = free[(free >= bodies[number].nodes.start) & (free < bodies[number].nodes.stop)]
+        if not len(own):  # nothing of it moves
+            own = free
+        nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
+        return number, Grabbed(own[nodes], weights, x, hold.start)
+
+    def let_go(self) -> None:
+        """Pull at nothing."""
+        self.holds.clear()
+        self.part.pulls = self._pulls
+
+
+class LiveJoints:
+    """Jointed rigid bodies: a hand pulls at a point of one by a damped spring."""
+
+    def __init__(self, part: Joints) -> None:
+        self._part, self._springs = part, part.condensation.springs
+        self.holds: list[int] = []  #: numbers of the hands
+        self._mass: Vec = part.tree.inertia[:, 5, 5]
+
+    def prepare(self, inputs: Inputs) -> None:
+        """Before a step."""
+        self._part.condensation.gravity[:] = inputs.gravity
+
+    def hold(self, grabs: Sequence[Hold], state: State) -> None:
+        """Let what is pulled at follow the hand. state: of the joints."""
+        grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
+        if self.holds != [one.id for one in grabs]:
+            self._take(grabs, state)
+        springs, first = self._part.condensation.springs, len(self._springs)
+        for row, one in enumerate(grabs, first):
+            springs.point[row, 0] = one.target
+            stiffness = one.strength * float(self._mass.sum()) * SWINGS**2
+            springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
+
+    def _take(self, grabs: Sequence[Hold], state: State) -> None:
+        tree, springs, held = self._part.tree, self._springs, self._part.condensation.springs
+        at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
+        known = {key: row for row, key in enumerate(self.holds, len(springs))}
+        bodies, points = [], []
+        for one in grabs:
+            body = int(self._part.shown.body[one.rigid])
+            own = np.linalg.inv(at[body]) @ [*one.start, 1.0]
+            bodies.append([-1, body])
+            points.append([one.target, held.point[known[one.id], 1] if one.id in known else own[:3]])
+        count = len(grabs)
+        self._set(Springs(np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
+                          np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
+                          np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
+        self.holds = [one.id for one in grabs]
+
+    def _set(self, springs: Springs) -> None:
+        self._part.condensation.springs = springs
+        for name in _LOOKS_AT_SPRINGS:
+            vars(self._part).pop(name, None)
+
+    def let_go(self) -> None:
+        """Pull at nothing."""
+        self.holds = []
+        self._set(self._springs)

@@ -1,0 +1,284 @@
+"""One soft body on its skinning eigenmodes, as it is played: pins, grabs, ground, colliders and what else it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from .. import catalogue
+from ..build.fields import Prepared
+from ..build.half_life import half_life_at_start
+from ..coordinates.prescribed import carried
+from ..errors import StepFailed
+from ..job.folder import Job, parameters
+from ..meshing.volume import EDGES, boundary_faces, unique_edges
+from ..parts.modes.body import ReducedBody, ReducedState, Stepping
+from ..parts.modes.loads import Floor, Grab, Planes, SkinPoints
+from ..parts.modes.operators import Substance
+from ..parts.modes.stepping import Iterating
+from ..state import Index, Vec
+from .bumps import pushed
+from .engines.interface import Hold, Inputs, Report
+from .skins import DELAY, RESTS, Meeting, Skin, Standing
+
+INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
+MODES = 12  #: weights, four ways to move each
+TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
+DRAG = 0.1  #: damping of what is held, as a share of what would keep it from swinging at all
+FAR = 50.0  #: times its size: a body there was thrown out of the world
+
+
+@dataclass(frozen=True)
+class ReducedFrom:
+    """What a reduced body was made of."""
+
+    tets: Index  #: (e, 4)
+    nodes: Vec  #: [m], (n, 3)
+    pinned: Index  #: nodes
+    substance: Substance
+
+    def stiffer_than(self, other: ReducedFrom) -> float | None:
+        """How many times stiffer this is than another that differs in nothing else; None where it does."""
+        mine, its = self.substance, other.substance
+        same = mine.material is its.material and all(
+            np.array_equal(one, two) for one, two in ((self.tets, other.tets), (self.nodes, other.nodes),
+                                                      (self.pinned, other.pinned), (mine.density, its.density)))
+        if not same or mine.constants.shape != its.constants.shape:
+            return None
+        times = float(mine.constants.flat[0] / its.constants.flat[0])
+        return times if np.allclose(mine.constants, times * its.constants, rtol=1e-9, atol=0.0) else None
+
+
+class LiveBody:
+    """A soft body on a few dozen coordinates, which steps by itself and is pushed out of others then."""
+
+    body: ReducedBody
+
+    def __init__(self, job: Job, number: int, prepared: Prepared, report: Report) -> None:
+        """number: among the scene's bodies. Raises what its maps raise."""
+        self._report, self._number = report, number
+        self._held: dict[int, Grab] = {}
+        self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
+        self._carrier, self._placed = np.eye(4), False
+        self._made: ReducedFrom | None = None
+        self._build(job, prepared)
+        self.state = self._begin()
+        self.places = self.body.surface(self.state)  #: vertices of the artist's mesh [m], (n, 3)
+        self._before = self.state, self.places  #: where its last step began
+
+    def _build(self, job: Job, prepared: Prepared) -> None:
+        body, volume = prepared.body, prepared.volume
+        damping = parameters("damping", body.damping)
+        stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
+                            float(damping.get("mass_damping", 0.0)))
+        made = ReducedFrom(volume.tets, volume.nodes, prepared.fields.pinned, substance_of(prepared))
+        stiffer = None if self._made is None else made.stiffer_than(self._made)
+        if stiffer is not None:
+            # its ways to move are the same, and stiffness is proportional to what each point stands for
+            self.body.points.scale(np.full(self.body.points.count, stiffer))
+        else:
+            seen = None if prepared.embedding is None else prepared.embedding.matrix
+            self._report("world", body.name, None, "Finding how it moves")
+            self.body = ReducedBody.build(volume.tets, volume.nodes, made.substance,
+                                          pin_groups(made.tets, made.pinned), MODES, seen=seen, stepping=stepping)
+            self.body.touch_as_drawn()
+            faces = boundary_faces(volume.tets)[0]
+            self._skin = Skin(self.body.rest_surface, job.array(body.surface.triangles) if body.surface is not None
+                              and seen is not None else np.searchsorted(self.body.skin, faces))
+        self._nodes, self._made = volume.nodes, made
+        self._mass = float(self.body.subspace.mass.sum())
+        self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
+        self._half_life = half_life_at_start(job, body)
+        self.body.stepping = replace(stepping, floor=self._floor(job))
+        self._strength = self.body.firm_grab()
+        self._push = self.body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness  #: of a point that is inside [N/m]
+        self.friction = RESTS if body.friction is None else body.friction
+        self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
+
+    def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
+        """Go on from where it stands with other settings. Returns what takes that back. Raises what its maps raise."""
+        before, old, state = self.__dict__.copy(), self.body, self.state
+        take_back = lambda: self.__dict__.update(before)  # noqa: E731
+        try:
+            self._build(job, prepared)
+        except Exception:
+            take_back()
+            raise
+        if old is self.body:
+            return take_back
+        self._held = {}  # they are taken hold of anew where they are
+        if len(old.nodes) != len(self.body.nodes):
+            self.begin_anew()
+            return take_back
+        led = replace(self.body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
+        self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), led))
+        return take_back
+
+    def _floor(self, job: Job) -> Floor | None:
+        ground = job.scene.ground
+        if ground is None:
+            return None
+        friction = 0.0
+        if ground.friction is not None:
+            friction = float(parameters("friction", ground.friction).get("friction_coefficient", 0.0))
+        normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
+        return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
+
+    def _lead(self, carrier: Vec) -> Vec:
+        groups = self.body.pin_groups
+        return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+
+    def _begin(self) -> ReducedState:
+        """The start, where the object is now."""
+        rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier))
+        return self.body.placed(carried(self._carrier, self._nodes), rest)
+
+    def begin_anew(self) -> None:
+        """Back to the start, where the object is now."""
+        self._held = {}
+        self.state = self._begin()
+        self.places = self.body.surface(self.state)
+        self._before = self.state, self.places
+
+    # -- what it meets -----------------------------------------------------------------------------------------
+
+    def place(self, carrier: Vec) -> None:
+        """Put it where the object is, before its first step."""
+        if not self._placed:
+            self._placed, self._carrier = True, carrier
+            self.begin_anew()
+
+    def standing(self) -> Standing:
+        """How it is at the end of its step."""
+        touching, state, (before, places) = self.body.touching, self.state, self._before
+        return Standing(self._skin, self.places, places,
+                        self.body.points_of(touching, state.y, state.carrier_motion),
+                        self.body.points_of(touching, before.y, before.carrier_motion))
+
+    def rows_of(self, found: Meeting, is_first: bool) -> Vec:
+        """Φ at the points by which it is part of a meeting, (k, p)."""
+        rows: Vec = self.body.touching.rows[found.points]
+        if not is_first:
+            rows = np.einsum("kc,kcp->kp", self._skin.weights[found.places],
+                             self.body.surface_functions[self._skin.corners[found.places]])
+        return rows
+
+    def pushed_on(self, moved: Vec) -> None:
+        """It ends its step otherwise by so much, (3 p,), as `ReducedBody.yielding` has it."""
+        self.state = self.body.pushed_on(self.state, moved)
+        self.places = self.body.surface(self.state)
+
+    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+        """Planes that push touching points out of colliders that they would be in at the step's end: each goes through
+        where the surface is nearest to that."""
+        if not inputs.bumps:
+            return None
+        touching, state = self.body.touching, self.state
+        places = self.body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
+        rows, targets, speed = pushed(inputs.bumps, places, h)
+        away = targets - places[rows]
+        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+        points = SkinPoints(touching.rows[rows], touching.carrier_motion[rows], touching.rest[rows])
+        return Planes(points, normals, np.einsum("ij,ij->i", targets, normals), np.full(len(rows), self._push),
+                      np.full(len(rows), self.friction), speed, DELAY * h) if len(rows) else None
+
+    # -- a step ------------------------------------------------------------------------------------------------
+
+    def step(self, h: float, iterations: int, inputs: Inputs) -> None:
+        """Move on by h seconds, through other bodies. Raises StepFailed, and is as it was."""
+        body, led, carrier = self.body, None, inputs.carrier(self._number)
+        if not np.array_equal(self._carrier, carrier):
+            led = self._lead(carrier)
+        how, (x, y, z) = body.stepping, inputs.gravity.tolist()
+        body.stepping = replace(how, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
+                                floor=self._under(inputs.ground), planes=self._bumped(h, inputs))
+        pulls = list(self._held.values())
+        for parts in (1, 4):
+            state = self.state
+            with suppress(StepFailed):
+                for k in range(parts):
+                    state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
+                    state = self._calmed(state, h / parts)
+                if self._is_here(state):
+                    self._carrier, self._before = carrier, (self.state, self.places)
+                    self.state, self.places = state, body.surface(state)
+                    return
+        raise StepFailed("it was thrown too far")
+
+    def _under(self, ground: Vec | None) -> Floor | None:
+        """The floor where the artist has it now."""
+        floor = self.body.stepping.floor
+        if floor is None or ground is None:
+            return floor
+        normal = ground[1] / np.linalg.norm(ground[1])
+        return replace(floor, normal=normal, offset=float(normal @ ground[0]))
+
+    def _is_here(self, state: ReducedState) -> bool:
+        away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
+        return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
+
+    def _calmed(self, state: ReducedState, h: float) -> ReducedState:
+        """Without what a half-life takes of the motion in h seconds, but for that of the body as a whole.
+
+        Taken of velocities it takes half as much of what swings: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
+        (4 v − v₋) / 3 and more, takes half as much again of what is taken of v in each step.
+        """
+        if not self._half_life:
+            return state
+        u, whole = state.u, np.zeros_like(state.u)
+        if not len(self.body.pin_groups):
+            whole = self._rigid(state)
+        left = 2.0 ** (-2.0 * h / (TAKEN * self._half_life))
+        return replace(state, u=whole + left * (u - whole))
+
+    def _rigid(self, state: ReducedState) -> Vec:
+        """The part of the rates that moves and turns all of it, nearest in mass, (p, 3)."""
+        shift = self.body._weighed
+        places = self._shape + state.y
+        columns = []
+        for k in range(3):
+            move, turn = np.zeros_like(state.u), np.zeros_like(state.u)
+            move[:, k] = shift
+            a, b = (k + 1) % 3, (k + 2) % 3
+            turn[:, b], turn[:, a] = places[:, a], -places[:, b]
+            columns += [move.ravel(), turn.ravel()]
+        basis = np.stack(columns, axis=1)
+        found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
+        return found.reshape(state.u.shape)
+
+    def hold(self, grabs: Sequence[Hold]) -> None:
+        """Let what is held follow the artist's hand."""
+        asked = {hold.id: hold for hold in grabs}
+        self._held = {key: held for key, held in self._held.items() if key in asked}
+        for key, hold in asked.items():
+            if key not in self._held:
+                vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
+                self._away[key] = self.places[vertex] - hold.start
+                self._held[key] = self.body.grab(vertex, self.places[vertex], 0.0)
+            self._held[key] = replace(self._held[key].to(hold.target + self._away[key]),
+                                      stiffness=hold.strength * self._strength,
+                                      damping=np.sqrt(hold.strength) * self._drag)
+
+
+def substance_of(prepared: Prepared) -> Substance:
+    """What a body's elements are made of, fibers left out."""
+    material = catalogue.find("material", prepared.body.material.kind).load()
+    fields = prepared.fields
+    return Substance(material, material.constants(**fields.element_parameters), fields.density)
+
+
+def pin_groups(tets: Index, pinned: Index) -> list[Index]:
+    """Pinned nodes, in groups of those that hang together by edges of tets (e, 4)."""
+    if not len(pinned):
+        return []
+    edges = unique_edges(tets, EDGES)
+    both = np.isin(edges, pinned).all(axis=1)
+    count = int(tets.max()) + 1
+    graph = coo_matrix((np.ones(both.sum()), tuple(edges[both].T)), shape=(count, count))
+    label = connected_components(graph, directed=False)[1][pinned]
+    return [pinned[label == one].astype(np.int32) for one in np.unique(label)]

@@ -1,0 +1,101 @@
+"""Soft bodies that are played together meet: nothing passes through, weight and motion go from one to the other."""
+
+import numpy as np
+import pytest
+from small_jobs import box_tets, write_job
+from test_playing import DOWN, SOLVED, quiet
+
+from solver.live.engines.interface import Hold, Inputs
+from solver.live.run import engine_of
+
+SIZE = 0.1
+
+
+def cubes(folder, places, ground=True, density=(1000.0, 1000.0), **contact):
+    """A job of cubes of 10 cm whose middles stand at places [m]."""
+    bodies, arrays = [], {}
+    for k, (place, rho) in enumerate(zip(places, density)):
+        nodes, tets = box_tets((3, 3, 3), (SIZE, SIZE, SIZE))
+        arrays |= {f"n{k}": nodes - 0.5 * SIZE + place, f"t{k}": tets}
+        bodies.append({"name": f"Cube {k}", "tets": {"nodes": f"arrays/n{k}.npy", "tets": f"arrays/t{k}.npy"},
+                       "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 4e4,
+                                                                             "poisson_ratio": 0.4}},
+                       "density": rho, "friction": 0.5, "wobble_half_life": 0.2})
+    scene = {"version": 1, "name": "cubes", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+             "bodies": bodies, "contact": {"law": {"kind": "barrier"}}, **SOLVED, **contact}
+    if ground:
+        scene["ground"] = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}}
+    return write_job(folder, scene, arrays)
+
+
+def play(engine, seconds, gravity=DOWN, **inputs):
+    """Middles of the bodies, (b, 3) [m]."""
+    for _ in range(round(60 * seconds)):
+        engine.step(0, Inputs(gravity, **inputs))
+    assert engine.restarts == 0, engine.notes
+    return np.array([one.places.mean(axis=0) for one in engine.bodies])
+
+
+def momentum(engine):
+    return sum(one.body.velocities(one.state).T @ one.body.subspace.mass for one in engine.bodies)
+
+
+def test_one_lies_on_the_other(tmp_path):
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.01, 0, 0.155]]), quiet)
+    low, high = play(engine, 3.0)
+    assert 0.04 < low[2] < 0.05 and 0.088 < high[2] - low[2] < 0.1, (low, high)
+    still = play(engine, 0.5)
+    np.testing.assert_allclose(still, [low, high], atol=1e-3)
+    # the lower one bears both: it sinks into the ground as a body of twice the weight would
+    lower, upper = engine.bodies
+    deep = np.maximum(-lower.body.points_of(lower.body.touching, lower.state.y, lower.state.carrier_motion)[:, 2], 0)
+    weight = 2 * 9.81 * 1000 * SIZE**3
+    assert lower.body.stepping.floor.stiffness * deep.sum() == pytest.approx(weight, rel=0.03)
+
+
+def test_what_lies_on_each_other_falls_as_one(tmp_path):
+    """Neither is slowed down nor pushed by what is foreseen of the other."""
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.0], [0, 0, 0.0995]], ground=False), quiet)
+    before = momentum(engine)
+    play(engine, 0.5)
+    gained = (momentum(engine) - before)[2]
+    assert gained == pytest.approx(-2 * 1000 * SIZE**3 * 9.81 * 0.5, rel=0.02)
+
+
+@pytest.mark.parametrize("heavy", [1.0, 8.0])
+def test_momentum_goes_from_one_to_the_other(tmp_path, heavy):
+    """Weightless: one flies at the other. What one loses the other gains."""
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0], [0.13, 0.01, 0]], ground=False,
+                                      density=(1000.0 * heavy, 1000.0)), quiet)
+    play(engine, 1 / 60, np.zeros(3))
+    first, second = engine.bodies
+    first.state = first.body.moving(np.tile([1.0, 0.0, 0.0], (len(first.body.nodes), 1)), first.state)
+    before = momentum(engine)
+    where = play(engine, 0.4, np.zeros(3))
+    assert where[1, 0] > 0.16 and where[1, 0] - where[0, 0] > 0.095
+    np.testing.assert_allclose(momentum(engine), before, atol=0.12 * np.linalg.norm(before))
+
+
+def test_a_hand_pulls_one_against_the_other(tmp_path):
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.15, 0, 0.051]]), quiet)
+    play(engine, 0.5)
+    corner = engine.bodies[0].places[np.argmin(engine.bodies[0].places @ [1.0, 0.1, 1.0])]
+    for k in range(90):
+        grab = Hold(7, corner, corner + [0.2 * min(k / 60, 1.0), 0.0, 0.0], 0.0, 2.0)
+        where = play(engine, 1 / 60, grabs=(grab,))
+    assert where[1, 0] > 0.165 and where[1, 0] - where[0, 0] > 0.085, where
+
+
+def test_what_does_not_touch_passes_through(tmp_path):
+    engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.01, 0, 0.2]], contact=None), quiet)
+    low, high = play(engine, 2.0)
+    assert abs(high[2] - low[2]) < 0.01
+
+
+def test_it_is_the_same_to_the_last_bit(tmp_path):
+    seen = []
+    for _ in range(2):
+        engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.03, 0.02, 0.2]]), quiet)
+        play(engine, 1.0)
+        seen.append(engine.places.tobytes())
+    assert seen[0] == seen[1]
