@@ -113,7 +113,7 @@ def example(folder: Path, name: str) -> Measured:
     """Frames of a job that Blender wrote."""
     shutil.copytree(_job_of(name), folder, dirs_exist_ok=True)
     job = load(folder)
-    world, _ = build(job, lambda *_: None)
+    world = build(job, lambda *_: None)[0]
     timeline, (led, count) = Timeline.of(job.scene.time), EXAMPLES[name]
     first = timeline.start + 1
     state = replace(world.initial_state(), time=0.0)
@@ -125,8 +125,7 @@ def example(folder: Path, name: str) -> Measured:
             state = advance_frame(world, state, timeline, frame)
         return state
 
-    nodes = sum(len(part.coordinates.free) if hasattr(part, "coordinates") else part.unknowns // 3
-                for part in world.parts)
+    nodes = len(state.q) // 3 + sum(len(sheet.x) for sheet in world.sheets(state, first).values())
     return Measured(nodes, state, count / timeline.fps, go, world.forget_past)
 
 

@@ -1,4 +1,4 @@
-"""What constraints between points have to be: two ends of which one can move, and points where these need them."""
+"""Validation of constraints between points: two ends of which one can move, and points where these need them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Stop(Protocol):
 
 
 @dataclass(frozen=True)
-class End:
+class Descended:
     """Result of `descend`."""
 
     problem: StageProblem  #: with the friction of the last iterate
@@ -94,7 +94,7 @@ class End:
 
 def descend(problem: StageProblem, at: Evaluation, directions: DescentDirections, stop: Stop, iterations: int,
             lag: Callable[[StageProblem, Evaluation], tuple[StageProblem, Evaluation]] | None = None,
-            lagged: int = 0) -> End:
+            lagged: int = 0) -> Descended:
     """Iterate from an evaluation until the stop rule holds, at most so many times.
 
     lag: returns the stage with friction of the normal forces at an iterate, and the evaluation there; applied after
@@ -106,7 +106,7 @@ def descend(problem: StageProblem, at: Evaluation, directions: DescentDirections
         except Exhausted:
             break
         if direction is None:
-            return End(problem, at, True, is_rounding=True)
+            return Descended(problem, at, True, is_rounding=True)
         try:
             after, fraction = problem.search(at, direction.vector, direction.strain)
         except StepFailed as failure:
@@ -117,10 +117,10 @@ def descend(problem: StageProblem, at: Evaluation, directions: DescentDirections
         at = after
         directions.follow(step)
         if stop.is_done(step):
-            return End(problem, at, True)
+            return Descended(problem, at, True)
         if lag is not None and fraction == 1.0 and count < lagged:
             problem, at = lag(problem, at)
-    return End(problem, at, False)
+    return Descended(problem, at, False)
 
 
 class ResidualStop(Stop):

@@ -43,7 +43,8 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
     q = base + stage.b * stage.h * (u + posed.correction(u))
     if is_last:
         q = posed.relax(q, u, evaluate)
-    after = remember(State(stage.time, q, u, start.memory), posed.stage, found)
+    after = State(stage.time, q, u, start.memory, tree_stage=posed.tree_stage)
+    after = remember(after, posed.stage, found)
     return after if sticking is None else replace(after, memory=sticking.remembered(after.memory, q))
 
 
@@ -107,13 +108,14 @@ def with_ground_friction(soft: SoftBodies, posed: Touched, after: State, correct
     rates = after.u if correction is None else after.u + correction
     found = friction_impulses(soft, posed, ended, rates, after.memory)
     if found is None:
-        return remember(after, stage, None)
+        return replace(remember(after, stage, None), tree_stage=posed.tree_stage)
     under = posed.under(found.impulses)
     change = under.solve() - alone + (rates - after.u)
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads in equilibrium
     q = under.relax(q, u, soft.evaluate, BALANCE_STEPS)
-    return remember(State(after.time, q, u, after.memory), stage, found)
+    end = State(after.time, q, u, after.memory, tree_stage=under.tree_stage)
+    return remember(end, stage, found)
 
 
 def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:

@@ -196,7 +196,7 @@ class Joints(Part, System[PosedTree]):
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Return the posture at a state; overwritten by the next call."""
@@ -228,8 +228,9 @@ class Joints(Part, System[PosedTree]):
     def attempt(self, state: State, h: float) -> State:
         """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
         if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
-            after = self.finish(self.integrated(self, state, h))
-            return after if self.recentres or not len(self._tumbling) else self._kept(state, after)
+            solved = self.integrated(self, state, h)
+            after = self.finish(solved)
+            return after if self.recentres or not len(self._tumbling) else self._kept(state, after, solved.tree_stage)
         if not self._fits_kernel:
             return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
@@ -240,21 +241,22 @@ class Joints(Part, System[PosedTree]):
         after, is_regular = self._tree_step.step(state, h)
         return self.tree.home(after) if is_regular else self.finish(after)
 
-    def _kept(self, before: State, after: State) -> State:
-        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin."""
+    def _kept(self, before: State, after: State, posed: PosedTree | None) -> State:
+        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin. posed: its
+        last stage."""
         if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
             return after
-        posed = self.condensation.last
         return self._tumbling.kept(before, after, None if posed is None else posed.held)
 
     def finish(self, after: State, isolated: bool = True) -> State:
-        """Return the end of a step with exact constraints projected and charts recentred, for the stage that was posed
-        last. Raises StepFailed.
+        """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
+        it. Raises StepFailed.
 
         isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
         """
         self._bounds.check_motion(after)
-        posed, constraints, solved = self.condensation.last, self.constraints, after.u
+        posed: PosedTree | None = after.tree_stage
+        constraints, solved = self.constraints, after.u
         if posed is not None and posed.held is not None and constraints is not None:
             self.steps += 1
             self.unsettled.update(posed.held.unsettled)
@@ -275,7 +277,7 @@ class Joints(Part, System[PosedTree]):
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
-        return after
+        return replace(after, tree_stage=None)
 
     def count_impact(self, start: State) -> None:
         """Count a solved stage whose active contacts and limits differ from those of the step before.
@@ -359,4 +361,4 @@ class Joints(Part, System[PosedTree]):
 
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State."""
-        self.condensation.last = None
+        return  # all of it is

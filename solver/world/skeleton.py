@@ -72,6 +72,11 @@ class PosedSkeleton:
     at: Bodies
     unit: Vec  #: 1 at each rate that moves attached nodes, (m, r)
 
+    @property
+    def tree_stage(self) -> PosedTree:
+        """Return the stage of joints."""
+        return self.posed
+
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,). Raises StepFailed."""
         return self.posed.solve()

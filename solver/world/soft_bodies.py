@@ -241,10 +241,7 @@ class SoftBodies:
 
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         """Return the largest fraction of each node, (n,): bodies without contact may go farther. Prescribed nodes have
-        one fraction.
-
-        by_body: whether each body has one fraction, too.
-        """
+        one fraction. by_body: whether each body has one, too."""
         groups = self._body_groups if by_body else self._node_groups
         steps = [law.largest_steps(start, end, groups) for law in self.contacts]
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
@@ -283,10 +280,9 @@ class SoftBodies:
 
     def touching_at(self, x: Vec, time: float) -> Index:
         """Return those nodes at positions x, (n, 3) [m]."""
-        found = [self._elements.paired(x, time)]
-        found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
-        found += [self.ground.find(x, time).nodes]
-        nodes: Index = np.unique(np.concatenate(found))
+        forced = [pull.nodes for pull in self.pulls if pull.at_work(time)]
+        nodes: Index = np.unique(np.concatenate([self._elements.paired(x, time), *forced,
+                                                 self.ground.find(x, time).nodes]))
         return nodes
 
     def contact_persists(self, state: State, before: Index, h: float) -> bool:

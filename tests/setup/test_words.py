@@ -33,6 +33,7 @@ CLEAN = {
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
     """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes")},
+    "parts/conjac": EVERYWHERE | frozenset("ahead besides grips pushes pushing riding rides asked wanted".split()),
     "world": EVERYWHERE | frozenset("ahead besides led ride rides rider gives borne meetings wanted".split()),
 }
 #: identifiers that are not this room's to name, and words of the window

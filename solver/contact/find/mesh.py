@@ -192,7 +192,7 @@ class Surfaces:
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
 
     def _not_of_one_quad(self, rows: Index) -> Index:
-        """Pairs of edges, (k, 2), without those that are both diagonals of a quad, which always meet."""
+        """Return pairs of edges, (k, 2), without those that are both diagonals of a quad, which always touch."""
         if self._diagonal is None:
             return rows
         apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
@@ -312,8 +312,7 @@ class Surfaces:
                 points + points_more)
 
     def _swept_by(self, here: Vec, there: Vec, moved: Mask | None) -> tuple[Index, int]:
-        """Return those candidates by boxes along the displacements. moved: nodes of which one is in each pair, (s,);
-        None: any that move."""
+        """Return those candidates, by boxes. moved: nodes of which one is in each pair, (s,); None: any that move."""
         found = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
             rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
@@ -349,8 +348,8 @@ class Surfaces:
 
 
 def _other_diagonals(edges: Index, quads: Index, nodes: int) -> Index | None:
-    """Of each of edges (e, 2) that is a diagonal of a quad, which edge the other one is, −1 of others, (e,); None where
-    there are no quads. quads: corners in turn, (q, 4)."""
+    """Return for each of edges (e, 2) that is a diagonal of a quad the number of the other one, −1 of others, (e,);
+    None where there are no quads. quads: corners in turn, (q, 4)."""
     if not len(quads):
         return None
     keys = np.sort(edges, axis=1).astype(np.int64) @ [nodes, 1]

@@ -89,6 +89,11 @@ class PosedTree:
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
+    @property
+    def tree_stage(self) -> PosedTree:
+        """Return itself, as `CoupledStage` has that of its bones."""
+        return self
+
     def solve(self) -> Vec:
         """Rates at the stage's end, (m,). Raises StepFailed."""
         free: Vec = self.owner.factor.solve(self.right)
@@ -167,7 +172,6 @@ class Jointed:
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
         self.constraints, self.has_friction = constraints, friction
-        self.last: PosedTree | None = None
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
@@ -209,8 +213,7 @@ class Jointed:
                 right[flesh.rates] += flesh.columns.T @ flesh.impulse
             # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
             right[flesh.rates] += lifted @ lin.v[flesh.rates]
-        self.last = PosedTree(self, lin, stage, right, flesh)
-        return self.last
+        return PosedTree(self, lin, stage, right, flesh)
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """A leapfrog step as a stage that is linearised midway through it."""

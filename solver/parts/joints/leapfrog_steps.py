@@ -71,11 +71,12 @@ class LeapfrogSteps:
                 key: (1.0 - SHARE) * value + SHARE * last.held.memory[key] for key, value in first.held.memory.items()})
         last.leaving = leaving
         rates = (1.0 - SHARE) * rates + SHARE * leaving
-        return State(start.time + h, start.q + h * rates, rates, start.memory)
+        return State(start.time + h, start.q + h * rates, rates, start.memory, tree_stage=last)
 
     def _in_one_stage(self, mid: LinearizationPoint, start: State, h: float) -> State:
         posed, rates = self._solved(mid, _stage(start, h, 1.0, 1.0, start.q, start.q, start.u))
-        return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory)
+        return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory,
+                     tree_stage=posed)
 
     def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[PosedTree, Vec]:
         posed = self._jointed.pose(mid, stage)

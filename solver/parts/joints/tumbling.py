@@ -1,8 +1,8 @@
-"""Energy and spin of bodies that turn freely, conserved over a step that is solved to its root.
+"""Freely rotating bodies: energy and spin are conserved over a step that is solved to its root.
 
-The rates of a body that nothing acts on obey Euler's equations, I ω̇ = I ω × ω, wherever it has turned to: ω stays on
-the curve where ½ ω·Iω and |Iω| are what they were. Steps of order p leave it by h^(p+1), which is little, but near the
-middle axis this curve says when the body flips over, and how soon changes by much.
+The rates of a body that nothing acts on obey Euler's equations, I ω̇ = I ω × ω, in every orientation: ω stays on the
+curve where ½ ω·Iω and |Iω| are constant. Steps of order p leave it by h^(p+1), which is little, but near the middle
+axis this curve decides when the body flips over, and how soon changes by much.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import CarrierMotion, Index, Vec
 from ..interface import Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic
 from ..loads import Loads
-from ..stage import NodeStage, Stage
+from ..stage import NodeStage, NoJoints, Stage
 from .own import OwnInertia
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PosedFull(NoQuasistatic):
+class PosedFull(NoQuasistatic, NoJoints):
     """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
