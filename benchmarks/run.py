@@ -39,6 +39,7 @@ PARTS = {
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
+    "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "shaken": ("glass", "mixed"),

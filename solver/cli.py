@@ -90,7 +90,7 @@ class Lines:
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
         """How a stage before the first frame goes on. Raises Stopped where that was asked for."""
-        shown = f"{body}: {text}" if body else text
+        shown = f"{body}: {text}" if body and text else text
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
         if _stop_requested.is_set():

@@ -1,4 +1,4 @@
-"""What a draft on a subspace cannot have, said before anything is computed."""
+"""Limits of a draft on a subspace, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def check_drafts(scene: schema.Scene) -> None:
     """Refuse bodies whose method drafts and that have what only nodes have. Raises BadScene."""
     for i, body in enumerate(scene.bodies):
         method = catalogue.find("method", scene.method_of(body).kind)
-        if not method.drafts:
+        if not method.able("draft"):
             continue
         where, label = f"$.bodies[{i}]", method.label
         if scene.integrator.kind not in INTEGRATORS:
@@ -29,6 +29,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
                 (bool(body.pulls), "it knows no pulls", "pulls"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
-                (any(body.name in force.bodies for force in scene.forces), "no force joins it to anything", "method")):
+                (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
+                 "method")):
             if there:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..assembly.product import Product
+from ..linear.block_kernels import multiply_blocks
 from ..state import Vec
-from .block_kernels import multiply_blocks
 from .inexact import InexactNewton
 from .interface import StageSolver
 from .limits import StopRule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..parts.line_search import search
 from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
+from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
 from .last_drag import LastDrag
 from .prescribed_directions import PrescribedDirections
@@ -32,23 +33,6 @@ LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
 LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
 ALL: Mask = np.zeros(0, dtype=bool)  #: unknown nodes move
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """A trial point."""
-
-    unknowns: Vec  #: velocities of the unknown nodes [m/s], (3 p,)
-    residual: Vec  #: M (v − v̂) − a h f, (3 p,) [N s]
-    merit: float | None  #: ½ |v − v̂|²_M + (a/b) W, whose gradient is the residual [J]; None without an energy W
-
-    @property
-    def size(self) -> float:
-        return float(np.abs(self.residual).max(initial=0.0))
-
-    @property
-    def norm(self) -> float:
-        return float(np.linalg.norm(self.residual))
 
 
 class StageProblem:

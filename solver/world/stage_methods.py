@@ -14,6 +14,7 @@ from ..contact.find.ground import Contacts
 from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_exact_momentum
+from ..nonlinear.on_rows import on_rows
 from ..nonlinear.prescribed_directions import ConstrainedFactor, PrescribedDirections
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
@@ -95,7 +96,7 @@ class FullStage(StageMethod):
         is_near = prescribed_directions is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
-        x = problem.positions(v)
+        x = on_rows(problem, unknowns, soft.constraints) if soft.constraints else problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from solver import threads  # noqa: F401
 from solver.assembly.product import Product
+from solver.linear.secant_pairs import SecantPairs
 from solver.nonlinear.conjugate_gradients import ConjugateGradients
-from solver.nonlinear.secant_pairs import SecantPairs
 
 SIZE = 60
 

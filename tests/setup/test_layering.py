@@ -13,7 +13,7 @@ BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idp
 ORDER = (
     "one_thread errors catalogue state kernel_cache cores pool threads job meshing coordinates materials forces "
     "constraints contact sheet bearings assembly linear fields embedding parts nonlinear integrators world build "
-    "reshape frames simulate live farm cli __main__"
+    "reshape frames stepping groups simulate live farm cli __main__"
 ).split()
 FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
                  "solver.frames.files",

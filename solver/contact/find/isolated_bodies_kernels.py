@@ -33,23 +33,23 @@ def body_boxes(start, stop, here, there, nodes, first, distance, share, out, mor
 
 
 @inlined
-def _apart(box, a, b):  # type: ignore[no-untyped-def]
+def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
     """Whether two boxes of (m, 6) have nothing in common."""
     return ((box[a, 0] > box[b, 3]) | (box[b, 0] > box[a, 3]) | (box[a, 1] > box[b, 4]) | (box[b, 1] > box[a, 4])
             | (box[a, 2] > box[b, 5]) | (box[b, 2] > box[a, 5]))
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], f8[::1], b1[::1])")
-def near_others(start, stop, here, there, triangles, starts, meets, box, more, size, out):  # type: ignore[no-untyped-def]
+def near_others(start, stop, here, there, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
     """Mark in out (b,) which of bodies start to stop, and which of those before them, have in their box a triangle's
-    box of another one that they touch, or the other way round: that is asked of the box of smaller size (b,), which a
-    bowl has all around it. A mark may come from several threads, and none takes one away.
+    box of another one with which they collide, or the reverse: triangles are tested against the box of smaller size
+    (b,), since a bowl has all of them around it. Several threads may set a mark, and none clears one.
 
-    triangles: (t, 3), those of a body from starts (b + 1,) on. meets: (b, b). box, more: as `body_boxes` leaves them.
+    triangles: (t, 3), those of a body from starts (b + 1,) on. collide: (b, b). box, more: as `body_boxes` leaves them.
     """
     for a in range(start, stop):
         for b in range(a):
-            if (out[a] and out[b]) or not meets[a, b] or _apart(box, a, b):
+            if (out[a] and out[b]) or not collide[a, b] or _disjoint(box, a, b):
                 continue
             small, large = (a, b) if size[a] <= size[b] else (b, a)
             for t in range(starts[large], starts[large + 1]):

@@ -1,0 +1,237 @@
+"""A body of projective constraints that steps by itself: for what is played live, and for drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import BadInput, NoFreeNode, StepFailed
+from ...forces.stencils import add_corners
+from ...linear.interface import NotPositiveDefinite
+from ...linear.secant_pairs import SecantPairs
+from ...state import Index, Vec
+from .constraints import ProjectedElements
+from .factor import GlobalMatrix
+from .projection_kernels import project_points
+
+ITERATIONS, MEMORY = 10, 5
+INTEGRATORS = ("backward_euler", "bdf2")
+STEPS_KEPT = 4  #: lengths of a step whose factors are kept
+
+
+@dataclass(frozen=True)
+class TargetRows:
+    """What holds or touches single nodes in a step, ½ w |x − p|² each, p a place or the nearest of a half-space."""
+
+    nodes: Index  #: (k,), prescribed ones do not count
+    weights: Vec  #: w [N/m], (k,)
+    targets: Vec  #: [m], (k, 3): the place, or a point of the half-space's border
+    normals: Vec  #: (k, 3): zero for a place, else the unit normal out of what is touched
+    friction: Vec  #: Coulomb's coefficient, (k,)
+
+    @classmethod
+    def held(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
+        """Springs from nodes (k,) to places (k, 3) [m]."""
+        return cls.touching(nodes, weights, targets, np.zeros((len(nodes), 3)), 0.0)
+
+    @classmethod
+    def touching(cls, nodes: Index, weights: Vec | float, targets: Vec | Sequence[float],
+                 normals: Vec | Sequence[float], friction: Vec | float = 0.0) -> TargetRows:
+        """Half-spaces normal · (x − target) ≥ 0, targets and normals (k, 3) or one for all, (3,)."""
+        nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
+        places, out = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
+                       for one in (targets, normals))
+        return cls(nodes, heavy, places, out, rough)
+
+    @classmethod
+    def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
+        """All of them."""
+        names = ("nodes", "weights", "targets", "normals", "friction")
+        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
+
+
+NOTHING = TargetRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
+#: asked with positions where a step would lead without constraints and where it begins, (n, 3) [m] each
+Touching = Callable[[Vec, Vec], TargetRows]
+
+
+@dataclass(frozen=True)
+class ProjectiveState:
+    """Where all nodes are and how they move. A step makes a new one."""
+
+    x: Vec  #: [m], (n, 3)
+    v: Vec  #: [m/s], (n, 3)
+    time: float = 0.0  #: [s]
+    past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the step before, for BDF2
+
+
+@dataclass
+class ProjectiveBody:
+    """Nodes with mass, constraints between them and prescribed nodes. [Notes, Projective Dynamics]"""
+
+    rest: Vec  #: [m], (n, 3)
+    mass: Vec  #: [kg], (n,)
+    constraints: Sequence[ProjectedElements]
+    prescribed: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: nodes, (p,)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
+    mass_damping: float = 0.0  #: β of D = −β M [1/s]
+    integrator: str = "backward_euler"
+    iterations: int = ITERATIONS  #: of a step, at most
+    #: earlier iterations of a step whose moves bend the next ones, as in L-BFGS [Liu 2017]; 0 is plain
+    memory: int = MEMORY
+    tolerance: float = 0.0  #: of a node's move in an iteration [m]: a smaller one ends the step
+
+    def __post_init__(self) -> None:
+        n = len(self.rest)
+        if self.integrator not in INTEGRATORS:
+            raise BadInput(f"projective dynamics has no integrator \"{self.integrator}\"",
+                           f"Choose one of {', '.join(INTEGRATORS)}")
+        self.free: Index = np.setdiff1d(np.arange(n), self.prescribed).astype(np.int32)
+        if not len(self.free):
+            raise NoFreeNode("every node is pinned, so nothing can move", "Leave a part of it free")
+        if not (np.isfinite(self.mass).all() and (self.mass[self.free] > 0.0).all()):
+            raise BadInput("a node has no mass", "Give every element a density above zero")
+        total = sp.csc_matrix((n, n))
+        for one in self.constraints:
+            total = total + one.matrix(n)
+        self._stiffness = total[self.free][:, self.free].tocsc()
+        self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
+        self._factors: dict[float, GlobalMatrix] = {}
+        self._pairs = SecantPairs(self.memory)
+        #: potential of the last step before its first iteration and after each [J]
+        self.energies: list[float] = []
+
+    def initial_state(self) -> ProjectiveState:
+        """At rest in the rest shape."""
+        return ProjectiveState(self.rest.copy(), np.zeros_like(self.rest))
+
+    def diagonal(self, h: float) -> Vec:
+        """Return what a step of h seconds resists a move of each node with, (n,) [N/m]: a scale for weights of what
+        touches."""
+        out = self.mass / h**2
+        out[self.free] += self._stiffness.diagonal()
+        return out
+
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
+             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+        """Return the state h seconds later. Raises StepFailed where a number is none; the old state is still good.
+
+        force: besides gravity, (n, 3) [N]. points: what holds and touches. places: of prescribed nodes at the end,
+        (p, 3) [m]; None: they stay. touching: finds more of those where the step would lead.
+        """
+        base, v_hat, b = self._inertia(state, h)
+        bh = b * h
+        kappa = 1.0 / bh**2
+        predicted = base + bh * v_hat
+        begin = state.x
+        load = self.mass[:, None] * np.asarray(self.gravity)
+        if force is not None:
+            load = load + force
+        x = predicted + load / (kappa * self.mass[:, None] + 1.0e-300)
+        x[self.prescribed] = state.x[self.prescribed] if places is None else places
+        rows = [NOTHING if points is None else points]
+        if touching is not None:
+            rows.append(touching(x, begin))
+        joined = TargetRows.joined(rows)
+        x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin))
+        if not np.isfinite(x).all():
+            raise StepFailed("a position is not a number")
+        return ProjectiveState(x, (x - base) / bh, state.time + h, (state.x, state.v, h))
+
+    def _inertia(self, state: ProjectiveState, h: float) -> tuple[Vec, Vec, float]:
+        """Return base, v̂ and b of the stage M (v − v̂) = b h f, x = base + b h v. [Ascher 7]"""
+        past = state.past
+        if self.integrator == "bdf2" and past is not None and abs(past[2] - h) < 1.0e-9 * h:
+            return (4.0 * state.x - past[0]) / 3.0, (4.0 * state.v - past[1]) / 3.0, 2.0 / 3.0
+        return state.x, state.v, 1.0
+
+    def _iterated(self, x: Vec, terms: _StepTerms) -> Vec:
+        """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
+
+        [Notes, Implicit Integration] [Liu 2017]"""
+        diagonal = np.zeros(len(self.rest))
+        np.add.at(diagonal, terms.points.nodes, terms.points.weights)
+        matrix = self._factored(terms.kappa + terms.drag)
+        matrix.add(diagonal[self.free])
+
+        def solve(right: Vec) -> Vec:
+            return np.ascontiguousarray(matrix.solve(right.reshape(-1, 3))).ravel()
+
+        self._pairs.clear(3 * len(self.free))
+        energy, net = self._measure(x, terms)
+        self.energies = [energy]
+        for _ in range(self.iterations):
+            move = self._pairs.direction(-net, solve)
+            trial, there, left = self._moved(x, move, terms)
+            if not there < energy and len(self._pairs):
+                # past steps mislead: a step with the constant matrix alone never raises the potential
+                self._pairs.clear(3 * len(self.free))
+                move = solve(net)
+                trial, there, left = self._moved(x, move, terms)
+            self._pairs.add(move, net - left)
+            x, energy, net = trial, there, left
+            self.energies.append(energy)
+            if float(np.abs(move).max()) <= self.tolerance:
+                break
+        return x
+
+    def _moved(self, x: Vec, move: Vec, terms: _StepTerms) -> tuple[Vec, float, Vec]:
+        """Return positions after a move of the free nodes, (3 f,) [m], with the potential there and its negative
+        slope."""
+        trial = x.copy()
+        trial[self.free] += move.reshape(-1, 3)
+        energy, net = self._measure(trial, terms)
+        return trial, energy, net
+
+    def _factored(self, inertia: float) -> GlobalMatrix:
+        """Return the matrix with this share of mass [1/s²]; those of the last few lengths of a step are kept."""
+        found = self._factors.pop(inertia, None)
+        if found is None:
+            try:
+                found = GlobalMatrix((sp.diags(inertia * self.mass[self.free]) + self._stiffness).tocsc())
+            except NotPositiveDefinite as failure:
+                raise StepFailed("the stiffness is not positive definite") from failure
+        self._factors[inertia] = found
+        while len(self._factors) > STEPS_KEPT:
+            self._factors.pop(next(iter(self._factors)))
+        return found
+
+    def _measure(self, x: Vec, terms: _StepTerms) -> tuple[float, Vec]:
+        """Return the potential [J] of a step at positions (n, 3) [m], and its negative slope, (3 f,) [N]."""
+        away, moved = x - terms.predicted, x - terms.base
+        weight = self.mass[:, None]
+        inertia, drag = terms.kappa * weight * away, terms.drag * weight * moved
+        energy = 0.5 * float(np.vdot(away, inertia) + np.vdot(moved, drag)) - float(np.vdot(terms.load, moved))
+        net = terms.load - inertia - drag
+        for one, pulls in zip(self.constraints, self._pulls):
+            energy += one.project(x, pulls)
+            add_corners(one.nodes, pulls, net)
+        points = terms.points
+        if len(points.nodes):
+            pulls, energies = np.empty((len(points.nodes), 3)), np.empty(len(points.nodes))
+            project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin,
+                           points.friction, pulls, energies)
+            np.add.at(net, points.nodes, pulls)
+            energy += float(energies.sum())
+        return energy, np.ascontiguousarray(net[self.free]).ravel()
+
+    def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
+        """Return the state with all nodes put elsewhere, (n, 3) [m], as they move."""
+        return replace(state, x=x, past=None)
+
+
+@dataclass(frozen=True)
+class _StepTerms:
+    """What the potential of one step is made of besides the constraints."""
+
+    kappa: float  #: 1/(a b h²) [1/s²]
+    predicted: Vec  #: y, where inertia alone leads [m], (n, 3)
+    load: Vec  #: [N], (n, 3)
+    base: Vec  #: what mass damping brakes away from [m], (n, 3)
+    drag: float  #: β/(b h) [1/s²]
+    points: TargetRows
+    begin: Vec  #: positions at the step's start [m], (n, 3)

@@ -1,0 +1,143 @@
+"""Tables of constraints: what of the positions each projects, how heavily it counts, and the matrix of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...forces.cloth.sheet import over_elements
+from ...materials.lanes import LANES, MATERIAL_SLOTS
+from ...meshing.volume import shape_gradients
+from ...state import Index, Vec
+from ...threads import parallel_for
+from .projection_kernels import project_rows, project_tets, project_triangles
+
+PIECES = 32  #: of the work on tetrahedra; borders do not depend on the number of threads
+
+
+class ProjectedElements(Protocol):
+    """Elements with an energy Σ min_p ½ w |A x − p|²."""
+
+    @property
+    def nodes(self) -> Index:
+        """Return the nodes of each, (k, a)."""
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        """Return the energy [J] at positions (n, 3) [m]; writes −w Aᵀ(A x − p) at the nodes, (k, a, 3) [N]."""
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        """Return Σ w AᵀA for one axis, (n, n) [N/m]."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Rows d = Σ c_a x_a − centre with least ≤ |d| ≤ most: springs and threads (a length), ropes (a longest one), bends
+    (their curvature), welds and anchors (zero), ways across a triangle."""
+
+    nodes: Index  #: (k, 4), unused ones with the coefficient 0
+    coefficients: Vec  #: (k, 4)
+    weights: Vec  #: w [N/m] of what has the unit of x, (k,)
+    least: Vec  #: (k,)
+    most: Vec  #: (k,)
+    centres: Vec  #: (k, 3)
+    _energies: Vec = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    @classmethod
+    def of(cls, nodes: Index, coefficients: Vec, weights: Vec | float, least: Vec | float,
+           most: Vec | float | None = None, centres: Vec | None = None) -> Lengths:
+        """nodes, coefficients: (k, 1…4), or coefficients (1…4,) for all. most: None for `least`."""
+        nodes = np.atleast_2d(nodes)
+        count, width = nodes.shape
+        padded = np.repeat(nodes[:, :1], 4, axis=1)
+        padded[:, :width] = nodes
+        scaled = np.zeros((count, 4))
+        scaled[:, :width] = coefficients
+        heavy, low, high = (np.array(np.broadcast_to(np.asarray(one, float), (count,)))
+                            for one in (weights, least, least if most is None else most))
+        middles = np.zeros((count, 3)) if centres is None else np.ascontiguousarray(centres, dtype=float)
+        return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, heavy, low, high, middles, np.zeros(count))
+
+    @classmethod
+    def joined(cls, several: Sequence[Lengths]) -> Lengths:
+        """All rows of several tables, as they are listed."""
+        names = ("nodes", "coefficients", "weights", "least", "most", "centres", "_energies")
+        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
+
+    def around(self, centres: Vec) -> Lengths:
+        """The same about other centres, (k, 3)."""
+        return replace(self, centres=np.ascontiguousarray(centres, dtype=float))
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        over_elements(project_rows, len(self.nodes), x, self.nodes, self.coefficients, self.weights, self.least,
+                      self.most, self.centres, pulls, self._energies)
+        return float(self._energies.sum())
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        return _assembled(self.nodes, self.coefficients[:, :, None], self.weights, count)
+
+
+class Triangles:
+    """½ w |F − R|² of triangles in space, R with orthonormal columns: resists stretch and shear alike."""
+
+    def __init__(self, triangles: Index, gradients: Vec, weights: Vec) -> None:
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). weights: (t,) [N m]."""
+        self.nodes = np.ascontiguousarray(triangles, dtype=np.int32)
+        self.gradients = np.ascontiguousarray(gradients, dtype=float)
+        self.weights = np.ascontiguousarray(weights, dtype=float)
+        self._scratch, self._energies = np.zeros((len(triangles), 12)), np.zeros(len(triangles))
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        over_elements(project_triangles, len(self.nodes), x, self.nodes, self.gradients, self.weights, self._scratch,
+                      pulls, self._energies)
+        return float(self._energies.sum())
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        return _assembled(self.nodes, self.gradients, self.weights, count)
+
+
+class Tets:
+    """½ w₁ |F − R|² + ½ w₂ |F − P|² of tetrahedra, R a rotation and P of determinant 1.
+
+    w₁ = 2 μ V and w₂ = 3 λ V are what an isotropic material has for small strains, where |F − R|² is |ε|² and
+    |F − P|² is (tr ε)²/3. With w₂ = 0 it is ARAP.
+    """
+
+    def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
+        """rest: (n, 3) [m]. tets: (e, 4). lame_mu, lame_lambda: (e,) [Pa]."""
+        count, blocks = len(tets), -(-len(tets) // LANES)
+        source = np.zeros(blocks * LANES, dtype=np.int64)
+        source[:count] = np.arange(count)
+        gradients, six_volumes = shape_gradients(rest, tets)
+        weights = np.stack([2.0 * lame_mu, 3.0 * lame_lambda], axis=1) * (six_volumes / 6.0)[:, None]
+        self._gradients, self._weights = gradients, weights.sum(axis=1)
+        padded = weights[source]
+        padded[count:] = 0.0
+        self.nodes = np.ascontiguousarray(tets[source], dtype=np.int32)
+        self._count = count
+        self._tables = (_in_lanes(self.nodes), _in_lanes(gradients[source, 1:]), _in_lanes(padded))
+        self._works = np.zeros((min(PIECES, blocks), MATERIAL_SLOTS * LANES))
+        self._energies = np.zeros(blocks * LANES)
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        parallel_for(project_tets, len(self._works), x, *self._tables, self._works, pulls, self._energies)
+        return float(self._energies.sum())
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        return _assembled(self.nodes[: self._count], self._gradients, self._weights, count)
+
+
+def _in_lanes(values: Vec | Index) -> Vec:
+    """(16 b, …) to (b, …, 16)."""
+    return np.ascontiguousarray(np.moveaxis(values.reshape(-1, LANES, *values.shape[1:]), 1, -1))
+
+
+def _assembled(nodes: Index, coefficients: Vec, weights: Vec, count: int) -> sp.csc_matrix:
+    """Σ w A Aᵀ of elements with nodes (k, a) and coefficients (k, a, r), (n, n)."""
+    blocks = np.einsum("kar,kbr,k->kab", coefficients, coefficients, weights)
+    width = nodes.shape[1]
+    rows, columns = np.repeat(nodes, width, axis=1), np.tile(nodes, (1, width))
+    return sp.coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(count, count)).tocsc()

@@ -1,0 +1,157 @@
+"""Kernels of local projections: what each element pulls its nodes with, and its energy."""
+
+from __future__ import annotations
+
+import math
+
+from ...forces.cloth.membrane_kernels import turned
+from ...materials.algebra import decompose
+from ...materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, put, vector
+from ...threads import inlined, kernel
+
+ROUNDS = 40  #: of the search for the nearest stretches of volume 1
+CLOSE = 1.0e-14  #: of a volume of 1: nearer is rounding
+SQUASHED = 0.05  #: stretches that the search begins with, at least
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[::1])")
+def project_rows(start, stop, x, nodes, rows, weights, least, most, centres, pulls, out):  # type: ignore[no-untyped-def]
+    """Write −w c_a (d − p) at the nodes, (k, 4, 3) [N], and ½ w |d − p|², (k,) [J], of d = Σ c_a x_a − centre and p the
+    nearest to d with least ≤ |p| ≤ most. x: (n, 3) [m]. The projection of d = 0 is 0. [Notes, Energy Potentials]
+    """
+    for k in range(start, stop):
+        d0, d1, d2 = -centres[k, 0], -centres[k, 1], -centres[k, 2]
+        for a in range(4):
+            i, c = nodes[k, a], rows[k, a]
+            d0 += c * x[i, 0]
+            d1 += c * x[i, 1]
+            d2 += c * x[i, 2]
+        length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        over = length - min(max(length, least[k]), most[k])
+        out[k] = 0.5 * weights[k] * over * over
+        pull = -weights[k] * over / length if length > 0.0 else 0.0
+        for a in range(4):
+            share = pull * rows[k, a]
+            pulls[k, a, 0], pulls[k, a, 1], pulls[k, a, 2] = share * d0, share * d1, share * d2
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[::1])")
+def project_triangles(start, stop, x, nodes, gradients, weights, scratch, pulls, out):  # type: ignore[no-untyped-def]
+    """Write −w (F − R) ∇N_a, (t, 3, 3) [N], and ½ w |F − R|², (t,) [J], R the nearest 3 × 2 matrix with orthonormal
+    columns to F = Σ x_a ∇N_aᵀ. x: (n, 3) [m]. gradients: (t, 3, 2) [1/m]. scratch: (t, 12)."""
+    for t in range(start, stop):
+        frame, strain = scratch[t, :9], scratch[t, 9:]
+        turned(x, nodes[t], gradients[t], frame, strain)
+        square = 0.0
+        for i in range(3):
+            f0 = f1 = 0.0
+            for a in range(3):
+                moved = x[nodes[t, a], i] - x[nodes[t, 0], i]
+                f0 += moved * gradients[t, a, 0]
+                f1 += moved * gradients[t, a, 1]
+            f0 -= frame[i]
+            f1 -= frame[3 + i]
+            square += f0 * f0 + f1 * f1
+            for a in range(3):
+                pulls[t, a, i] = -weights[t] * (f0 * gradients[t, a, 0] + f1 * gradients[t, a, 1])
+        out[t] = 0.5 * weights[t] * square
+
+
+@inlined
+def _nearest_of_volume_one(s0, s1, s2):  # type: ignore[no-untyped-def]
+    """Stretches with product 1 nearest to these: Newton's method on the multiplier's equations, d = t ∇(Π) and Π = 1.
+    [Bouaziz 2014]"""
+    a, b, c = max(s0, SQUASHED), max(s1, SQUASHED), max(s2, SQUASHED)
+    for _ in range(ROUNDS):
+        # the foot of the perpendicular on the plane tangent to Π = 1 at (a, b, c)
+        g0, g1, g2 = b * c, a * c, a * b
+        over = a * g0 - 1.0
+        square = g0 * g0 + g1 * g1 + g2 * g2
+        along = (over + g0 * (s0 - a) + g1 * (s1 - b) + g2 * (s2 - c)) / square
+        p0, p1, p2 = s0 - along * g0, s1 - along * g1, s2 - along * g2
+        moved = abs(p0 - a) + abs(p1 - b) + abs(p2 - c)
+        # a stretch never changes its sign, nor halves more than once a round
+        a, b, c = max(p0, 0.5 * a), max(p1, 0.5 * b), max(p2, 0.5 * c)
+        if moved < CLOSE:
+            break
+    return a, b, c
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,:,::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1])")
+def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energies):  # type: ignore[no-untyped-def]
+    """Write −(w₁ (F − R) + w₂ (F − P)) ∇N_a, (16 b, 4, 3) [N], and ½ w₁ |F − R|² + ½ w₂ |F − P|², (16 b,) [J], of
+    F = Σ x_a ∇N_aᵀ, R the nearest rotation and P the nearest matrix of determinant 1. x: (n, 3) [m].
+
+    nodes: (b, 4, 16). gradients: of corners 1 to 3 [1/m], (b, 3, 3, 16), a corner's own first. weights: w₁ and w₂,
+    (b, 2, 16) [N m]. works: lane arrays, one a piece of the work. [Notes, Energy Potentials]
+    """
+    blocks, pieces = nodes.shape[0], works.shape[0]
+    for piece in range(start, stop):
+        work = works[piece]
+        for block in range(piece * blocks // pieces, (piece + 1) * blocks // pieces):
+            for lane in range(LANES):
+                origin = nodes[block, 0, lane]
+                for column in range(3):
+                    f0 = f1 = f2 = 0.0
+                    for a in range(3):
+                        i, g = nodes[block, a + 1, lane], gradients[block, a, column, lane]
+                        f0 += g * (x[i, 0] - x[origin, 0])
+                        f1 += g * (x[i, 1] - x[origin, 1])
+                        f2 += g * (x[i, 2] - x[origin, 2])
+                    put(work, GRADIENT + 3 * column, lane, (f0, f1, f2))
+            decompose(work)
+            for lane in range(LANES):
+                s0, s1, s2 = vector(work, SIGMA, lane)
+                turn, swell = weights[block, 0, lane], weights[block, 1, lane]
+                e0, e1, e2 = s0 - 1.0, s1 - 1.0, s2 - 1.0
+                energy = 0.5 * turn * (e0 * e0 + e1 * e1 + e2 * e2)
+                # P = U (w₁ (σ − 1) + w₂ (σ − p)) Vᵀ
+                e0, e1, e2 = turn * e0, turn * e1, turn * e2
+                if swell > 0.0:
+                    p0, p1, p2 = _nearest_of_volume_one(s0, s1, s2)
+                    p0, p1, p2 = s0 - p0, s1 - p1, s2 - p2
+                    energy += 0.5 * swell * (p0 * p0 + p1 * p1 + p2 * p2)
+                    e0, e1, e2 = e0 + swell * p0, e1 + swell * p1, e2 + swell * p2
+                row = block * LANES + lane
+                energies[row] = energy
+                u, v, w = vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)
+                q, r, s = vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)
+                for i in range(3):
+                    pulls[row, 0, i] = 0.0
+                for a in range(3):
+                    g0, g1, g2 = (gradients[block, a, 0, lane], gradients[block, a, 1, lane],
+                                  gradients[block, a, 2, lane])
+                    t0 = e0 * (q[0] * g0 + q[1] * g1 + q[2] * g2)
+                    t1 = e1 * (r[0] * g0 + r[1] * g1 + r[2] * g2)
+                    t2 = e2 * (s[0] * g0 + s[1] * g1 + s[2] * g2)
+                    for i in range(3):
+                        pull = -(u[i] * t0 + v[i] * t1 + w[i] * t2)
+                        pulls[row, a + 1, i] = pull
+                        pulls[row, 0, i] -= pull
+
+
+@kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1])")
+def project_points(x, nodes, weights, targets, normals, begin, rubs, pulls, energies):  # type: ignore[no-untyped-def]
+    """Write −w (x_i − p), (k, 3) [N], and the energy of what is normal, (k,) [J], of single nodes x, (n, 3) [m].
+
+    p is the target where the normal is zero, else the nearest point of the half-space normal · (p − target) ≥ 0. There
+    the pull is tilted against sliding from `begin`, (n, 3) [m], by no more than `rubs` (k,) times what pushes.
+    """
+    for k in range(nodes.shape[0]):
+        i = nodes[k]
+        d0, d1, d2 = x[i, 0] - targets[k, 0], x[i, 1] - targets[k, 1], x[i, 2] - targets[k, 2]
+        n0, n1, n2 = normals[k, 0], normals[k, 1], normals[k, 2]
+        if n0 == 0.0 and n1 == 0.0 and n2 == 0.0:
+            energies[k] = 0.5 * weights[k] * (d0 * d0 + d1 * d1 + d2 * d2)
+        else:
+            depth = min(n0 * d0 + n1 * d1 + n2 * d2, 0.0)
+            energies[k] = 0.5 * weights[k] * depth * depth
+            d0, d1, d2 = depth * n0, depth * n1, depth * n2
+            if depth < 0.0 and rubs[k] > 0.0:
+                s0, s1, s2 = x[i, 0] - begin[i, 0], x[i, 1] - begin[i, 1], x[i, 2] - begin[i, 2]
+                off = s0 * n0 + s1 * n1 + s2 * n2
+                s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
+                slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+                share = min(1.0, -rubs[k] * depth / max(slid, 1.0e-300))
+                d0, d1, d2 = d0 + share * s0, d1 + share * s1, d2 + share * s2
+        pulls[k, 0], pulls[k, 1], pulls[k, 2] = -weights[k] * d0, -weights[k] * d1, -weights[k] * d2

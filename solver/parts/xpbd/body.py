@@ -1,0 +1,81 @@
+"""A body of compliant constraints that steps by itself, with the same API as that of projective dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...errors import BadInput, NoFreeNode, StepFailed
+from ...state import Index, Vec
+from ..projective.body import NOTHING, ProjectiveState, TargetRows, Touching
+from .kernels import solve_points
+from .tables import CompliantTable
+
+SUBSTEPS, SWEEPS = 10, 1
+
+
+@dataclass
+class CompliantBody:
+    """Nodes with mass and compliant constraints, solved by Gauss-Seidel sweeps in short steps. [Macklin 2016]"""
+
+    rest: Vec  #: [m], (n, 3)
+    mass: Vec  #: [kg], (n,)
+    constraints: Sequence[CompliantTable]
+    prescribed: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: nodes, (p,)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
+    mass_damping: float = 0.0  #: [1/s]
+    stiffness_damping: float = 0.0  #: of rows, τ [s]
+    substeps: int = SUBSTEPS  #: of a step
+    iterations: int = SWEEPS  #: sweeps over all constraints in each of them
+
+    def __post_init__(self) -> None:
+        free = np.setdiff1d(np.arange(len(self.rest)), self.prescribed)
+        if not len(free):
+            raise NoFreeNode("every node is pinned, so nothing can move", "Leave a part of it free")
+        if not (np.isfinite(self.mass).all() and (self.mass[free] > 0.0).all()):
+            raise BadInput("a node has no mass", "Give every element a density above zero")
+        self._inverse_mass = np.zeros(len(self.rest))
+        self._inverse_mass[free] = 1.0 / self.mass[free]
+
+    def initial_state(self) -> ProjectiveState:
+        """At rest in the rest shape."""
+        return ProjectiveState(self.rest.copy(), np.zeros_like(self.rest))
+
+    def diagonal(self, h: float) -> Vec:
+        """Return m/h² of the short steps, (n,) [N/m]: a scale for weights of what touches."""
+        scale: Vec = self.mass * (self.substeps / h) ** 2
+        return scale
+
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
+             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+        """Return the state h seconds later; arguments and failures are those of `ProjectiveBody.step`."""
+        short = h / self.substeps
+        pull = np.asarray(self.gravity) + (0.0 if force is None else force * self._inverse_mass[:, None])
+        kept = np.exp(-self.mass_damping * short)
+        x, v, held = state.x, state.v, state.x[self.prescribed]
+        for k in range(self.substeps):
+            end = held if places is None else held + (k + 1) / self.substeps * (places - held)
+            x, v = self._short_step(x, kept * v + short * pull, short, end, points, touching)
+        if not np.isfinite(x).all():
+            raise StepFailed("a position is not a number")
+        return ProjectiveState(x, v, state.time + h)
+
+    def _short_step(self, begun: Vec, v: Vec, h: float, places: Vec, points: TargetRows | None,
+                    touching: Touching | None) -> tuple[Vec, Vec]:
+        x = begun + h * v
+        x[self.prescribed] = places
+        rows = [NOTHING if points is None else points]
+        if touching is not None:
+            rows.append(touching(x, begun))
+        joined = TargetRows.joined(rows)
+        compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
+        for one in self.constraints:
+            one.restart()
+        for _ in range(self.iterations):
+            for one in self.constraints:
+                one.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
+            solve_points(x, begun, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
+                         joined.friction, multipliers, 1.0 / h**2)
+        return x, (x - begun) / h

@@ -1,0 +1,132 @@
+"""Constraints of XPBD in the order of their colours, made of the same elements as those of projective dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...forces.cloth.sheet import Sheet, over_elements
+from ...meshing.volume import shape_gradients
+from ...state import Index, Vec
+from ..projective.building import WAYS, bends, membrane_moduli
+from ..projective.constraints import Lengths
+from .kernels import colour, solve_rows, solve_shear, solve_tets
+
+COLOURS = 64  #: that are tried at first
+
+
+class CompliantTable(Protocol):
+    """Constraints of one kind."""
+
+    def restart(self) -> None:
+        """Set all multipliers to 0, as each step begins."""
+
+    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each once, in place, x (n, 3) [m]. begun: where the step of h seconds began. damping: τ [s]."""
+
+
+class Coloured:
+    """An order of elements in which those of one colour share no node, and where colours begin."""
+
+    def __init__(self, nodes: Index, width: Index) -> None:
+        """nodes: (k, a). width: how many of them count, (k,)."""
+        nodes, count = np.ascontiguousarray(nodes, dtype=np.int32), int(nodes.max(initial=-1)) + 1
+        colours, most = np.full(len(nodes), -1, dtype=np.int32), COLOURS
+        while len(nodes) and colours.min() < 0:
+            colour(nodes, np.ascontiguousarray(width, dtype=np.int32), np.zeros((count, most), np.int32), colours)
+            most *= 2
+        self.order = np.argsort(colours, kind="stable")
+        self._ends = np.searchsorted(colours[self.order], np.arange(1, int(colours.max(initial=-1)) + 2)).tolist()
+
+    @property
+    def count(self) -> int:
+        """Return the number of colours."""
+        return len(self._ends)
+
+    def sweep(self, kernel: Callable[..., None], tables: list[Any], *arguments: Any) -> None:
+        """Call kernel(start, stop, …) colour by colour on the threads. tables: a view of rows for each colour."""
+        for own in tables:
+            over_elements(kernel, len(own[0]), *arguments[0], *own, *arguments[1])
+
+    def cut(self, *tables: Vec | Index) -> list[tuple[Vec, ...]]:
+        """Return the rows of each colour of tables (k, …) in this order, as views."""
+        ordered = [np.ascontiguousarray(one[self.order]) for one in tables]
+        begins = [0, *self._ends[:-1]]
+        return [tuple(one[first:end] for one in ordered) for first, end in zip(begins, self._ends)]
+
+
+class CompliantRows:
+    """Lengths, ropes, bends, welds: ½ φ²/α of rows."""
+
+    def __init__(self, lengths: Lengths) -> None:
+        counts = (lengths.coefficients != 0.0).astype(np.int32)
+        width = np.maximum(4 - np.argmax(counts[:, ::-1], axis=1), 1)  # unused nodes stand last
+        coloured = Coloured(lengths.nodes, width)
+        self._multipliers = np.zeros((len(lengths.nodes), 3))
+        self._own = coloured.cut(lengths.nodes, lengths.coefficients, 1.0 / lengths.weights, lengths.least,
+                                 lengths.most, lengths.centres, self._multipliers)
+        self._coloured = coloured
+
+    def restart(self) -> None:
+        for own in self._own:
+            own[-1][:] = 0.0
+
+    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        self._coloured.sweep(solve_rows, self._own, (x, begun, inverse_mass), (1.0 / h**2, damping / h))
+
+
+class Shear:
+    """½ k (f₁ · f₂)² of triangles."""
+
+    def __init__(self, triangles: Index, gradients: Vec, weights: Vec) -> None:
+        """triangles: (t, 3). gradients: (t, 3, 2) [1/m]. weights: k, (t,) [N m]."""
+        self._coloured = Coloured(triangles, np.full(len(triangles), 3))
+        self._own = self._coloured.cut(triangles.astype(np.int32), gradients, 1.0 / weights, np.zeros(len(triangles)))
+
+    def restart(self) -> None:
+        for own in self._own:
+            own[-1][:] = 0.0
+
+    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        self._coloured.sweep(solve_shear, self._own, (x, inverse_mass), (1.0 / h**2,))
+
+
+class NeoHookean:
+    """½ Λ V (J − 1 − μ/Λ)² + ½ μ V |F|², Λ = λ + μ: `neo_hookean_plain` but for a constant. [Macklin 2021]"""
+
+    def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
+        """rest: (n, 3) [m]. tets: (e, 4). lame_mu, lame_lambda: (e,) [Pa]."""
+        gradients, six_volumes = shape_gradients(rest, tets)
+        swelling = lame_lambda + lame_mu
+        compliance = 6.0 / (np.stack([swelling, lame_mu], axis=1) * six_volumes[:, None])
+        self._coloured = Coloured(tets, np.full(len(tets), 4))
+        self._own = self._coloured.cut(tets.astype(np.int32), gradients, compliance, 1.0 + lame_mu / swelling,
+                                       np.zeros((len(tets), 2)))
+
+    def restart(self) -> None:
+        for own in self._own:
+            own[-1][:] = 0.0
+
+    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        self._coloured.sweep(solve_tets, self._own, (x, inverse_mass), (1.0 / h**2,))
+
+
+def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
+                    flat: bool = True) -> list[CompliantTable]:
+    """Return the constraints of a sheet: ways of each triangle, its right angle, and bends; for small strains those of
+    the woven membrane. As `cloth_constraints` of projective dynamics has it."""
+    ways, turned, _ = membrane_moduli(membrane)
+    # |F − R|² of g is what two ways of 2 g and ½ g (f₁ · f₂)² are for small strains
+    ways = ways + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
+    rows, areas = [], sheet.areas
+    for (e0, e1, _), stiffness in zip(WAYS, ways):
+        if stiffness > 0.0:
+            along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
+            rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))
+    rows += bends(sheet, bending["bending_stiffness"], flat)
+    found: list[CompliantTable] = [CompliantRows(Lengths.joined(rows))] if rows else []
+    if turned > 0.0:
+        found.append(Shear(sheet.triangles, sheet.gradients, turned * areas))
+    return found
