@@ -43,7 +43,7 @@ EIGHT = ("dragon", "heap", "mat", "balls", "million")  #: scenes for which 8 and
 TURNS = {"million": 1, "heap": 2}  #: of the clock; others:
 MOST_TURNS = 3
 MOST_TRIES = 2  #: as many turns where others disturb
-QUIET = 0.04  #: of a core, by others
+QUIET, TOO_LOUD = 0.04, 0.2  #: of a core, by others: no matter, and too much for a row
 PREDICTED = (2, 4, 8, 16, 32)
 LARGE, MIDDLE = 4000, 1000  #: nodes
 STREAM = 1 << 24  #: float64 that memory's speed is measured with
@@ -135,7 +135,7 @@ def timed(scene: cores_scenes.Measured, count: int) -> Run:
 
 def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
     """Runs with one and two threads that nobody disturbed: so many of each, or where somebody always did the ones that
-    were disturbed least. Raises RuntimeError where not all end with the same bytes."""
+    were disturbed least. Raises RuntimeError where not all end with the same bytes, or others left no second core."""
     found: dict[int, list[Run]] = {1: [], 2: []}
     for _ in range(MOST_TRIES * turns):
         for count, runs in found.items():
@@ -144,7 +144,10 @@ def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
             break
     if len({run.end for runs in found.values() for run in runs}) > 1:
         raise RuntimeError("two threads end with other bytes than one")
-    return {count: sorted(runs, key=lambda run: run.others)[:turns] for count, runs in found.items()}
+    best = {count: sorted(runs, key=lambda run: run.others)[:turns] for count, runs in found.items()}
+    if max(run.others for runs in best.values() for run in runs) > TOO_LOUD:
+        raise RuntimeError("other programs took the second core in all runs; measure again once they are done")
+    return best
 
 
 class Account:
