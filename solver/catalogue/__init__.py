@@ -12,6 +12,7 @@ from __future__ import annotations
 from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
+from .drafts import ENTRIES as _DRAFTS
 from .entry import Entry, Param
 from .holds import ENTRIES as _HOLDS
 from .holds import HARD, PIN_STIFFNESS
@@ -29,7 +30,7 @@ __all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", 
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
-ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
+ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_DRAFTS, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
 
 
 #: of which entries, and these by family and key: families are asked for a hundred times where Blender starts

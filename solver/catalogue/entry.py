@@ -75,7 +75,9 @@ class Entry(Record):
     params: tuple[Param, ...] = ()  #: of a map: the parameters it blends; see `maps` for the others
     adaptive: bool = False  #: of an integrator: it tells its error, so that a tolerance can choose its steps
     follows: str = ""  #: of a method: what follows what instead of moving on its own, a clause; "" where nothing does
-    drafts: bool = False  #: of a method: each body is by itself, on few unknowns, and no step of nodes knows it
+    drafts: bool = False  #: of a method: each body is by itself, and no step of nodes knows it
+    #: of a method that drafts: what it can have besides a volume, pins and the ground; see `job.validate_drafts`
+    drafted: tuple[str, ...] = ()
     unfollowed: str = ""  #: of an integrator: why it steps no nodes that follow others, a clause; "" where it does
     weighs: bool = False  #: of an integrator: the method's Damping (β) means something to it
     iterates: bool = False  #: of an integrator: it solves its stages to a tolerance

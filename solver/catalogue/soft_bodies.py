@@ -143,13 +143,6 @@ SHEET_THICKNESS = Param("sheet_thickness", "Sheet Thickness",
                         "What open sheets and loose faces are thickened to before they are filled; 0 refuses them",
                         0.0, "m", 0.0, None, 0.0, 0.1)
 
-SUBSPACE_WEIGHTS = Param("subspace_weights", "Weights", "Skinning weights that move the body: more follow finer motion "
-                         "and take longer in each step", 16, "", 1, 100, 4, 32)
-SUBSPACE_POINTS = Param("subspace_points", "Points", "Places that are asked how they are stretched; 0: as many as it "
-                        "takes until it swings as the whole mesh does", 0, "", 0, 20000, 0, 2000)
-SUBSPACE_ITERATIONS = Param("subspace_iterations", "Iterations", "Most iterations in a stage: stiff parts joined by "
-                            "soft ones need few, violent motion more", 4, "", 1, 100, 1, 10)
-
 #: why an integrator moves no jointed bodies
 LINEARISED = "it is linearised where a step starts, and forces of what turns grow with the square of its speed"
 ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
@@ -177,9 +170,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("method", "vanilla", "parts.nodes.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           number=1),
-    Entry("method", "subspace", "world.drafts:Draft", "Subspace",
-          "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
-          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), drafts=True, number=2),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,), adaptive=True,
           bounded=True, weighs=True, number=0),

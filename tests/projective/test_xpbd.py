@@ -4,7 +4,7 @@ import bodies
 import numpy as np
 import pytest
 from bodies import box
-from projective.sheets import BENDS, WOVEN, cloth, sheet
+from projective_bodies import BENDS, WOVEN, cloth, sheet
 
 from solver import threads
 from solver.errors import NoFreeNode
@@ -128,8 +128,9 @@ def test_stiffness_damping_calms_a_spring():
     x = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     left = []
     for tau in (0.0, 0.05):
-        body = CompliantBody(x, np.ones(2), [CompliantRows(springs(x, np.array([[0, 1]]), 100.0))], np.array([0], np.int32),
-                             gravity=(0.0, 0.0, 0.0), stiffness_damping=tau, substeps=40)
+        spring = CompliantRows(springs(x, np.array([[0, 1]]), 100.0))
+        body = CompliantBody(x, np.ones(2), [spring], np.array([0], np.int32), gravity=(0.0, 0.0, 0.0),
+                             stiffness_damping=tau, substeps=40)
         state = body.initial_state()
         state = type(state)(state.x + [[0.0, 0, 0], [0.1, 0, 0]], state.v)
         reached = []
