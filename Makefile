@@ -18,7 +18,7 @@ SHELL := /bin/bash
 PYTHON ?= python3.11
 PY := .venv/bin/python
 WORKERS ?= 3
-GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly rabbit tumble push throw tablecloth wire nails friction jaws cloak
+GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly rabbit tumble push throw tablecloth wire nails friction jaws cloak necklace crane puppet
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
@@ -60,13 +60,14 @@ test-blender: setup
 	@test -n "$(VERSION)" || { echo "make test-blender VERSION=4.2.0, 5.0.1, 5.2.3, ... (whatever pip finds of bpy)"; exit 2; }
 	$(PY) scripts/test_blender.py $(VERSION) -n $(WORKERS) -m "not long" tests/addon
 
-# a Slurm of two nodes on this machine, from Debian's packages
 # one window at a time: keys and clicks go to the one in front
 test-gui: setup
 	@for tool in xvfb-run xdotool import; do command -v $$tool >/dev/null || { echo "test-gui: $$tool is missing (Debian: xvfb xauth xdotool imagemagick libgl1-mesa-dri libegl1)" >&2; exit 4; }; done
 	$(if $(VERSION),$(PY) scripts/test_blender.py $(VERSION),$(PY) -m pytest -p no:cacheprovider) -m long -k window tests/addon
 
+# a Slurm of two nodes on this machine, from Debian's packages; AWS's client has a place of its own
 test-farm: setup
+	@[ -x build/deadline/bin/deadline ] || { $(PYTHON) -m venv build/deadline && build/deadline/bin/pip install -q deadline==0.60.10; } || { echo "test-farm: deadline, AWS Deadline Cloud's client, cannot be installed" >&2; exit 4; }
 	@command -v slurmd munged >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null; } || { echo "test-farm: slurm-wlm and munge are missing, install them and run again" >&2; exit 4; }
 	$(PY) -m pytest tests/farm -p no:cacheprovider
 

@@ -25,9 +25,9 @@ from benchmarks import front_page, ground_page, quoted, report, table_2_1, table
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "creatures", "front_page", "ground_page", "lively_picture", "lively_scenes",
-                  "meshes", "peer_programs", "quoted", "report", "run", "table_2_1", "tables", "timed_solver",
-                  "vanilla", "watched_solver"}
+NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "front_page", "ground_page", "lively_picture",
+                  "lively_scenes", "meshes", "peer_programs", "quoted", "report", "run", "table_2_1", "tables",
+                  "timed_solver", "vanilla", "watched_solver"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
@@ -38,6 +38,8 @@ PARTS = {
     "contact_laws": ("mat", "balls"),
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
+    "cores": ("large", "small", "million"),
+    "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "shaken": ("glass", "mixed"),

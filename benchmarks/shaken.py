@@ -17,6 +17,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import argparse
 import importlib
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,7 +31,9 @@ import numpy as np
 from benchmarks.report import claim, emit
 from examples_blend import addon
 from solver.build.world import build
+from solver.groups import GroupSteps
 from solver.job.load import load
+from solver.reshape.regroup import Regroup
 from solver.simulate import Halved, Pace, Timeline, advance_frame
 from solver.world.nodes import Nodes
 
@@ -138,23 +141,36 @@ def job_of(name: str, folder: Path) -> Any:
 
 def run(job: Any, step: float | None = None) -> dict[str, Any]:
     """Seconds a frame, steps and what they were cut to; of each frame and body height, spread and kinetic energy."""
-    world = build(job, lambda *_: None)[0]
-    line, part = Timeline.of(job.scene.time), world.parts[0]
-    if not isinstance(part, Nodes):
-        raise TypeError("the first part has to be the soft bodies")
-    if step is not None:
+    regroup = Regroup(job)
+    world, line = build(job, lambda *_: None, grouping=regroup.begin).world, Timeline.of(job.scene.time)
+    groups = None if step is not None else GroupSteps(regroup)
+    if step is not None:  # all bodies by the same steps
+        world = build(job, lambda *_: None).world
         line = replace(line, step=step, largest_deformation=0.0)
     state, pace, told, shortest = replace(world.initial_state(), time=0.0), Pace(), [], []
+    state = state if groups is None else groups.begin(state)
     began = time.process_time()
     for frame in range(line.start + 1, line.end + 1):
-        halved = Halved()
-        state = advance_frame(world, state, line, frame, halved=halved, pace=pace)
+        halved, at = Halved(), time.process_time()
+        if groups is None:
+            state = advance_frame(world, state, line, frame, halved=halved, pace=pace)
+        else:
+            world, state = groups.advance_frame(world, state, line, frame, lambda: False, halved)
         if halved:
             shortest.append(halved.shortest)
-        x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
-        told.append([seen(part.mass[body.nodes], x[body.nodes], v[body.nodes]) for body in part.bodies_in_world])
+        print(f"frame {frame}: {time.process_time() - at:.2f} s, {len(world.parts)} groups, {len(halved)} steps cut"
+              + (f", as {halved[-1][1]}" if halved else ""), file=sys.stderr, flush=True)
+        looks = {}
+        for part, own in zip(world.parts, world.parted(state)):
+            if not isinstance(part, Nodes):
+                raise TypeError("all parts have to be soft bodies")
+            x, v = part.nodes_at(own)
+            looks |= {body.name: seen(part.mass[body.nodes], x[body.nodes], v[body.nodes])
+                      for body in part.bodies_in_world}
+        told.append([looks[name] for name, _, _ in world.bodies])
+    nodes = sum(int(np.count_nonzero(part.mass)) for part in world.parts if isinstance(part, Nodes))
     return {"frame_s": (time.process_time() - began) / (line.end - line.start), "frames_cut": len(shortest),
-            "shortest_step": min(shortest, default=line.step), "nodes": int(np.count_nonzero(part.mass)),
+            "shortest_step": min(shortest, default=line.step), "nodes": nodes,
             "told": np.array(told)}
 
 

@@ -3,9 +3,9 @@
 import bpy
 
 from ..solver import catalogue
-from .handles import can_cut, is_empty, is_soft, painted_names
+from .handles import can_cut, can_hold, is_empty, is_soft, painted_names
 from .identity import OVERRIDABLE
-from .menus import Item, item, items
+from .menus import HOLDS, Item, item, items
 
 #: of a cut or a nail: how far after its frame it is, seen where Blender shows subframes
 AFTER = "How far after that frame, of the way to the next one: steps end there"
@@ -16,6 +16,11 @@ SINGLE: Item = item("none", "Single Node", "By the node that is nearest to its m
 
 #: of a handle: what the body's own menu says
 AS_BODY: Item = item("body", "As Painted Spots", "As Spots Move says", 100)
+
+
+def catalogue_param(key: str) -> catalogue.Param:
+    """A parameter of constraints by its key."""
+    return next(param for entry in catalogue.menu("constraint").values() for param in entry.params if param.key == key)
 
 
 class CONJAC_Handle(bpy.types.PropertyGroup):
@@ -123,4 +128,49 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
         name="Until", description="Last frame where it still sticks", default=100, override=OVERRIDABLE)
 
 
-classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull, CONJAC_Weld)
+class CONJAC_Constraint(bpy.types.PropertyGroup):
+    """One constraint: which point of the body keeps which relation to what, and how firmly."""
+
+    __slots__ = ()
+
+    kind: bpy.props.EnumProperty(
+        name="Kind", description="What keeps both together", default="distance",
+        items=items(catalogue.menu("constraint").values()), override=OVERRIDABLE)
+    object: bpy.props.PointerProperty(
+        name="To", description="What the body is tied to: a soft body, cloth or rope, an armature of the same bake, or "
+        "an object that moves as it is animated", type=bpy.types.Object, poll=can_hold, override=OVERRIDABLE)
+    part: bpy.props.StringProperty(
+        name="Bone", description="Bone or rigid body object of the mechanism that it is tied to", override=OVERRIDABLE)
+    place: bpy.props.PointerProperty(
+        name="At", description="Empty where it is tied at the first frame; of a hinge its Z axis is what both turn "
+        "about, as long as the Empty is drawn", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    hold: bpy.props.EnumProperty(
+        name="Hold", description="Whether it holds exactly or gives way, also with keyframes", default="hard",
+        items=list(HOLDS), override=OVERRIDABLE)
+    stiffness: bpy.props.FloatProperty(
+        name="Stiffness", description="Force over how far it gives way where it is soft, in N/m, also with keyframes",
+        default=1000.0, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
+    strength: bpy.props.FloatProperty(
+        name="Strength", description="How much of it there is, also with keyframes: 0 lets go", default=1.0, min=0.0,
+        max=1.0, override=OVERRIDABLE)
+    length: bpy.props.FloatProperty(
+        name="Length", description="Of a distance, relative to that at the first frame, also with keyframes",
+        default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE)
+    collide: bpy.props.BoolProperty(
+        name="Collide", description="Both touch each other although they are tied; off where one is threaded on the "
+        "other, or a joint is inside of both", default=True, override=OVERRIDABLE)
+    at_most: bpy.props.BoolProperty(
+        name=catalogue_param("at_most").label, description=catalogue_param("at_most").sentence,
+        default=bool(catalogue_param("at_most").default), override=OVERRIDABLE)
+    closes: bpy.props.FloatProperty(
+        name=catalogue_param("closes").label, description=catalogue_param("closes").sentence,
+        default=float(catalogue_param("closes").default), min=0.0, soft_max=5.0, unit="TIME_ABSOLUTE",
+        override=OVERRIDABLE)
+    is_released: bpy.props.BoolProperty(
+        name="Let Go", description="Let it come off at a frame", default=False, override=OVERRIDABLE)
+    until: bpy.props.IntProperty(
+        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+
+
+classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull, CONJAC_Weld,
+           CONJAC_Constraint)

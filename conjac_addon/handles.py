@@ -21,6 +21,11 @@ def is_soft(settings: Any, candidate: Any) -> bool:
     return candidate.conjac.kind in (kinds.SOFT_BODY, kinds.CLOTH) and candidate != settings.id_data
 
 
+def can_hold(settings: Any, candidate: Any) -> bool:
+    """Poll of a pointer to an object: what a constraint holds on to, another object than that of the settings."""
+    return candidate.type in {"MESH", "CURVE", "EMPTY", "ARMATURE"} and candidate != settings.id_data
+
+
 def counts(empty: Any, view_layer: Any) -> bool:
     """Whether a handle picks a dynamic node: it is still in the scene, and not hidden there."""
     return bool(empty is not None and empty.visible_get(view_layer=view_layer))

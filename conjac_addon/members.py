@@ -292,4 +292,4 @@ def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:
     holder, shared = owner(obj), shared_settings(obj)
     method = (holder if is_mechanism(holder) else obj).conjac.solver.method
     return bool(catalogue.find("method", method).follows
-                and not catalogue.find("integrator", shared.solver.integrator).unfollowed)
+                and not catalogue.find("integrator", shared.solver.integrator).why_not("quasistatic"))

@@ -16,6 +16,12 @@ SHARING = {
     "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
 }
 
+#: how a constraint holds
+HOLDS: tuple[tuple[str, str, str], ...] = (
+    ("hard", "Hard", "Exactly, whatever pulls at it"),
+    ("soft", "Soft", "It gives way by the force over its stiffness"),
+)
+
 #: scenes of Add > ConJac: file of ready/ → label and tooltip
 READY: dict[str, tuple[str, str]] = {
     "jelly_cube": ("Jelly Cube", "A rounded cube of jelly that falls on a ground and wobbles"),

@@ -15,6 +15,12 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
         default=0, min=0, soft_max=64,
     )
 
+    cores_left_free: bpy.props.IntProperty(
+        name="Cores Left Free", description="How many processor cores a bake leaves to Blender's window and to other "
+        "programs, where Threads is 0; without a window, as on a farm, it takes all of them",
+        default=1, min=0, soft_max=8,
+    )
+
     takes: bpy.props.IntProperty(
         name="Takes Kept", description="How many finished bakes of an object are kept when it is baked again with "
         "other settings, the oldest is deleted then; 0 keeps all of them", default=8, min=0, soft_max=32,
@@ -23,6 +29,7 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.prop(self, "threads")
+        self.layout.prop(self, "cores_left_free")
         self.layout.prop(self, "takes")
 
 
@@ -31,6 +38,16 @@ def threads() -> int | None:
     # scripts may call register() without enabling the extension: then there are no preferences
     addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
     return (addon.preferences.threads or None) if addon and addon.preferences else None
+
+
+def cores_left_free() -> int:
+    """How many cores a bake leaves to others: none where Blender has no window."""
+    if bpy.app.background:
+        return 0
+    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
+    if addon and addon.preferences:
+        return int(addon.preferences.cores_left_free)
+    return int(CONJAC_Preferences.__annotations__["cores_left_free"].keywords["default"])
 
 
 def takes() -> int:

@@ -45,6 +45,8 @@ STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
 READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength")
+#: the same of a constraint
+TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
 
 def property_name(entry: Entry, param: Param) -> str:
@@ -268,6 +270,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     welds: bpy.props.CollectionProperty(
         name="Welds", description="What the body sticks to", type=entries.CONJAC_Weld,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    constraints: bpy.props.CollectionProperty(
+        name="Constraints", description="What points of the body are tied to", type=entries.CONJAC_Constraint,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
         name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
@@ -375,9 +380,10 @@ CONJAC_Settings.__annotations__.update(
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
+    _over_time = TIED_OVER_TIME if _group is entries.CONJAC_Constraint else READ_OVER_TIME
     for _name, _property in _group.__annotations__.items():
         # keyframes would be read once and change what is baked with the frame that the artist looks at
-        if _name not in READ_OVER_TIME:
+        if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
         # what scripts set, Blender tells nobody else
         if _property.function is not bpy.props.CollectionProperty and "get" not in _property.keywords:

@@ -13,7 +13,7 @@ import struct
 import sys
 
 
-def elf_symbols(path, wanted):
+def elf_symbols(path, names):
     """{mangled-name: value} for names in .symtab (the wheels are not stripped)."""
     with open(path, "rb") as fh:
         m = mmap.mmap(fh.fileno(), 0, access=mmap.ACCESS_READ)
@@ -28,7 +28,7 @@ def elf_symbols(path, wanted):
         stroff, strsize = secs[link][4], secs[link][5]
         strtab = m[stroff:stroff + strsize]
         want_off = {}
-        for name in wanted:
+        for name in names:
             pos = -1
             needle = b"\0" + name.encode() + b"\0"
             while (pos := strtab.find(needle, pos + 1)) >= 0:

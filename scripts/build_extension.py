@@ -30,7 +30,7 @@ from scripts import manual_pages, wheels  # noqa: E402
 PACKED = ("__init__.py", "LICENSE", "LICENSES", "conjac_addon", "solver")
 BLENDER_MIN = {"3.11": "4.2.0", "3.13": "4.3.0", "3.14": "5.0.0"}  # the Python inside decides, so there is no upper end
 WHEN = (1980, 1, 1, 0, 0, 0)  #: the date of everything in a zip, since a checkout's dates say nothing
-TOLD_APART = 5e5  #: parts below this size are told together [bytes]
+LISTED_SIZE = 5e5  #: parts below this size are listed as one [bytes]
 
 
 def blender_tool() -> Path:
@@ -49,7 +49,7 @@ def run_tool(*arguments: str) -> None:
 
 
 def name_of(version: str, python: str, target: str | None) -> str:
-    """What a zip is called. target: a key of wheels.TAGS, or None for the one without wheels."""
+    """Return the name of a zip. target: a key of wheels.TAGS, or None for the one without wheels."""
     return f"conjac-{version}-" + (f"py{python.replace('.', '')}-{target}.zip" if target else "light.zip")
 
 
@@ -81,7 +81,8 @@ def write_manifest(folder: Path, bundled: list[Path], platforms: list[str], blen
 
 
 def write_build(folder: Path, version: str, python: str, target: str) -> None:
-    """What the extension says of itself where it meets another Python (conjac_addon/built_for.py)."""
+    """Write the Python version and platform that the extension is for, for its message under another one
+    (conjac_addon/built_for.py)."""
     others = {one: name_of(version, one, target) for one in wheels.PYTHONS}
     said = {"python": python, "platform": target, "zips": others}
     (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
@@ -106,14 +107,14 @@ def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:
         first = Path(temporary, "first.zip")
         run_tool("build", "--source-dir", str(folder), "--output-filepath", str(first))
         path = out / name_of(version, python, target)
-        pack_anew(first, Path(temporary, "packed.zip")).replace(path)
+        repack(first, Path(temporary, "packed.zip")).replace(path)
     run_tool("validate", str(path))
     return path
 
 
-def pack_anew(source: Path, path: Path) -> Path:
-    """The same files in a zip whose bytes tell nothing of where and when it was made: in order of their names, of one
-    date, readable to all. Wheels are stored as they are. Returns `path`."""
+def repack(source: Path, path: Path) -> Path:
+    """Write these files to a zip whose bytes are independent of where and when it was made: in order of their names, of
+    one date, readable to all. Wheels are stored as they are. Returns `path`."""
     with zipfile.ZipFile(source) as first, zipfile.ZipFile(path, "w") as packed:
         for name in sorted(one for one in first.namelist() if not one.endswith("/")):
             entry = zipfile.ZipInfo(name, WHEN)
@@ -133,8 +134,8 @@ def sizes(path: Path) -> list[tuple[str, int]]:
             if entry.filename.startswith("conjac_addon/manual/"):
                 part = "the manual"
             found[part] = found.get(part, 0) + entry.compress_size
-    small = sum(size for size in found.values() if size < TOLD_APART)
-    large = {part: size for part, size in found.items() if size >= TOLD_APART} | {"smaller parts": small}
+    small = sum(size for size in found.values() if size < LISTED_SIZE)
+    large = {part: size for part, size in found.items() if size >= LISTED_SIZE} | {"smaller parts": small}
     return sorted(large.items(), key=lambda one: -one[1])
 
 

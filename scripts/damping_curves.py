@@ -1,4 +1,4 @@
-"""What each integrator does to wobbles: conjac_addon/ui/damping.json for the panel's picture, docs/damping.png.
+"""Damping of oscillations by each integrator: conjac_addon/ui/damping.json for the panel's picture, docs/damping.png.
 
     make manual
 

@@ -1,9 +1,8 @@
-"""Where every equation of the papers is implemented: `make equations` prints tag, file and line.
+"""Implementations of every equation of the papers: `make equations` prints tag, file and line.
 
 A docstring names its source in brackets, in any of its lines: [ConJac 12], [ConJac 6, 11-13] or [ConJac 12, changed:
-why]. The tags that there are stand in docs/equations.txt, one a line: the tag, a tab, what it says. Units such as [m/s]
-or [Blender units] are no tags.
-Standard library only.
+why]. The valid tags are in docs/equations.txt, one a line: the tag, a tab, its content. Units such as [m/s] or [Blender
+units] are no tags. Standard library only.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ class Use:
 
 
 def listed(path: Path = LIST) -> dict[str, str]:
-    """What each valid tag says, in the list's order. Raises ValueError that names a line with no tab or said twice."""
+    """Return the content of each valid tag, in the list's order. Raises ValueError that names a line without a tab or a
+    duplicate."""
     tags: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):

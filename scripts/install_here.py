@@ -19,7 +19,8 @@ FRAMES = 8
 
 
 def installed(path: str) -> bool:
-    """Whether the zip is enabled after Blender has installed it; what `package_install_files` returns does not tell."""
+    """Whether the zip is enabled after Blender has installed it; the result of `package_install_files` does not include
+    that."""
     try:
         bpy.ops.extensions.package_install_files(filepath=path, repo="user_default", enable_on_install=True,
                                                  overwrite=True)
@@ -29,14 +30,14 @@ def installed(path: str) -> bool:
 
 
 def bake(folder: Path) -> dict[str, object]:
-    """Suzanne, held by her back and shaken by gravity for a few frames: what came of it."""
+    """Bake Suzanne, pinned at her back and shaken by gravity, for a few frames; return the result."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
     bpy.ops.mesh.primitive_monkey_add(size=0.4)
     suzanne, scene = bpy.context.object, bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
     back = max(vertex.co.y for vertex in suzanne.data.vertices)
-    held = [vertex.index for vertex in suzanne.data.vertices if vertex.co.y > back - 0.05]
-    suzanne.vertex_groups.new(name="Pin").add(held, 1.0, "REPLACE")
+    pinned = [vertex.index for vertex in suzanne.data.vertices if vertex.co.y > back - 0.05]
+    suzanne.vertex_groups.new(name="Pin").add(pinned, 1.0, "REPLACE")
     ears = max(abs(vertex.co.x) for vertex in suzanne.data.vertices)
     suzanne.vertex_groups.new(name="Dynamic").add(
         [vertex.index for vertex in suzanne.data.vertices if abs(vertex.co.x) > ears - 0.01], 1.0, "REPLACE")

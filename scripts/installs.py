@@ -61,7 +61,7 @@ def environment(version: str) -> Path:
 
 
 def in_module(version: str, path: Path, folder: Path) -> str:
-    """What `install_here.py` prints in bpy of this version."""
+    """Return the output of `install_here.py` in bpy of this version."""
     resources = folder / "resources"
     for name in ("config", "extensions", "scripts", "datafiles"):
         (resources / name).mkdir(parents=True)
@@ -74,7 +74,7 @@ def in_module(version: str, path: Path, folder: Path) -> str:
 
 
 def make_chroot(suite: str) -> None:
-    """The whole Blender of a Debian, kept where it is there: one process makes it while others wait. Raises NotHere."""
+    """Make the whole Blender of a Debian, unless it exists: one process makes it while others wait. Raises NotHere."""
     if not CHROOT.exists() or os.geteuid() != 0:
         raise NotHere("making a chroot needs root on Debian")
     import fcntl  # there is none on Windows, and no chroot
@@ -87,7 +87,7 @@ def make_chroot(suite: str) -> None:
 
 
 def in_program(suite: str, path: Path, folder: Path) -> str:
-    """The same in the whole Blender of a Debian. Raises NotHere where no chroot can be made or entered."""
+    """Return the output in the whole Blender of a Debian. Raises NotHere where no chroot can be made or entered."""
     make_chroot(suite)
     shutil.copy(ROOT / "scripts" / "install_here.py", folder)
     shutil.copy(path, folder)
@@ -101,7 +101,7 @@ def in_program(suite: str, path: Path, folder: Path) -> str:
 
 
 def run(name: str, path: Path) -> dict[str, Any]:
-    """What one Blender made of a zip: what `install_here.py` found, `passed`, and `said` where it did not.
+    """Return the result of a zip in one Blender: that of `install_here.py`, `passed`, and a message where it did not.
 
     Raises NotHere.
     """
@@ -116,7 +116,7 @@ def run(name: str, path: Path) -> dict[str, Any]:
 
 
 def zip_for(name: str, out: Path) -> Path:
-    """The zip of this machine's platform for the Python inside of a Blender, built anew."""
+    """Build and return the zip of this machine's platform for the Python inside of a Blender."""
     return build_extension.build(out, BLENDERS[name], wheels.this_platform())
 
 
@@ -143,7 +143,7 @@ def write_table(rows: dict[str, dict[str, Any]]) -> None:
 
 
 def _commit() -> str:
-    """Of the code here; "-dirty" behind it where that is in no commit."""
+    """Return the commit of the code here, with "-dirty" appended where it has changes."""
     return subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True,
                           text=True).stdout.strip()
 

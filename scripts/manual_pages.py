@@ -33,7 +33,7 @@ code, pre {{ background: #f2f2f2; }} pre {{ padding: .6em; overflow-x: auto; }} 
 
 
 def write_pages(folder: Path) -> None:
-    """Writes every page of the manual and its pictures into a folder, which is made anew."""
+    """Write every page of the manual and its pictures into a folder, which is replaced."""
     shutil.rmtree(folder, ignore_errors=True)
     sources = {ROOT / "README.md": Path(INDEX)}
     sources |= {path: _target(path) for path in sorted((ROOT / "docs").rglob("*.md"))}
@@ -49,7 +49,7 @@ def write_pages(folder: Path) -> None:
 
 
 def _target(source: Path) -> Path:
-    """Where the page of a file below docs/ goes."""
+    """Return the path of the page of a file below docs/."""
     return source.relative_to(ROOT / "docs").with_suffix(".html")
 
 
@@ -108,11 +108,11 @@ def _prose(lines: list[str], inline: Callable[[str], str]) -> Iterator[str]:
 
 def _inline(words: str, source: Path, pages: dict[Path, Path], folder: Path) -> str:
     """Code, pictures, links, bold and italics of a line."""
-    kept: list[str] = []
+    pieces: list[str] = []
 
     def keep(piece: str) -> str:
-        kept.append(piece)
-        return f"\0{len(kept) - 1}\0"
+        pieces.append(piece)
+        return f"\0{len(pieces) - 1}\0"
 
     words = re.sub(r"`([^`]+)`", lambda found: keep(f"<code>{html.escape(found[1])}</code>"), words)
     words = html.escape(words, quote=False)
@@ -122,7 +122,7 @@ def _inline(words: str, source: Path, pages: dict[Path, Path], folder: Path) -> 
     words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
     words = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?!\w)", r"<i>\1</i>", words)
     while "\0" in words:
-        words = re.sub(r"\0(\d+)\0", lambda found: kept[int(found[1])], words)
+        words = re.sub(r"\0(\d+)\0", lambda found: pieces[int(found[1])], words)
     return words
 
 

@@ -26,6 +26,7 @@ TITLES = {
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
     "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
     "force": ("Forces between Bodies", "What acts between soft bodies besides contact."),
+    "constraint": ("Constraints", "What keeps points of two objects together: `kind` of each of `constraints`."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
     "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
                             "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
@@ -53,6 +54,8 @@ def page() -> str:
              "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. SI units; Blender "
              "shows lengths in the scene's own. The key is what `scene.json` and scripts use.", ""]
     for family in sorted(families, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES)):
+        if family != "map" and not catalogue.menu(family):
+            continue
         title, sentence = TITLES.get(family, (family.replace("_", " ").capitalize(), ""))
         lines += [f"## {title}", "", *([sentence, ""] if sentence else []), "| choice | key | what it does |",
                   "| --- | --- | --- |"]
@@ -63,6 +66,9 @@ def page() -> str:
             lines += ["", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |"]
             lines += [row(param) for param in params.values()]
         lines.append("")
+    lines += ["## What goes with what", "", "Most choices go together. These do not: a job that asks for it is "
+              "refused, with the reason and what to choose instead.", "", "| choice | of | does not | since |",
+              "| --- | --- | --- | --- |", *limits(), ""]
     lines += ["## Numbers of Cloth", "", "Fields of `cloth`; those of Sharp Edges, which is a switch, are fields of "
               "`cloth.eulerian` without `sharp_`.", "", "| setting | key | default | range | what it does |",
               "| --- | --- | --- | --- | --- |",
@@ -75,6 +81,19 @@ def page() -> str:
               "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]
     return "\n".join(lines)
+
+
+def limits() -> list[str]:
+    """Rows of what choices of the menus lack and why, by the catalogue's table of capabilities."""
+    who: dict[tuple[str, str, str], list[str]] = {}
+    for word, capability in catalogue.CAPABILITIES.items():
+        # "moves jointed rigid bodies" of one that does not move them
+        verb, _, rest = capability.sentence.partition(" ")
+        verb = {"goes": "go"}.get(verb, verb.removesuffix("s"))
+        for entry in catalogue.menu(capability.family).values():
+            if why := entry.why_not(word):
+                who.setdefault((TITLES[entry.family][0], f"{verb} {rest}", why), []).append(entry.label)
+    return [f"| {', '.join(labels)} | {title} | {lacks} | {why} |" for (title, lacks, why), labels in who.items()]
 
 
 def row(param: catalogue.Param) -> str:

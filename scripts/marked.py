@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def marks(what: str, script: str) -> tuple[str, str]:
-    """The mark before such a text, and the one behind it."""
+    """Return the marks before and after such a text."""
     return f"<!-- {what}: written by scripts/{script} -->", f"<!-- end of {what} -->"
 
 
@@ -21,5 +21,5 @@ def put(page: Path, between: tuple[str, str], text: str) -> None:
 
 
 def read(page: Path, between: tuple[str, str]) -> str:
-    """What stands between its marks in a page."""
+    """Return the text between its marks in a page."""
     return page.read_text(encoding="utf-8").partition(between[0])[2].partition(between[1])[0].strip()

@@ -37,8 +37,8 @@ class Mutant:
 
 def mutants(path: Path = LIST) -> list[Mutant]:
     """Those of the list, in its order. Raises SystemExit where two have one name."""
-    told = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
-    found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in told]
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
+    found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in entries]
     names = [one.name for one in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -61,16 +61,16 @@ def copy_tree(folder: Path) -> None:
     """Make `folder` what the working tree is, files that git does not know left out."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, check=True).stdout.decode().split("\0")
-    wanted = {name for name in listed if name and (ROOT / name).is_file()}
+    tracked = {name for name in listed if name and (ROOT / name).is_file()}
     folder.mkdir(parents=True, exist_ok=True)
-    for name in wanted:
+    for name in tracked:
         source, target = ROOT / name, folder / name
         content = source.read_bytes()
         if not target.is_file() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
     for path in [*folder.rglob("*.py"), *folder.rglob("*.toml")]:
-        if ".venv" not in path.parts and path.relative_to(folder).as_posix() not in wanted:
+        if ".venv" not in path.parts and path.relative_to(folder).as_posix() not in tracked:
             path.unlink()
     venv = folder / ".venv"
     if not venv.exists() and (ROOT / ".venv").exists():
@@ -80,7 +80,7 @@ def copy_tree(folder: Path) -> None:
 def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
     """(pytest's exit code, None where it took too long; the end of what it said)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
-    # one cache for all, apart from the user's. Bytecode knows a change by whole seconds alone
+    # one cache for all, separate from the user's. Bytecode detects changes by whole seconds alone
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -102,12 +102,12 @@ def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
         if one.tests in wrong:
             continue
         path = folder / one.file
-        kept, times = path.read_bytes(), path.stat()
+        original, times = path.read_bytes(), path.stat()
         path.write_text(broken(one, folder), encoding="utf-8")
         try:
             code, said = run(one.tests, folder, seconds)
         finally:
-            path.write_bytes(kept)
+            path.write_bytes(original)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         survivors += code == 0
         if code == NO_TESTS:
@@ -125,20 +125,20 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say which there are, and run nothing")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants" / "tree", help="of the copy")
     parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one, at most")
-    asked = parser.parse_args()
-    chosen = [one for one in mutants() if not asked.words or any(
-        word in f"{one.name} {one.file} {' '.join(one.tests)}" for word in asked.words)]
+    arguments = parser.parse_args()
+    chosen = [one for one in mutants() if not arguments.words or any(
+        word in f"{one.name} {one.file} {' '.join(one.tests)}" for word in arguments.words)]
     try:
         for one in chosen:
             broken(one, ROOT)
     except ValueError as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 2
-    if asked.list:
+    if arguments.list:
         print("\n".join(f"{one.name}   [{one.file}]" for one in chosen))
         return 0
-    copy_tree(asked.folder)
-    return judge(chosen, asked.folder, asked.seconds)
+    copy_tree(arguments.folder)
+    return judge(chosen, arguments.folder, arguments.seconds)
 
 
 if __name__ == "__main__":

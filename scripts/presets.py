@@ -93,12 +93,12 @@ KINDS: dict[str, tuple[Body, ...] | tuple[Fabric, ...]] = {"soft_body": BODIES, 
 
 
 def file_name(name: str) -> str:
-    """Of a preset, as Blender makes it of a name that it shows."""
+    """Return the file name of a preset, as Blender derives it from the name that it shows."""
     return f"{name.replace(',', '').replace(' ', '_')}.py"
 
 
 def preset(values: dict[str, object]) -> str:
-    """What Blender runs where a preset is chosen."""
+    """Return the script that Blender runs where a preset is chosen."""
     lines = [f"settings.{name} = {value!r}" for name, value in values.items()]
     return "\n".join(["import bpy", "", "settings = bpy.context.object.conjac", *lines, ""])
 

@@ -81,8 +81,8 @@ def canonical(name: str) -> str:
 
 def install_python(groups: dict[str, list[str]]) -> None:
     """A .venv that holds exactly the pinned versions of `groups`."""
-    wanted = json.dumps([groups, sys.version_info[:2]], sort_keys=True)
-    stamp = hashlib.sha256(wanted.encode()).hexdigest()
+    requested = json.dumps([groups, sys.version_info[:2]], sort_keys=True)
+    stamp = hashlib.sha256(requested.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == stamp:
         return
     if not PYTHON.exists():
@@ -97,8 +97,8 @@ def install_python(groups: dict[str, list[str]]) -> None:
         print(f"setup: installing ({group}) {' '.join(new)}", flush=True)
         # without isolation scikit-sparse is built against the numpy and Cython pinned here, not the newest ones
         options = ["-q", "--disable-pip-version-check", "--no-build-isolation", "--progress-bar", "off"]
-        held_back = [line for line in new if line.startswith("scikit-sparse")]
-        for batch in ([line for line in new if line not in held_back], held_back):
+        last = [line for line in new if line.startswith("scikit-sparse")]
+        for batch in ([line for line in new if line not in last], last):
             if batch:
                 subprocess.run([PYTHON, "-m", "pip", "install", *options, *batch], check=True)
     STAMP.write_text(stamp)

@@ -22,7 +22,7 @@ from wheels import pins as wheel_pins
 INSIDE = {(4, 2): ("3.11", "1.24.3"), (4, 4): ("3.11", "1.26.4"), (5, 1): ("3.13", "2.3.4")}
 
 
-#: what bpy needs besides numpy
+#: requirements of bpy other than numpy
 NEEDED = ("requests", "zstandard")
 
 

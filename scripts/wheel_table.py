@@ -1,4 +1,4 @@
-"""How large the wheels of each zip are, by the lock: a table in docs/install.md. `make manual` writes it anew."""
+"""Sizes of the wheels of each zip, by the lock: a table in docs/install.md, written by `make manual`."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def table() -> str:
     lock = json.loads(wheels.LOCK.read_text(encoding="utf-8"))
     zips = [(python, target) for python in wheels.PYTHONS for target in wheels.TAGS]
     sizes = {one: {row["name"]: row["size"] / 1e6 for row in lock.get(" ".join(one), [])} for one in zips}
-    wanted = {one: {pin.partition("==")[0] for pin in wheels.pins(*one)} for one in zips}
-    largest = {name: max(found.get(name, 0.0) for found in sizes.values()) for name in set().union(*wanted.values())}
+    required = {one: {pin.partition("==")[0] for pin in wheels.pins(*one)} for one in zips}
+    largest = {name: max(found.get(name, 0.0) for found in sizes.values()) for name in set().union(*required.values())}
     names = sorted(largest, key=lambda name: (-largest[name], name))
     lines = ["| MB | " + " | ".join(f"py{python.replace('.', '')} {target}" for python, target in zips) + " |",
              "| --- |" + " --- |" * len(zips)]
     for name in names:
-        cells = [_megabytes(sizes[one].get(name), name in wanted[one]) for one in zips]
+        cells = [_megabytes(sizes[one].get(name), name in required[one]) for one in zips]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     sums = [sum(sizes[one].values()) for one in zips]
     lines.append("| **all wheels** | " + " | ".join(f"**{size:.1f}**" for size in sums) + " |")
-    lines.append(f"| at most {GOAL:.0f} MB | " + " | ".join(_verdict(size, wanted[one] - set(sizes[one]))
+    lines.append(f"| at most {GOAL:.0f} MB | " + " | ".join(_verdict(size, required[one] - set(sizes[one]))
                                                         for one, size in zip(zips, sums, strict=True)) + " |")
     return "\n".join(lines)
 
 
-def _megabytes(size: float | None, is_wanted: bool) -> str:
+def _megabytes(size: float | None, is_required: bool) -> str:
     if size is None:
-        return "missing" if is_wanted else ""
+        return "missing" if is_required else ""
     return f"{size:.1f}"
 
 

@@ -1,7 +1,7 @@
-"""The wheels inside the extension's zips: which ones for a Python and a platform, where they come from, what they need.
+"""The wheels inside the extension's zips: which ones for a Python and a platform, their source and dependencies.
 
-    python scripts/wheels.py            fetches what scripts/wheels.json lists into build/wheels
-    python scripts/wheels.py --lock     writes scripts/wheels.json anew from the pins
+    python scripts/wheels.py            fetches the entries of scripts/wheels.json into build/wheels
+    python scripts/wheels.py --lock     rewrites scripts/wheels.json from the pins
 
 They are those of the group `solver` in pyproject.toml, unmodified, without numpy (Blender's own) and scikit-sparse (has
 none; cvxopt brings CHOLMOD). wheels.json holds the name, size and hash of each file, so that every build takes the same
@@ -56,7 +56,7 @@ OTHER_VERSIONS = {
 SIGN = "msgspec"
 ELSEWHERE = {"linux-x64": "windows-x64", "windows-x64": "macos-arm64", "macos-arm64": "windows-x64"}
 
-#: what pip and what it stands on say where nothing answers
+#: messages of pip and its libraries where there is no connection
 NO_NETWORK = re.compile(r"NewConnectionError|name resolution|Max retries|Network is unreachable|timed out"
                         r"|Connection refused|ProxyError", re.IGNORECASE)
 
@@ -123,17 +123,17 @@ def fetch_signs(python: str, target: str) -> list[Path]:
             for path in _fetch(other, there, [wheel for wheel in locked(other, there) if wheel.name == SIGN])]
 
 
-def _fetch(python: str, target: str, wanted: list[Wheel]) -> list[Path]:
-    missing = [wheel for wheel in wanted if not _is_there(wheel)]
+def _fetch(python: str, target: str, requested: list[Wheel]) -> list[Path]:
+    missing = [wheel for wheel in requested if not _is_there(wheel)]
     if missing:
         CACHE.mkdir(parents=True, exist_ok=True)
-        print(f"wheels for Python {python} on {target}: fetching {len(missing)} of {len(wanted)}, "
+        print(f"wheels for Python {python} on {target}: fetching {len(missing)} of {len(requested)}, "
               f"{sum(wheel.size for wheel in missing) / 1e6:.0f} MB", flush=True)
     for wheel in missing:
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             _download(python, target, [f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}"], Path(folder))
             Path(folder, wheel.file).rename(CACHE / wheel.file)
-    return [CACHE / wheel.file for wheel in wanted]
+    return [CACHE / wheel.file for wheel in requested]
 
 
 def _is_there(wheel: Wheel) -> bool:
@@ -164,7 +164,7 @@ def why_not(said: str, python: str, target: str) -> str:
 
 
 def lock() -> None:
-    """Write wheels.json anew: whatever pip finds for the pins today."""
+    """Rewrite wheels.json: whatever pip finds for the pins today."""
     found: dict[str, list[dict[str, object]]] = {}
     CACHE.mkdir(parents=True, exist_ok=True)
     for python in PYTHONS:
@@ -184,9 +184,9 @@ def described(path: Path) -> Wheel:
     data = path.read_bytes()
     with zipfile.ZipFile(path) as packed:
         metadata = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
-        told = email.message_from_bytes(packed.read(metadata))
-    requires = tuple(line for line in told.get_all("Requires-Dist", []) if "extra ==" not in line)
-    return Wheel(told["Name"].lower().replace("_", "-"), told["Version"], path.name, len(data),
+        metadata_of = email.message_from_bytes(packed.read(metadata))
+    requires = tuple(line for line in metadata_of.get_all("Requires-Dist", []) if "extra ==" not in line)
+    return Wheel(metadata_of["Name"].lower().replace("_", "-"), metadata_of["Version"], path.name, len(data),
                  hashlib.sha256(data).hexdigest(), requires)
 
 

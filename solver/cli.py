@@ -90,7 +90,7 @@ class Lines:
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
         """How a stage before the first frame goes on. Raises Stopped where that was asked for."""
-        shown = f"{body}: {text}" if body else text
+        shown = f"{body}: {text}" if body and text else text
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
         if _stop_requested.is_set():
@@ -153,6 +153,8 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames that must be on disk at the end")
     bake.add_argument("--resume", action="store_true", help="go on from the last snapshot of the same settings")
     bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
+    bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
+                      help="cores for other programs, where no number of threads is given (default: 0)")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
@@ -197,8 +199,12 @@ def _frames(text: str) -> tuple[int, int]:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number from 1 on')
+    return _whole(text, 1)
+
+
+def _whole(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number from {least} on')
     return int(text)
 
 
@@ -217,7 +223,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
     _listen(read_stdin)
     simulate.bake(arguments.job, lines, frames=arguments.frames, resume=arguments.resume, threads=arguments.threads,
-                  stop=_stop_requested.is_set)
+                  left_free=arguments.cores_left_free, stop=_stop_requested.is_set)
     return "All frames are baked" if arguments.frames is None else "The frames asked for are baked"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,3 +32,5 @@ class State:
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: histories, multipliers; each owner declares its keys
     #: of a part's own state, where something carries nodes of it; no snapshot has it
     carrier_motion: CarrierMotion | None = None
+    #: stage of joints whose solution this is, while its step is not finished; no snapshot has it
+    tree_stage: Any = field(default=None, compare=False, repr=False)

@@ -15,11 +15,12 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import one_thread  # noqa: F401
+from .cores import available
+from .pool import PieceTimes, Pool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,49 +117,58 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(kernel_folder())
 
 
-def configure(threads: int | None) -> int:
-    """Let kernels use `threads` threads; None or 0 means one per core this process may run on. Returns how many."""
-    global _count, _helpers
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(threads or available, available)
-    if count != _count:
-        if _helpers is not None:
-            _helpers.shutdown()
-        _count, _helpers = count, ThreadPoolExecutor(count - 1, "kernels") if count > 1 else None
+def configure(threads: int | None, left_free: int = 0) -> int:
+    """Let kernels use `threads` threads; None or 0 means one per core this process may use. Returns how many.
+
+    left_free: cores that are left to others where no number is given.
+    """
+    global _pool
+    most = available()
+    count = min(threads, most) if threads else max(1, most - left_free)
+    if _pool is None or count != _pool.count or type(_pool) is not Pool:
+        if _pool is not None:
+            _pool.end()
+        _pool = Pool(count)
     return count
 
 
-_count: int = 0
-_helpers: ThreadPoolExecutor | None = None
+def record() -> PieceTimes:
+    """From now on, until `configure` is called, kernels run on one thread that keeps what each piece takes."""
+    global _pool
+    if _pool is not None:
+        _pool.end()
+    _pool = PieceTimes()
+    return _pool
+
+
+_pool: Pool | None = None
 
 
 def count() -> int:
     """How many threads kernels may use, for libraries with pools of their own."""
-    return _count or configure(None)
+    return _pool.count if _pool is not None else configure(None)
 
 
 def parallel_for(kernel: Callable[..., None], pieces: int, *arguments: Any) -> None:
-    """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread.
+    """kernel(start, stop, *arguments) for all pieces of the work, a few at a time, on every thread that is worth it.
 
     Whichever thread is free takes the next few; a kernel writes each piece in a place of its own, so the answer does
     not depend on who did it.
     """
-    if not _count:
+    if _pool is None:
         configure(None)
-    if _helpers is None or pieces < 2:
-        kernel(0, pieces, *arguments)
-        return
-    few = max(1, pieces // (4 * _count))
-    starts = iter(range(0, pieces, few))
+    assert _pool is not None
+    _pool.run(kernel, pieces, arguments)
 
-    def work() -> None:
-        for start in starts:
-            kernel(start, min(start + few, pieces), *arguments)
 
-    helpers = [_helpers.submit(work) for _ in range(min(_count, pieces) - 1)]
-    work()
-    for helper in helpers:
-        helper.result()
+def _forget_pool() -> None:
+    """In a process that was forked: its parent's threads are not there."""
+    global _pool
+    _pool = None if _pool is None else Pool(_pool.count)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"contract"})) -> Callable[[F], F]:

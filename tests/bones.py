@@ -64,6 +64,7 @@ class Posed:
 
     A: np.ndarray
     b: np.ndarray
+    tree_stage = None
 
     def solve(self):
         return np.linalg.solve(self.A, self.b)

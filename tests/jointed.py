@@ -96,3 +96,15 @@ def chain(n, length=1.0, width=0.1, density=1000.0, turn=None, kind="revolute"):
 def again(tree, state, u, h):
     """State after a step that ends with rates u."""
     return tree.recentre(replace(state, q=state.q + h * u, u=u, time=state.time + h))
+
+
+def posed_stages(part):
+    """A list to which the stages of a part's joints are appended as they are posed from now on."""
+    seen, pose = [], part.condensation.pose
+
+    def noted(*arguments, **named):
+        seen.append(pose(*arguments, **named))
+        return seen[-1]
+
+    part.condensation.pose = noted
+    return seen

@@ -17,7 +17,7 @@ def held_by(obj: bpy.types.Object) -> str:
     """Who else bakes the object and when it was last heard of; "" where nobody does, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
-    return next((lock.told(one) for one in taken.by(place.job_folder(obj))), "")
+    return next((lock.description(one) for one in taken.by(place.job_folder(obj))), "")
 
 
 class CONJAC_OT_break_lock(Behaviour):

@@ -3,7 +3,8 @@
     blender -b FILE.blend -c conjac bake [--object NAME]... [--format pc2|abc|shapekeys] [--frames A-B] [--save]
                                          [--replace] [--json]
 
-    blender -b FILE.blend -c conjac farm --out BUNDLE [--object NAME] [--wedge CSV] [--chunk N] [--threads N] [--json]
+    blender -b FILE.blend -c conjac farm --out BUNDLE [--object NAME] [--wedge CSV] [--chunk N] [--threads N]
+                                         [--draft JOB] [--blend FILE.blend] [--format abc|shapekeys] [--json]
 
 farm writes a bundle of one bake, see the manual's page on farms. Of bake:
 
@@ -159,7 +160,10 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 
 #: options of `farm` that the solver reads
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
-                "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task"}
+                "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
+                "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
+                "--blend": ".blend that is rendered after the export, saved with relative paths",
+                "--format": "abc or shapekeys: what Blender exports besides"}
 
 
 def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:

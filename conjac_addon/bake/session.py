@@ -11,7 +11,6 @@ from typing import Any
 
 import bpy
 
-from ...solver import catalogue
 from ...solver.errors import (
     EXIT_COMPLETE,
     EXIT_STOPPED,
@@ -22,14 +21,16 @@ from ...solver.errors import (
     NoSuchThing,
     StaleCache,
 )
-from .. import copies, failures, gather, identity, members, part_identity, playback, prefs
+from .. import copies, failures, gather, identity, members, part_identity, playback
 from ..events import is_rendering
 from ..live import session as live
 from . import kernels, moving, place, taken, takes
 from .can_play import check_can_play
+from .ending import check_frames, elsewhere, written
 from .live import LiveFrames
 from .progress import Progress, after, line
 from .shown import show, take_parts_back
+from .solver_command import solver_command
 from .worker import Worker
 
 SOLVER = "solver"
@@ -203,15 +204,14 @@ class Bake:
         cache = place.cache_of(self.folder)
         yield from self._solve(resume=cache.manifest is not None)
         if self.progress.error_code == "stale_cache":
-            finished = takes.finished(cache)
+            finished, too = takes.finished(cache), elsewhere(self.object(), self._scene)
             why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
             if finished and not (self._replaces or self._keeps):
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
-                                 f"Set them back, or bake again and let the frames be replaced{self._elsewhere()}",
-                                 self.name)
+                                 f"Set them back, or bake again and let the frames be replaced{too}", self.name)
             again = False
             if self._keeps:
-                again, notes = takes.take_turns(self.folder, finished, f"{why}{self._elsewhere()}")
+                again, notes = takes.take_turns(self.folder, finished, f"{why}{too}")
                 for note in notes:
                     self.note(note)
             if not again:
@@ -221,11 +221,6 @@ class Bake:
         if self._keeps:
             takes.drop(self.folder)
         yield from self._finish()
-
-    def _elsewhere(self) -> str:
-        """A sentence where another scene plays the same frames."""
-        others = [one.name for one in self.object().users_scene if one.session_uid != self._scene]
-        return f'. Scene "{others[0]}" plays the same frames: an object has one bake, in all scenes' if others else ""
 
     def _read(self) -> Iterator[bool]:
         """Write the job folder; from its beginning again where the artist has undone or edited something meanwhile."""
@@ -267,11 +262,8 @@ class Bake:
             self._reading.close()
 
     def _command(self, resume: bool) -> list[str]:
-        """What the solver is asked for. resume: whether there is a bake, which it is to go on with."""
-        threads = prefs.threads()
-        return ["bake", str(self.folder), "--json", *(["--resume"] if resume else []),
-                *([f"--frames={self.frames[0]}-{self.frames[1]}"] if self.frames else []),
-                *(["--threads", str(threads)] if threads else [])]
+        """Return the solver's arguments. resume: whether there is a bake to go on with."""
+        return solver_command(self.folder, self.frames, resume)
 
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
@@ -302,7 +294,7 @@ class Bake:
         if code == EXIT_COMPLETE:
             # Blender stands still while it writes: the window says why, and is drawn before
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,
-                        "text": f"Writing {self._written()}"})
+                        "text": f"Writing {written(self.object(), self.key)}"})
             yield False
             if self._until == math.inf and (edited := self._edited()) is not None:
                 raise BadInput("it is being edited, so its frames are on the disk and do not play yet",
@@ -313,7 +305,7 @@ class Bake:
             return self._end(EXIT_STOPPED, "All frames are there; bake again in Object Mode to see them")
         self._show()
         if code == EXIT_COMPLETE:
-            self._check_frames()
+            check_frames(self.folder, self.frames, self.name)
         self._end(code, text)
 
     def _until_object_mode(self, why: str) -> Iterator[bool]:
@@ -346,22 +338,6 @@ class Bake:
             except ConJacError:
                 if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
                     raise
-
-    def _written(self) -> str:
-        """What is written when all frames are there."""
-        obj = self.object()
-        if members.is_mechanism(obj):
-            return "keyframes"
-        return catalogue.find("export", self.key or obj.conjac.export).label
-
-    def _check_frames(self) -> None:
-        """Complete means that every frame asked for is on disk, whatever the process said."""
-        cache = place.cache_of(self.folder)
-        wanted = range(self.frames[0], self.frames[1] + 1) if self.frames else cache.asked()
-        missing = sorted(set(wanted) - set(cache.frames_done()))
-        if missing:
-            raise Environment(f"{len(missing)} frames are missing from {self.folder}, the first is {missing[0]}",
-                              "Look at that disk and bake again", self.name)
 
     def _tell(self, *messages: dict[str, Any]) -> None:
         for message in messages:

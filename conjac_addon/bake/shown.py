@@ -27,7 +27,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     for one in members.members(members.owner(obj), scene):
         gather.check_mode(one)
     # a shorter frame range leaves frames behind it, which are kept and not shown
-    done = set(cache.frames_done()) & set(cache.asked())
+    done = set(cache.frames_done()) & set(cache.requested_frames())
     first = cache.frames[0] if cache.frames else 0
     if span is not None:
         done = {frame for frame in cache.frames_done() if span[0] <= frame <= span[1]}

@@ -189,7 +189,7 @@ def _of_folder(folder: Path) -> Status:
         text = _stale(gather.labels(told.changed)) if told.changed else told.text
         uuids = cache.body_uuids()
         bodies = tuple((name, uuids[name], count) for name, _, count in cache.bodies())
-        other = f"It is {lock.told(cache.folder)}" if told.state == "baking" else ""
+        other = f"It is {lock.description(cache.folder)}" if told.state == "baking" else ""
         found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()),
                        wrong=". ".join(cache.needles()))

@@ -178,7 +178,8 @@ def finished(cache: Cache) -> int:
     """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
-    return next((len(wanted) for wanted in (cache.asked(), cache.frames) if wanted and set(wanted) <= done), 0)
+    ranges = cache.requested_frames(), cache.frames
+    return next((len(wanted) for wanted in ranges if wanted and set(wanted) <= done), 0)
 
 
 def _link(folder: Path, made: Path) -> None:

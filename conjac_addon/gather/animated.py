@@ -12,7 +12,7 @@ import bpy
 
 from ...solver.errors import BadInput
 from .. import compat, members
-from ..settings import READ_OVER_TIME
+from ..settings import READ_OVER_TIME, TIED_OVER_TIME
 
 #: what a scene says once, and what the artist calls it. Its units, frame rate and stretching cannot have keyframes
 _OF_SCENE = {"gravity": "Gravity", "use_gravity": "Gravity"}
@@ -28,7 +28,8 @@ DEEPEST = 8
 
 #: settings of an object or a bone
 _SETTING = re.compile(r'(?:pose\.bones\["(?P<bone>.*)"\]\.)?conjac\.'
-                      rf'(?!(?:pulls\[\d+\]\.)?(?:{"|".join(READ_OVER_TIME)})$)')
+                      rf'(?!(?:pulls\[\d+\]\.)?(?:{"|".join(READ_OVER_TIME)})$'
+                      rf'|constraints\[\d+\]\.(?:{"|".join(TIED_OVER_TIME)})$)')
 
 #: what Blender says of a rigid body, of a joint, and of how far a bone may turn
 _KEYED = re.compile(

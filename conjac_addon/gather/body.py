@@ -30,9 +30,10 @@ HALF_LIFE = catalogue.WOBBLE_HALF_LIFE.key
 _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's paths of maps start
 
 
-def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene) -> dict[str, Any]:
-    """The chosen entry of a family and its parameters, in SI."""
-    entry = catalogue.find(family, getattr(properties.holder(settings, family), family))
+def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene,
+           kind: str = "") -> dict[str, Any]:
+    """The chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
+    entry = catalogue.find(family, kind or getattr(properties.holder(settings, family), family))
     return {"kind": entry.key, "params": {
         param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}
 

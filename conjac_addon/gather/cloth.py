@@ -37,9 +37,13 @@ def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) ->
 
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,
                     job: JobFolder | JobPart) -> None:
-    """What the cloth is cut as: its UV map, or itself with the warp along the object's X. Raises BadInput."""
+    """What the cloth is cut as: its UV map, or itself with the warp along the object's X; and which of its faces have
+    two diagonals. Raises BadInput."""
     if evaluation.object.conjac.use_sewing:
         cloth |= _seams(mesh, job)
+    found = quads(mesh)
+    if len(found) and "eulerian" not in cloth:
+        cloth["quads"] = job.array("quads", found)
     to_world = evaluation.to_world()
     if evaluation.object.conjac.cloth_shape == "uv":
         cloth["uv"] = job.array("uv", _uv(mesh, evaluation.object.name, bool(np.linalg.det(to_world[:3, :3]) < 0.0)))
@@ -57,6 +61,18 @@ def seams(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
     mesh.loops.foreach_get("vertex_index", of_faces)
     found = ends.reshape(-1, 2)[loose]
     return found[np.isin(found, of_faces).all(axis=1)]
+
+
+def quads(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    """The corners of faces with four, in turn, (k, 4). Blender draws one along its other diagonal where it is folded by
+    more than a right angle."""
+    first, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_start", first)
+    mesh.polygons.foreach_get("loop_total", corners)
+    of_loops = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", of_loops)
+    found: NDArray[np.int32] = of_loops[first[corners == 4][:, None] + np.arange(4)]
+    return found
 
 
 def _seams(mesh: bpy.types.Mesh, job: JobFolder | JobPart) -> dict[str, str]:

@@ -37,6 +37,9 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         rigid = [of.name, *obstacles.for_soft_bodies(of)]
         for one, names in zip(bodies, found):
             names += rigid if members.collides(one) and members.wants(one, of) else []
+    for one, names in zip(bodies, found):
+        through = {tie.object.name for tie in one.conjac.constraints if tie.object is not None and not tie.collide}
+        names[:] = [name for name in names if name not in through]
     if not any(found):
         return
     distance = properties.si(of.conjac.contact, "distance", scene)

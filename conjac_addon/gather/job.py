@@ -16,12 +16,13 @@ import numpy as np
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import identity, members, timeline, upgrade
+from .. import first_solvers, identity, members, timeline, upgrade
 from .. import settings as properties
 from . import animated, attach, contact, obstacles, placed, rigid, slow, sources, wind
 from .alone import Alone
 from .body import BodyReader, body_settings, choice
 from .colliders import Collider
+from .constraints import Constraints, constraint_settings
 from .evaluation import Evaluation, view_layer_of
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
@@ -107,18 +108,19 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
         readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        air = Wind(evaluation)
+        air, ties = Wind(evaluation), Constraints(soft, job, still)
         for one, reader in zip(soft, readers):
             reader.begin(ground if one == evaluation else None)
             reader.motion.begin()
         for i in range(count):
             sub = i % samples
             # between whole frames there is nothing to see unless something is followed
-            if sub and not (any(bump.may_move for bump in bumps) or air.may_move
+            if sub and not (any(bump.may_move for bump in bumps) or air.may_move or ties.may_move
                             or any(reader.motion.moves_between for reader in readers)):
                 continue
             evaluation.go_to(start + i // samples, sub / samples)
             air.sample()
+            ties.sample()
             for bump in bumps:
                 bump.sample()
             for reader in readers:
@@ -134,7 +136,9 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
             _say_methods(document, bodies, scene)
         if not still:
             contact.say(document, obj, scene)
+            _say_own_solvers(document, obj, bodies, scene)
             document |= welds(obj, scene, start)
+            document |= ties.finish(constraint_settings(obj, scene, start))
         for bump, obstacle in zip(bumps, document.get("obstacles", ())):
             obstacle |= bump.finish()
         if ground is not None:
@@ -147,6 +151,20 @@ def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene
     """Each of several bodies has a method of its own."""
     for obj, body in zip(bodies, document["bodies"]):
         body["method"] = choice(obj.conjac, "method", scene)
+
+
+def _say_own_solvers(document: dict[str, Any], leading: bpy.types.Object, bodies: list[bpy.types.Object],
+                     scene: bpy.types.Scene) -> None:
+    """What touches others has an integrator and steps of its own, as long as it touches nothing that has others."""
+    if "contact" not in document or len(bodies) + members.is_mechanism(leading) < 2:
+        return
+    for obj, body in zip(bodies, document["bodies"]):
+        if first_solvers.has_its_own(obj):
+            settings = obj.conjac
+            body |= {"integrator": choice(settings, "integrator", scene),
+                     "stage_solver": choice(settings, "stage_solver", scene),
+                     "step": timeline.whole_steps(properties.si(settings, "step", scene), document["time"]["fps"]),
+                     "largest_deformation": properties.si(settings, "largest_deformation", scene)}
 
 
 def _let_cloth_go(document: dict[str, Any]) -> None:
@@ -191,14 +209,14 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
-        air = Wind(evaluation)
+        air, ties = Wind(evaluation), Constraints(soft, job)
         for reader in readers:
             reader.begin(None)
             reader.motion.begin()
         playing, plane = source.playback(), []
         for i in range((end - start) * samples + 1):
             frame, sub = start + i // samples, i % samples
-            if sub and not (mechanism.moves or bumps.may_move or air.may_move
+            if sub and not (mechanism.moves or bumps.may_move or air.may_move or ties.may_move
                             or (ground is not None and ground.may_move)
                             or any(each.may_move for each in colliders)
                             or any(reader.motion.moves_between for reader in readers)):
@@ -207,6 +225,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
             mechanism.sample()
             bumps.sample()
             air.sample()
+            ties.sample()
             for each in colliders:
                 each.sample()
             if ground is not None and ground.may_move:
@@ -224,7 +243,9 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
         document |= air.finish(job)
         contact.say(document, owner, scene)
+        _say_own_solvers(document, owner, [one.object for one in soft], scene)
         document |= welds(owner, scene, start)
+        document |= ties.finish(constraint_settings(owner, scene, start))
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
             obstacle |= each.finish()
         if ground is not None:
@@ -253,6 +274,7 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     bodies = [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, scene)
     fps = scene.render.fps / scene.render.fps_base
     start, end = frames or frame_range(obj, scene)
+    kinds = first_solvers.shared(obj, bodies)
     document: dict[str, Any] = {
         "version": catalogue.SCENE_VERSION,
         "name": scene.name, "uuid": identity.of(obj),
@@ -262,8 +284,10 @@ def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  "largest_deformation": min(filter(None, (properties.si(one.conjac, "largest_deformation", scene)
                                                           for one in bodies)), default=0.0)},
         "bodies": [],
-        "method": choice(settings, "method", scene), "integrator": choice(settings, "integrator", scene),
-        "stage_solver": choice(settings, "stage_solver", scene), "linear_solver": settings.solver.linear_solver,
+        "method": choice(settings, "method", scene),
+        "integrator": choice(settings, "integrator", scene, kinds["integrator"]),
+        "stage_solver": choice(settings, "stage_solver", scene, kinds["stage_solver"]),
+        "linear_solver": settings.solver.linear_solver,
         # Blender shows gravity in m/s², its number times the unit scale
         "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
         if scene.use_gravity else [0.0, 0.0, 0.0],
@@ -289,10 +313,12 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     if len(soft) > 1 and not members.is_mechanism(obj):
         _say_methods(document, soft, scene)
     contact.say(document, obj, scene)
+    _say_own_solvers(document, obj, soft, scene)
     if members.is_mechanism(obj):
         _let_cloth_go(document)
         plan, part_of = sources.plan(obj)
         document["mechanisms"] = [mechanism_settings(obj, plan, part_of, scene), *obstacles.named(obj)]
     document |= wind.settings(obj, scene)
     document |= welds(obj, scene, document["time"]["start"])
+    document |= constraint_settings(obj, scene, document["time"]["start"])
     return document

@@ -83,7 +83,8 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
     for path in before.keys() | after.keys():
         if not _NOT_COMPARED.match(path) and before.get(path) != after.get(path):
             # what the skin weighs is not known without a look at it, nor what keyframes say
-            if path in after or not (_MASS.fullmatch(path) or _keyframed(path, before)):
+            is_said = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
+            if is_said or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
     owners = {one.name: one for one in members.soft_bodies(obj, scene)}
     for same, body in zip(now["bodies"], old.get("bodies", [])):
@@ -100,11 +101,9 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        body.pop("touches", None)
-        body.pop("friction", None)
-        body.pop("thickness", None)
-        body.pop("pins_yield", None)
-        body.pop("touches_by_mesh", None)
+        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "integrator", "stage_solver",
+                     "step", "largest_deformation"):
+            body.pop(name, None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -130,18 +129,20 @@ _IN_WORLD = re.compile(r"^arrays/(body\d+_)?vertices\.npy$|(^|\.)surface\.object
 _NOT_COMPARED = re.compile(
     r"time\.end$|(bodies\.\d+\.|mechanisms\.\d+\.)?(name|uuid)$"
     r"|bodies\.\d+\.(surface|painted|dynamic|pin(?!\.stiffness)|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
-    r"|bodies\.\d+\.(cloth\.(uv|warp|seams)|rope\.edges)\b"
+    r"|bodies\.\d+\.(cloth\.(uv|warp|seams|quads)|rope\.edges)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|subframe|kind|until|radius|stiffness)"
     r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
+    r"|constraints\.\d+\.(name|axis|length|strength|ends\.\d+\.(point|vertices|edges|triangles|motion))"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
 _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
-    """Whether a half-life or the stiffness of pins was read over time."""
-    return path.endswith((f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness")) and isinstance(flat[path], str)
+    """Whether a half-life, the stiffness of pins or that of a constraint was read over time."""
+    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".compliance")
+    return path.endswith(keyed) and isinstance(flat.get(path), str)
 
 
 def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
@@ -220,6 +221,8 @@ def _label(path: str) -> str:
         return catalogue.PIN_STIFFNESS.label
     if keys[0] == "forces":
         return "Welds"
+    if keys[0] == "constraints":
+        return "Constraints"
     if keys[0] == "mechanisms" and "springs" in keys:
         return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:

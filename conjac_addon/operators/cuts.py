@@ -22,6 +22,10 @@ class CONJAC_OT_add_cut(AddEntry, Behaviour):
         # across the longest side, where a cut is most likely meant
         turn = obj.matrix_world.to_quaternion().to_matrix().to_4x4() @ TURNS[size.index(max(size))]
         empty.matrix_world = Matrix.Translation(middle_of(obj)) @ turn
+        if obj.conjac.contact.by_mesh:
+            # a cut changes the mesh, which new bodies touch by
+            obj.conjac.contact.by_mesh = False
+            self.report({"INFO"}, "Collide by Mesh is off: a cut changes the mesh")
         cut = obj.conjac.cuts.add()
         cut.frame, cut.subframe, cut.object = present_frame(context.scene), present_subframe(context.scene), empty
         return {"FINISHED"}

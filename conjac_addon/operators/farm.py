@@ -34,7 +34,8 @@ def export(owner: bpy.types.Object, scene: bpy.types.Scene, out: Path, options: 
     options: more of `solver farm`.
     """
     with still.still_job(owner) as job:
-        found = yield from still.run(owner, scene, job, ["farm", "--out", str(out), *options], wait, moves=True)
+        asked = ["farm", "--out", str(out), "--name", owner.name, *options]
+        found = yield from still.run(owner, scene, job, asked, wait, moves=True)
     return [*found["gathered"], *found["notes"], f"The bundle stands in {out}"]
 
 

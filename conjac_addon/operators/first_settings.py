@@ -12,26 +12,15 @@ from mathutils import Vector
 
 from ...solver import catalogue
 from .. import contact, members
+from ..first_solvers import CLOTH_SOLVER, ROPE_SOLVER, SOLVER
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
+from . import by_mesh
 from .remedies import lowest
-
-#: docs/integrators.md, "Which settings keep the motion": each step costs about as much as one linear solve
-SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "sdirk2", "stage_solver": "quick", "step": 1.0 / 48.0,
-                          # of ConJac, where stages are linearised: at this step its γ of 1/3, at any other as fast
-                          "settle_time": 0.0356}
-
-#: of new cloth: Quick gives up on nearly every step of cloth that hangs, and NEWTON-D solves what nobody sees
-CLOTH_SOLVER: dict[str, Any] = {"method": "vanilla", "integrator": "backward_euler", "stage_solver": "newton_visible",
-                                "step": 1.0 / 96.0}
-
-#: of new ropes: as stiff as they are along themselves, stages are solved to the end
-ROPE_SOLVER: dict[str, Any] = {**CLOTH_SOLVER, "stage_solver": "newton_d"}
 
 FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
 
-LIVELY = "leapfrog"  #: integrator of new mechanisms; those of older files keep theirs
 #: what new cloth stretches by before its threads are straight: cotton of 1000 N/m alone would let a man through
 STRETCH_LIMIT = 0.1
 
@@ -106,6 +95,8 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.contact.collides_with = contact.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(_evaluated_mesh(obj))
+        if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
+            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), settings.edge_length or edge)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import bpy
 
 from .. import identity, members
-from .first_settings import CLOTH_SOLVER, LIVELY, SOLVER, has_floor, stand_on_ground
+from ..first_solvers import LIVELY, shared
+from .first_settings import has_floor, stand_on_ground
 
 #: what a mechanism takes over from the soft body that led before it: the solver and the ground
 OF_SOLVER = ("method", "integrator", "stage_solver", "step")
@@ -31,10 +32,11 @@ def meet(scene: bpy.types.Scene) -> None:
         return
     mechanism.conjac.mechanism.touch_soft = True
     led, leads = mechanism.conjac, leading.conjac
+    kinds = shared(leading, free)
     for name in OF_SOLVER:
         # of the integrator that a button has chosen for a mechanism alone nothing is kept
         if not led.solver.is_property_set(name) or (name, getattr(led.solver, name)) == ("integrator", LIVELY):
-            setattr(led.solver, name, getattr(leads.solver, name))
+            setattr(led.solver, name, kinds.get(name, getattr(leads.solver, name)))
     for name in OF_GROUND:
         if leads.is_property_set(name) and not led.is_property_set(name):
             setattr(led, name, getattr(leads, name))
@@ -53,16 +55,7 @@ def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
             # asked as if the newcomer were not there, the first of them leads
             identity.lead(others[0], True)
     leading = members.owner(obj)
-    if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj):
+    if leading == obj or members.is_mechanism(leading) or members.is_cloth(obj) or members.is_rope(obj):
         return
-    solver = leading.conjac.solver
-    if members.is_rope(obj):
-        if solver.stage_solver == SOLVER["stage_solver"]:
-            # Quick gives up on steps of what is as stiff as a rope is along it
-            solver.stage_solver = CLOTH_SOLVER["stage_solver"]
-        return
-    if all(getattr(solver, name) == CLOTH_SOLVER[name] for name in ("integrator", "stage_solver")):
-        # soft bodies lose their wobble to cloth's integrator within some steps, and cloth bears theirs
-        solver.integrator = SOLVER["integrator"]
     if not has_floor(obj, scene):
         stand_on_ground(leading, scene, obj.conjac.density)

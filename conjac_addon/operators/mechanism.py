@@ -6,10 +6,11 @@ import bpy
 
 from ...solver.errors import ConJacError
 from .. import gather, kinds, parts
+from ..first_solvers import LIVELY
 from ..redraw import redraw_panels
 from ..timeline import present_frame
 from . import anatomy
-from .first_settings import LIVELY, WATER, stand_on_ground
+from .first_settings import WATER, stand_on_ground
 from .joining import meet
 from .light import Behaviour
 from .poll import active_armature, active_mechanism, unless

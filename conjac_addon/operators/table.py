@@ -16,6 +16,7 @@ from ..settings import painted_params
 from . import (
     attach,
     cloth,
+    constraints,
     contact,
     contact_attributes,
     crossing,
@@ -148,6 +149,13 @@ classes = (
         "Let the active soft body or cloth stick to the selected ones where they are near each other at the start"),
     operator(
         "remove_weld", welds, "Remove Weld", "Forget this weld; both objects stay", index=WHICH),
+    operator(
+        "add_constraint", constraints, "Add Constraint",
+        "Tie the active soft body, cloth or rope to the selected object, or to the bone or object that is animated",
+        kind=EnumProperty(name="Kind", description="What keeps both together",
+                          items=items(catalogue.menu("constraint").values()), default="ball")),
+    operator(
+        "remove_constraint", constraints, "Remove Constraint", "Forget this constraint; its Empty stays", index=WHICH),
     operator(
         "add_attachment", attach, "Attach to Bone",
         "Let a part of the active soft body, painted in a vertex group, follow a bone of its armature, or the rigid "

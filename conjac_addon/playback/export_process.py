@@ -82,12 +82,14 @@ def check(path: Path, scene: bpy.types.Scene, frames: list[int], written: list[i
     if head != b"Ogawa\xff":  # the last byte is set where all the rest stands
         raise RuntimeError("only a part of it could be written")
     bpy.app.handlers.frame_change_pre.clear()
+    # what the object is tied to may play files of its own
+    others = set(bpy.data.cache_files)
     with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
         bpy.ops.cachefile.open(filepath=str(path))
     reader = bpy.data.objects.new("Reader", bpy.data.meshes.new("Reader"))
     scene.collection.objects.link(reader)
     mark = reader.modifiers.new("Reader", "MESH_SEQUENCE_CACHE")
-    mark.cache_file = bpy.data.cache_files[-1]
+    [mark.cache_file] = set(bpy.data.cache_files) - others
     scene.view_layers[0].update()
     paths = [entry.path for entry in mark.cache_file.object_paths]
     if not paths:

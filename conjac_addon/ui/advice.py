@@ -26,6 +26,7 @@ from ..playback.simulate_after import RIGS
 from ..redraw import redraw_panels
 from ..settings import is_chosen, unit_scale
 from . import painted_state
+from .smoothed import smoother
 
 #: a mesh of fewer vertices is called too coarse to be seen bending: a cube with four cuts an edge has more
 FEW = 60
@@ -152,6 +153,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if (hertz := limp(obj, scene)) is not None:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
                          "conjac.set_wobble", "Set Stiffness")
+        if (after := smoother(obj, scene)) is not None:
+            yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
+                         "conjac.simulate_after", f"Simulate After {after.name}")
         count = count_at_mark(obj)
         if is_flat(obj):
             yield Advice("flat", "It is flat, so nothing of it can be filled", "conjac.turn_into_cloth",

@@ -28,7 +28,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         hint(layout, f"{half_life.label} does not count with Sharp Edges")
     setting(layout, settings, "damping")
     sections.draw_params(layout, settings, "damping")
-    if sections.chosen(settings, "damping").unclothed:
+    if sections.chosen(settings, "damping").why_not("cloth"):
         hint(layout, f"{sections.chosen(settings, 'damping').label} does not damp cloth: choose Rayleigh")
 
 

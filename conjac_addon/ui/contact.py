@@ -39,7 +39,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     shared = members.owner(obj).conjac.contact
     law = catalogue.find("contact", shared.law)
     rubs = layout.column()
-    rubs.active = not law.constrains
+    rubs.active = not law.able("constraints")
     setting(rubs, said, "friction")
     if members.is_volume(obj):
         setting(layout, said, "thickness")
@@ -103,11 +103,11 @@ def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) ->
     holder = members.owner(obj)
     shared = holder.conjac.solver
     integrator = catalogue.find("integrator", shared.integrator)
-    if not integrator.bounded:
+    if not integrator.able("contact"):
         hint(layout, f"{integrator.label} does not stop where surfaces meet: choose Semi-Implicit Euler, Backward "
              "Euler, BDF2 or SDIRK2")
     law = catalogue.find("contact", holder.conjac.contact.law)
-    if law.constrains:
+    if law.able("constraints"):
         hint(layout, f"{law.label}: what touches slides without friction")
         if catalogue.find("method", obj.conjac.method).follows or members.is_mechanism(holder) or members.is_sharp(obj):
             hint(layout, f"{law.label} go with Vanilla FEM alone, without bones and Sharp Edges: choose Barrier")

@@ -20,6 +20,7 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                         "add_handle", "remove_handle", "suggest_handles")),
     "hold": ("Hold and Pull", ("add_attachment", "remove_attachment", None, "add_nail", "remove_nail", None,
                                "add_pull", "remove_pull", None, "add_weld", "remove_weld", None,
+                               "add_constraint", "remove_constraint", None,
                                "add_cut", "remove_cut")),
     "collide": ("Collide", ("collide", "add_ground", "level_ground", "land", None, "select_crossing",
                             "contact_attributes")),
@@ -37,7 +38,8 @@ CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "p
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",
-           "remove_cut": "cuts", "remove_nail": "nails", "remove_pull": "pulls", "remove_weld": "welds"}
+           "remove_cut": "cuts", "remove_nail": "nails", "remove_pull": "pulls", "remove_weld": "welds",
+           "remove_constraint": "constraints"}
 
 
 class CONJAC_MT_object(bpy.types.Menu):

@@ -10,6 +10,7 @@ import bpy
 from .. import failures, members
 from ..text import one_line, paragraph
 from . import advice, manual
+from .smoothed import smoother
 
 #: units beside the first line in the header: icon, fold and the button that mends it; without the button
 BESIDE, ALONE = 7.0, 3.0
@@ -38,6 +39,8 @@ def _of_advice(one: advice.Advice, obj: bpy.types.Object) -> Note:
     options = {"conjac.suggest_handles": {"count": settings.suggestions},
                "conjac.set_wobble": {"hertz": settings.wobble_hertz},
                "conjac.add_group": {"map": "pin"}}.get(one.operator, {})
+    if one.operator == "conjac.simulate_after" and (after := smoother(obj, bpy.context.scene)) is not None:
+        options = {"after": after.name}
     return Note(one.text, operator=one.operator, button=one.button, **options)
 
 

@@ -8,7 +8,7 @@ import bpy
 
 from .. import bake, members, upgrade
 from ..text import hint
-from . import cloth, contact, cuts, manual, mechanisms, painted, ropes, sections, takes
+from . import cloth, constraints, contact, cuts, manual, mechanisms, painted, ropes, sections, takes
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
@@ -58,6 +58,7 @@ SECTIONS = (
     Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
     Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH, ROPE)),
     Section("welds", "Welds", _of(cuts, "draw_welds"), of=(BODY, CLOTH, ROPE)),
+    Section("constraints", "Constraints", _of(constraints, "draw"), of=(BODY, CLOTH, ROPE)),
     Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
     Section("contact", "Collisions", _of(contact, "draw"), open=True, of=(BODY, CLOTH, ROPE, COLLIDER)),
     Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),

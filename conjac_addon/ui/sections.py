@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.catalogue import Entry
-from .. import bake, live, members, upgrade
+from .. import bake, first_solvers, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
@@ -172,45 +172,50 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     settings, scene, holder = context.object.conjac, context.scene, members.owner(context.object)
     shared, is_body = members.shared_settings(context.object), members.is_soft_body(context.object)
     is_led = is_body and members.is_mechanism(holder)
-    if is_led:  # nothing of its own counts
+    owns = is_body and first_solvers.has_its_own(context.object)
+    moves = settings if owns else shared  # by whose integrator it moves while it touches nothing
+    if is_led:
         settings = shared
-        hint(layout, f'Those of "{holder.name}", which it is baked with')
+        hint(layout, f'The method is that of "{holder.name}", which it is baked with' if owns else
+             f'Those of "{holder.name}", which it is baked with')
+    if owns and holder != context.object:
+        hint(layout, f'Where it touches what moves by others, those of "{holder.name}" count')
     solver = settings.solver
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
         draw_params(layout, settings, "method")
     else:
         row = layout.row()
-        row.active = chosen(shared, "integrator").weighs
+        row.active = chosen(shared, "integrator").able("beta")
         row.prop(solver, catalogue.BETA.key)
-    setting(layout, solver, "step")
+    setting(layout, moves.solver if owns else solver, "step")
     if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
-        hint(layout, "Of all that are baked together the shortest step counts")
+        hint(layout, "Of all that touch each other the shortest step counts")
     baked = members.soft_bodies(context.object, scene)
     slides = [members.is_sharp(one) for one in baked]
     stepped = layout.column()
     stepped.active = not (slides and all(slides))
-    stepped.prop(shared.solver, "integrator")
-    draw_params(stepped, shared, "integrator")
+    stepped.prop(moves.solver, "integrator")
+    draw_params(stepped, moves, "integrator")
     if any(slides):
         hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
-    integrator, method = chosen(shared, "integrator"), chosen(settings, "method")
+    integrator, method = chosen(moves, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
-    elif not is_body and integrator.unjointed:
+    elif not is_body and integrator.why_not("joints"):
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
-    if integrator.unfollowed and method.follows:
+    if integrator.why_not("quasistatic") and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
     setting(layout, shared.solver, "accuracy")
-    if shared.solver.accuracy and not integrator.adaptive:
+    if shared.solver.accuracy and not integrator.able("adaptive"):
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
-    setting(layout, solver, "largest_deformation")
-    if integrator.iterates:
+    setting(layout, moves.solver if owns else solver, "largest_deformation")
+    if integrator.able("iterates"):
         stages = layout.column()
         stages.active = stepped.active
-        stages.prop(shared.solver, "stage_solver")
-        draw_params(stages, shared, "stage_solver")
-        if method.follows and not integrator.unfollowed:
+        stages.prop(moves.solver, "stage_solver")
+        draw_params(stages, moves, "stage_solver")
+        if method.follows and not integrator.why_not("quasistatic"):
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
                  "stage ends counts")
     if is_body and not is_led and not members.is_cloth(context.object):
@@ -301,7 +306,7 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     draw_params(layout, settings, "friction")
     integrator = chosen(settings, "integrator")
-    if integrator.unrubbed:
+    if integrator.why_not("ground friction"):
         hint(layout, f"{integrator.label} knows no friction: choose another integrator")
 
 
@@ -341,7 +346,7 @@ def draw_params(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, f
         row = layout.row()
         row.active = not param.needs or getattr(settings, switches[param.needs])
         if param == catalogue.BETA:
-            row.active = chosen(members.shared_settings(settings.id_data), "integrator").weighs  # type: ignore[arg-type]
+            row.active = chosen(members.shared_settings(settings.id_data), "integrator").able("beta")  # type: ignore[arg-type]
         setting(row, settings, property_name(entry, param))
         value = getattr(settings, property_name(entry, param))
         if isinstance(value, float) and not param.unit and 0.0 < abs(value) < LEAST:

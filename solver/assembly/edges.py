@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
-from .kernels import changes_of_pieces, edge_changes, edge_stretches
+from ..threads import parallel_for
+from .kernels import CHUNKS, changes_of_pieces, edge_changes, edge_stretches
 from .turning import Turning
 
 
@@ -28,7 +29,7 @@ class Edges:
 
     def largest_change(self, displacement: Vec) -> float:
         """Largest |d_i − d_j| over the edge's rest length, for displacements (n, 3) [m]."""
-        return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[0]))
+        return float(np.sqrt(self._changes(displacement)[:, 0].max()))
 
     def largest_stretch(self, start: Vec, end: Vec) -> float:
         """Largest change of an edge's length between places (n, 3) [m] each, over its rest length: turning left out."""
@@ -53,7 +54,12 @@ class Edges:
 
     def usual_change(self, displacement: Vec) -> float:
         """The same of all edges, root mean square."""
-        return float(np.sqrt(edge_changes(displacement, self._pairs, self._inverse_square)[1]))
+        return float(np.sqrt(self._changes(displacement)[:, 1].sum() / max(len(self._pairs), 1)))
+
+    def _changes(self, displacement: Vec) -> Vec:
+        out = np.empty((CHUNKS, 2))
+        parallel_for(edge_changes, CHUNKS, displacement, self._pairs, self._inverse_square, out)
+        return out
 
     def usual_change_of_pieces(self, displacement: Vec) -> float:
         """The same of the edges of the piece of which it is most: what is still hides nothing that moves elsewhere."""

@@ -254,18 +254,35 @@ def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
                 out[i, r] = sums[a, r]
 
 
-@kernel("UniTuple(f8, 2)(f8[:,::1], i4[:,::1], f8[::1])")
-def edge_changes(displacement, pairs, inverse_square):  # type: ignore[no-untyped-def]
-    """The largest |d_i − d_j|² / length² over the edges, and their mean. displacement: (n, 3), pairs: (k, 2),
-    inverse_square: (k,)."""
-    largest, total = 0.0, 0.0
-    for k in range(pairs.shape[0]):
-        a, b = displacement[pairs[k, 0]], displacement[pairs[k, 1]]
-        x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
-        change = (x * x + y * y + z * z) * inverse_square[k]
-        largest = max(largest, change)
-        total += change
-    return largest, total / max(pairs.shape[0], 1)
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1])")
+def edge_changes(start, stop, displacement, pairs, inverse_square, out):  # type: ignore[no-untyped-def]
+    """Of each of CHUNKS pieces of the edges the largest |d_i − d_j|² / length², and their sum, (CHUNKS, 2).
+
+    displacement: (n, 3), pairs: (k, 2), inverse_square: (k,).
+    """
+    count = pairs.shape[0]
+    for piece in range(start, stop):
+        largest, total = 0.0, 0.0
+        for k in range(piece * count // CHUNKS, (piece + 1) * count // CHUNKS):
+            a, b = displacement[pairs[k, 0]], displacement[pairs[k, 1]]
+            x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+            change = (x * x + y * y + z * z) * inverse_square[k]
+            largest = max(largest, change)
+            total += change
+        out[piece, 0], out[piece, 1] = largest, total
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
+def weigh_nodes(start, stop, weight, x, rest, force, sums):  # type: ignore[no-untyped-def]
+    """Write the weight to `force`, (n, 3) each, and of each of CHUNKS pieces of the nodes Σ weight · (x − rest)."""
+    count = x.shape[0]
+    for piece in range(start, stop):
+        total = 0.0
+        for i in range(piece * count // CHUNKS, (piece + 1) * count // CHUNKS):
+            for a in range(3):
+                force[i, a] = weight[i, a]
+                total += weight[i, a] * (x[i, a] - rest[i, a])
+        sums[piece] = total
 
 
 @kernel("f8[::1](f8[:,::1], i4[:,::1], f8[::1], i4[::1], i8)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
+from ..threads import parallel_for
 from .turning_kernels import follow_frames, spread_frames, turn
 
 
@@ -26,7 +27,7 @@ class Turning:
     def follow(self, x: Vec) -> None:
         """Bring the frames to positions x (n, 3) [m]."""
         spread_frames(x, self._pairs, self._along, self._spread)
-        follow_frames(self._spread, self.frames)
+        parallel_for(follow_frames, len(self.frames), self._spread, self.frames)
 
     def to_rest(self, vectors: Vec, order: Index) -> Vec:
         """Vectors (3 p,) of the nodes `order` (p,) as they were before these turned."""

@@ -25,11 +25,11 @@ def spread_frames(x, pairs, along, spread):  # type: ignore[no-untyped-def]
                 spread[j, r, c] += entry
 
 
-@kernel("void(f8[:,:,::1], f8[:,:,::1])")
-def follow_frames(spread, frames):  # type: ignore[no-untyped-def]
-    """Turn each frame R to where tr(Rᵀ A) is largest: by ω = Σ r × a / |Σ r · a|, axes r of R and a of A, until that is
-    small. [Müller 2016]"""
-    for n in range(spread.shape[0]):
+@kernel("void(i8, i8, f8[:,:,::1], f8[:,:,::1])")
+def follow_frames(start, stop, spread, frames):  # type: ignore[no-untyped-def]
+    """Turn frames R of nodes start to stop to where tr(Rᵀ A) is largest: by ω = Σ r × a / |Σ r · a|, axes r of R and a
+    of A, until that is small. [Müller 2016]"""
+    for n in range(start, stop):
         a, f = spread[n], frames[n]
         for _ in range(ROUNDS):
             x, y, z, common = 0.0, 0.0, 0.0, 0.0

@@ -75,10 +75,9 @@ class Alike:
         return alpha
 
     def bounds(self, load: Vec) -> tuple[Vec, Vec]:
-        """μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t), and
-        those of the lines, along which the tangents' are summed, (k, l). Of a ball each point rubs by the share by
-        which it slides when the ball turns about a line, and the box of its lines is as far within the cone as beyond.
-        """
+        """Return μ |α| of each tangent, scaled so that a surface's loads add up to the force that it carries, (k, t),
+        and bounds of the lines, along which the tangents' are summed, (k, l). Each point of a ball slides by the ratio
+        of the ball's rotation about a line, and the box of its lines is as far within the cone as beyond."""
         k = len(load)
         tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
         bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
@@ -135,7 +134,7 @@ class Bearings:
         self.groups = [_alike(members, inertia) for members in alike.values()]
         self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
         self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
-        #: how a line gives way by the pin's own body alone, (r,) [1/kg]: a scale that is there whatever else holds
+        #: compliance of a line by the pin's own body alone, (r,) [1/kg]: a scale that no other constraint changes
         self.slack: Vec = np.concatenate([np.zeros(0)] + [
             np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
         self.weight: Vec = np.linalg.inv(inertia)  #: M⁻¹, (n, 6, 6)
@@ -206,9 +205,8 @@ class BearingContacts:
         return np.concatenate([group.bounds(load)[1].ravel() for group, load in zip(self.bearings.groups, loads)])
 
     def wrenches(self, along: Vec) -> tuple[Vec, Vec | None]:
-        """What impulses along lines, flat (r,), do: (n, 6) on the body below each joint, its opposite on the parent
-        not counted; and, where loops rub, (n, 6) on all bodies that they hold, with the opposite.
-        """
+        """Return the wrenches of impulses along lines, flat (r,): (n, 6) on the body below each joint, without their
+        opposite on the parent; and, where loops have friction, (n, 6) on all bodies in them, with the opposite."""
         joints, loops = np.zeros((self.count, 6)), None
         for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
             if not group.is_loop:

@@ -11,7 +11,7 @@ from .bearings import BearingContacts, Bearings
 from .interface import FrictionAnswer, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
-SOFTENED = 1.0e-8  #: of what the pin's body alone gives way: what tells rows apart that say the same or are driven
+SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows that are linearly dependent or driven
 LEAST, FARTHEST = 0.2, 2.0  #: parts of the way to the bounds that the last pass gave
 TINY = float(np.finfo(float).tiny)
 
@@ -24,7 +24,7 @@ class Bisp:
     one quadratic program in the slips of all bearings, which stays the same over the passes but for its bounds.
     """
 
-    rubs = "everything"
+    acts_on = "everything"
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: passes, at most; agreement, the change of contact forces that counts as none, as a share of them."""
@@ -71,7 +71,7 @@ class Bisp:
                 off = bound - most
                 part = _part(off, last, part)
                 most, last = np.maximum(most + part * off, 0.0), off
-            if done == self.passes - 1:  # no agreement: at least nothing is braked by more than its load allows
+            if done == self.passes - 1:  # no agreement: at least no friction exceeds what its load allows
                 most = np.minimum(most, bound)
             slip = at.rows @ u - W @ along
             if program is None:
@@ -81,7 +81,7 @@ class Bisp:
 
     @staticmethod
     def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
-        """What each joint does to the body below it by holding: springs, motors and friction taken out, (n, 6).
+        """Return the reaction of each joint on the body below it: springs, motors and friction taken out, (n, 6).
 
         The whole reaction of a leaf is its joint's; its opposite is taken from the parent, and so on to the root.
         [Thesis 3.5]
@@ -109,16 +109,15 @@ class FreeDirections:
         free_wrenches(posed.dof, posed.S, bearings.at_joint, self._along)
 
     def wrenches(self, effort: Vec) -> Vec:
-        """Wrenches that do `effort`, (m,), to the rates: (n, 6) on the bodies below. A hinge's motor is a torque about
-        it and nothing besides.
-        """
+        """Return wrenches that do `effort`, (m,), on the rates: (n, 6) on the bodies below. A hinge's motor is a torque
+        about it and nothing else."""
         out = np.zeros((self._count, 6))
         add_lines(self._body, effort[:, None], self._along, 1.0, out)
         return out
 
 
 def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
-    """`FreeDirections.wrenches` asked once."""
+    """Return `FreeDirections.wrenches` of a single evaluation."""
     return FreeDirections(posed, bearings).wrenches(effort)
 
 

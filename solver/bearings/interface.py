@@ -1,4 +1,4 @@
-"""What a law of friction inside joints sees of a step and what it answers."""
+"""Protocols of a law of friction inside joints and of the step that it acts on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class PosedJoints(Protocol):
         """Δu of impulses on rates, (m, c), while loops and drives hold."""
 
     def solve(self, impulses: Vec) -> Vec:
-        """Rates (m,) with impulses on them, (m,), besides all that the step has: loops, drives, limits, contacts."""
+        """Return rates (m,) with impulses on them, (m,), in addition to all of the step: loops, drives, limits,
+        contacts."""
 
     def reaction(self, u: Vec) -> Vec:
         """S J u − [(M − hD) v⁰ + h f] − row impulses of the last `solve`: what joints do to bodies, (n, 6)."""
@@ -48,7 +49,8 @@ class PosedJoints(Protocol):
         """b_u − S_u u, the share of joint springs and motors in it, (m,) [N m s, N s]."""
 
     def in_loops(self) -> Vec | None:
-        """What each loop does to its body a since the last `solve`, in a's frame, (l, 6); None without loops."""
+        """Return the impulse of each loop on its body a since the last `solve`, in a's frame, (l, 6); None without
+        loops."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class FrictionAnswer:
     """A step with friction."""
 
     u: Vec  #: rates, (m,)
-    impulse: Vec  #: of friction, to be kept for the next step, along what the law calls its own, (r,) [N s]
+    impulse: Vec  #: of friction, for the warm start of the next step, along the law's own rows, (r,) [N s]
     passes: int  #: how often contact was found
     iterations: int  #: of quadratic programs, in all
     converged: bool
@@ -78,7 +80,7 @@ class JointFriction(Protocol):
     """Friction inside joints and loops. A law keeps nothing from step to step; its last impulses come back to it."""
 
     #: "nothing", "joints" of one bearing beside loops and contacts, or "everything": drives and limits beside them too
-    rubs: str
+    acts_on: str
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
@@ -89,9 +91,9 @@ class JointFriction(Protocol):
 
 
 class Frictionless:
-    """Joints that nothing brakes."""
+    """Joints without friction."""
 
-    rubs = "nothing"
+    acts_on = "nothing"
 
     def __init__(self, params: dict[str, float]) -> None:
         """No parameters."""

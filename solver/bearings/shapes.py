@@ -1,7 +1,7 @@
-"""Where the inside of a joint touches: a few points fixed on its pin, ball or guide, found once and for all.
+"""Contact points inside joints: a few points fixed on the pin, ball or guide, found once.
 
-A row is a wrench [torque; force] about the origin of the joint's frame, in its axes: what a unit impulse at a point
-does to the pin. Points are fixed to the pin, so in its body's frame rows never change. [Thesis 3.3.2]
+A row is a wrench [torque; force] about the origin of the joint's frame, in its axes: that of a unit impulse at a point
+on the pin. Points are fixed to the pin, so in its body's frame rows never change. [Thesis 3.3.2]
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ X, Y, Z = np.eye(3)
 
 @dataclass(frozen=True)
 class ContactPoints:
-    """p points (or couples) that press, t tangents along which they rub, in l lines.
+    """p points (or couples) with normal loads, t tangents with friction, in l lines.
 
-    Tangents that the joint can only move alike are one line: their slip is `ratio` times that of the line, whatever
-    the joint does, so one bound on their sum says the same as a bound on each. What opposite points do besides along
-    a line cancels, since joints load them alike: a line's impulse is that of its `lead`.
+    Tangents that the joint can only move in a fixed ratio are one line: their slip is `ratio` times that of the line at
+    any rate of the joint, so one bound on their sum is equivalent to a bound on each. Other components of opposite
+    points along a line cancel, since joints load them equally: a line's impulse is that of its `lead`.
 
-    Loads of points around a ring add up to more than the force F that it carries: 4/π F in the mean, and the sum
-    swings as F turns against the points, by 2 % for twelve and by 40 % for four. So what counts of them is scaled to
-    their resultant: a ring's friction is μ R |F| whichever way F points. The same over a ball, with 3/2 for 4/π.
+    Loads of points around a ring add up to more than the force F that it carries: 4/π F in the mean, and the sum varies
+    with the direction of F relative to the points, by 2 % for twelve and by 40 % for four. So loads are scaled to their
+    resultant: a ring's friction is μ R |F| in every direction of F. The same over a ball, with 3/2 for 4/π.
     """
 
     normal: Vec  #: (p, 6)
@@ -43,7 +43,7 @@ class ContactPoints:
     every_way: bool = False
 
     def turned(self, axes: Vec) -> ContactPoints:
-        """The same with its X, Y and Z along the columns of `axes`, (3, 3)."""
+        """Return these points with X, Y and Z along the columns of `axes`, (3, 3)."""
         whole = np.kron(np.eye(2), axes)
         return replace(self, normal=self.normal @ whole.T, tangent=self.tangent @ whole.T, lead=self.lead @ whole.T)
 
@@ -119,9 +119,9 @@ def gantry(radius: float, length: float, points: int) -> ContactPoints:
 
 
 def _rings(radius: float, length: float, points: int) -> tuple[Vec, Vec, Vec]:
-    """Places [m], directions out and directions around of two rings, (p, 3). The rings are turned against each other
-    by half a step, so that the sum of loads hardly swings as the force turns; each has opposite points in pairs.
-    """
+    """Return positions [m], outward directions and tangential directions of two rings, (p, 3). The rings are rotated
+    against each other by half a step, so that the sum of loads hardly varies with the direction of the force; each has
+    opposite points in pairs."""
     each = 2 * ((points + 3) // 4)
     angle = 2.0 * np.pi * (np.arange(each)[None] + np.array([[0.0], [0.5]])) / each
     out = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1).reshape(-1, 3)

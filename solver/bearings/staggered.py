@@ -17,7 +17,7 @@ from .interface import FrictionAnswer, PosedJoints, free_directions
 
 @dataclass(frozen=True)
 class OtherRows:
-    """What holds and touches bodies besides joints. The c contacts rub along two rows each."""
+    """Rows of constraints and contacts in addition to joints. The c contacts have friction along two rows each."""
 
     loops: Rows
     contacts: Rows
@@ -26,7 +26,7 @@ class OtherRows:
 
 
 class PosedBodies(PosedJoints, Protocol):
-    """The same step with nothing said by joints: S φ = momentum, joint springs and motors between the bodies."""
+    """The step of bodies without joints: S φ = momentum, joint springs and motors between the bodies."""
 
     @property
     def momentum(self) -> Vec:
@@ -53,13 +53,13 @@ class DenseRows:
 class Staggered:
     """Two quadratic programs in turn, contact and friction, until the contact forces stay. [Thesis Alg. 3.1]
 
-    The reference for `Bisp`, which needs none of its contact rows: the same points with the same regularisation, the
-    same friction, but bodies that only contact joins. Joints cannot come apart, so points press both ways. With
-    `one_sided` they press as contacts do, α >= 0 as printed: a bearing's friction then sits on its loaded side alone,
-    which shifts the load by the friction angle. The contact problem is linear without it.
+    The reference for `Bisp`, which needs none of its contact rows: points, regularisation and friction are equal, but
+    only contact joins the bodies. Joints cannot come apart, so points have normal forces of both signs. With
+    `one_sided` they are contacts, α >= 0 as printed: a bearing's friction is then on its loaded side alone, which
+    shifts the load by the friction angle. The contact problem is linear without it.
     """
 
-    rubs = "joints"
+    acts_on = "joints"
     one_sided = False
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -73,15 +73,15 @@ class Staggered:
         free = posed.free_response(posed.momentum[:, :, None])[:, :, 0].ravel()
         contact, low = self._contact(posed, bearings)
         friction = self._friction(posed, bearings)
-        inside, besides = bearings.tangents, posed.other_rows
+        inside, outside = bearings.tangents, posed.other_rows
         beta = np.zeros(len(friction.rows))
         if guess is not None and len(guess) == inside:
             beta[:inside] = guess
-        mu = np.zeros(0) if besides is None else besides.friction
+        mu = np.zeros(0) if outside is None else outside.friction
         high = np.full(len(low), np.inf)
         factor = None if self.one_sided or len(mu) else cho_factor(contact.program)
         pressing: BoundedProgram | None = None
-        rubbing: BoundedProgram | None = None
+        friction_program: BoundedProgram | None = None
         alpha: Vec | None = None
         loads: list[Vec] = []
         before: Vec | None = None
@@ -107,10 +107,10 @@ class Staggered:
             most = np.concatenate([*(group.bounds(load)[0].ravel() for group, load in zip(bearings.groups, loads)),
                                    np.repeat(mu * np.maximum(alpha[len(alpha) - len(mu):], 0.0), 2)])
             slip = friction.rows @ (free + moved) - friction.target
-            rubbing = rubbing or BoundedProgram(friction.program, slip, beta)
-            beta = rubbing.solve(slip, -most, most)
+            friction_program = friction_program or BoundedProgram(friction.program, slip, beta)
+            beta = friction_program.solve(slip, -most, most)
         assert alpha is not None
-        iterations = sum(program.iterations for program in (pressing, rubbing) if program is not None)
+        iterations = sum(program.iterations for program in (pressing, friction_program) if program is not None)
         twist = (free + friction.answer @ beta + contact.answer @ alpha).reshape(-1, 6)
         return FrictionAnswer(rates_of(posed, bearings, twist), beta[:inside], passes, iterations, converged, loads)
 
@@ -125,12 +125,12 @@ class Staggered:
             soft.append(np.repeat(group.epsilon, group.normal.shape[1]))
             seated |= {int(i) for i in group.place}
         for i in range(len(posed.parent)):
-            held = null_space(posed.S[posed.dof[i]:posed.dof[i + 1]]) if posed.dof[i + 1] > posed.dof[i] else np.eye(6)
-            if i in seated or not held.shape[1]:
+            fixed = null_space(posed.S[posed.dof[i]:posed.dof[i + 1]]) if posed.dof[i + 1] > posed.dof[i] else np.eye(6)
+            if i in seated or not fixed.shape[1]:
                 continue
-            tables.append(self._between(posed, np.array([i], dtype=np.int32), held.T[None]))
-            low.append(np.full(held.shape[1], -np.inf))
-            soft.append(np.full(held.shape[1], REGULARISATION * np.trace(held.T @ bearings.weight[i] @ held) / 6.0))
+            tables.append(self._between(posed, np.array([i], dtype=np.int32), fixed.T[None]))
+            low.append(np.full(fixed.shape[1], -np.inf))
+            soft.append(np.full(fixed.shape[1], REGULARISATION * np.trace(fixed.T @ bearings.weight[i] @ fixed) / 6.0))
         target = np.zeros(sum(len(table) for table in tables))
         if posed.other_rows is not None:
             for rows, least in ((posed.other_rows.loops, -np.inf), (posed.other_rows.contacts, 0.0)):

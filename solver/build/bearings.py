@@ -29,9 +29,9 @@ def rubbing_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
     entry = catalogue.find("joint_friction", job.scene.joint_friction.kind)
     bearings = _bearings(placed, tree, place, outside)
     law: JointFriction = entry.load()(parameters("joint_friction", job.scene.joint_friction))
-    if not bearings or law.rubs == "nothing":
+    if not bearings or law.acts_on == "nothing":
         return outside
-    if law.rubs == "joints":
+    if law.acts_on == "joints":
         beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
         moved = () if outside is None else (outside.drives, outside.limits, outside.ball_limits)
         if beyond or any(part is not None for part in moved):

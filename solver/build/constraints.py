@@ -157,7 +157,7 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     between = (found.body >= 0).all(axis=1)
     shape, body, gap = found.shape[between], found.body[between], found.gap[between]
     deep = (gap < -DEEP * colliders.extent[shape].min(axis=1)) & (top[body[:, 0]] == top[body[:, 1]])
-    return replace(colliders, apart=np.concatenate([colliders.apart, np.unique(body[deep], axis=0)]))
+    return replace(colliders, excluded=np.concatenate([colliders.excluded, np.unique(body[deep], axis=0)]))
 
 
 def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],

@@ -19,6 +19,7 @@ from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
 from ..parts.eol.offset_surface import is_closed
 from ..state import CarrierMotion, Index, Vec
+from .diagonals import quads_of, without_crossing
 from .fields import Prepared
 from .obstacles import Obstacles
 from .touching import Touching, as_they_touch
@@ -65,10 +66,19 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
         groups = np.concatenate([group, group[riding.corners].min(axis=1)])
-        surfaces = Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets, wires=among)
-        return Touching(bodies, skins, among, riding, surfaces, riding.positions(at_start), of_node)
+        now, both_ways = riding.positions(at_start), quads
 
+        def surfaces() -> Surfaces:
+            return Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+                            None if meets.all() else meets, wires=among, quads=both_ways)
+
+        made = surfaces()
+        if len(quads) and made.crossing(now) is not None:
+            both_ways = without_crossing(quads, made, now)
+            made = surfaces()
+        return Touching(bodies, skins, among, both_ways, riding, made, now, of_node)
+
+    quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(arrange, prepared)
     prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
@@ -78,7 +88,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     rest, now = riding.positions(rest), riding.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
-        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires)
+        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
+                        quads=touching.quads)
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
@@ -105,10 +116,9 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
     stiffness = np.concatenate([stiffness, stiffness[riding.corners].min(axis=1)])
     loads = _loads(job, prepared, mass, first, obstacles, riding)
-    thick = [one.thickness for one in prepared if one.thickness is not None]
     stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
-    activation = params.pop("distance") or _activations(
-        surfaces, rest, now, stands_out, max(thick, default=REACH * min(edges)), min(edges), len(names))
+    wanted = _wanted(prepared, edges, names)
+    activation = params.pop("distance") or _activations(surfaces, rest, now, stands_out, *wanted)
     usual = params.pop("friction_coefficient", 0.0)
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
@@ -178,7 +188,7 @@ def unfelt(job: Job) -> list[str]:
         return []
     law = catalogue.find("contact", scene.contact.law.kind)
     asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
-    if not law.constrains or not any(asked):
+    if not law.able("constraints") or not any(asked):
         return []
     return [f"{law.label}: what touches slides without friction, whatever Friction says"]
 
@@ -246,17 +256,31 @@ def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     return both
 
 
-def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: float, edge: float,
-                 bodies: int) -> Vec:
+def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
+    """How near two of these bodies and obstacles may be before they push, at most, and the shorter of the mean edges of
+    two bodies' skins, (b, b) [m] each: what others there are does not count. Infinite for two obstacles."""
+    edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
+    thick = np.array([np.nan if one.thickness is None else one.thickness for one in prepared]
+                     + [np.nan] * (len(names) - len(edges)))
+    shorter = np.minimum(edge[:, None], edge[None, :])
+    thicker = np.fmax(thick[:, None], thick[None, :])
+    return np.where(np.isnan(thicker), REACH * shorter, thicker), shorter
+
+
+def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: Vec, edge: Vec) -> Vec:
     """How near two bodies may be before they push, (b, b) [m]: so little that none pushes itself where it rests, nor
     another one where they start, if they can.
 
-    now: positions at the start, (n, 3) [m]. wanted: at most. edge: the shortest mean edge of a body's skin, both [m].
+    now: positions at the start, (n, 3) [m]. wanted: at most. edge: as `_wanted` has them, (b, b) [m] each.
     """
-    nearest = surfaces.nearest_to_itself(rest, wanted / OF_REST)
-    of_all = max(min(wanted, OF_REST * nearest), min(wanted, LEAST_REACH * edge))
-    to_others = surfaces.nearest_of_pieces(now, of_all / OF_REST, thickness, bodies)
-    return np.minimum(of_all, np.maximum(OF_REST * to_others, LEAST_TO_OTHERS * edge))
+    own, finite = wanted.diagonal(), np.isfinite(wanted)
+    far = float(wanted[finite].max()) / OF_REST
+    nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(wanted))
+    alone = np.maximum(np.minimum(own, nearest), np.minimum(own, LEAST_REACH * edge.diagonal()))
+    both = np.minimum(wanted, np.minimum(alone[:, None], alone[None, :]))
+    to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(wanted))
+    found: Vec = np.minimum(both, np.maximum(to_others, LEAST_TO_OTHERS * edge))
+    return np.where(finite, found, float(found[finite].min()))
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:

@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
+from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, prescribed_motion
 from ..job import schema
 from ..job.folder import Job, blame
@@ -119,7 +120,12 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
         if body.surface is not None:
             vertices, triangles = job.array(body.surface.vertices), job.array(body.surface.triangles)
             embedding = bind(volume.nodes, volume.tets, vertices, triangles)
-        fields = build_fields(body, job.array, volume, embedding)
+        try:
+            fields = build_fields(body, job.array, volume, embedding)
+        except NoFreeNode as error:
+            if embedding is not None:
+                _refuse_too_thin(volume, embedding, vertices, error)
+            raise
         if fields.places is not None and embedding is not None:
             volume = replace(volume, nodes=fields.places)
             corners = volume.nodes[embedding.corners]
@@ -132,17 +138,32 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
     return Prepared(body, volume, embedding, fields)
 
 
-def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
-    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
+def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float]:
+    """How many vertices (n, 3) [m] are far outside of the tetrahedra that carry them, and how far at most [m]."""
     inside = np.maximum(embedding.weights, 0.0)
     nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
     away = np.linalg.norm(vertices - nearest, axis=1)
     ends = volume.nodes[volume.tets[:, :2]]
     far = away > BESIDE * np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
-    if not far.any():
+    return int(far.sum()), float(away.max())
+
+
+def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
+    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
+    count, away = _far_out(volume, embedding, vertices)
+    if not count:
         return []
-    return [f"{far.sum()} of its vertices stand out of its tetrahedra, by up to {away.max():.2g} m: what is thinner "
+    return [f"{count} of its vertices stand out of its tetrahedra, by up to {away:.2g} m: what is thinner "
             "than these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
+
+
+def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:
+    """Raises NoFreeNode where all that is free of a mesh may be thinner than its tetrahedra."""
+    count, away = _far_out(volume, embedding, vertices)
+    if count:
+        raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices stand out, by up to {away:.2g} "
+                         "m: that part is too thin to be filled", "Lower its Edge Length to less than it is thick, "
+                         "make it thicker, or hold less", where=error.where) from error
 
 
 def shown(prepared: Prepared) -> Arrays:

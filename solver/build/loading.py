@@ -26,8 +26,12 @@ from typing import IO, Any
 from .. import catalogue, threads
 from ..job.folder import parameters
 from ..job.schema import Scene
+from .load_progress import LoadProgress
 
 POLL_SECONDS = 0.25
+#: what choosing a linear solver loads
+FACTOR = ("linear.cholesky.supernodal", "linear.cholesky.multifrontal_kernels")
+MOST_SAID = 0.99  #: of a percentage, while something is still loading
 
 
 class Loading:
@@ -47,6 +51,7 @@ class Loading:
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
         self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
+        self._progress = LoadProgress(self._modules(), self._mark.parent) if self._first else None
         self._notes: list[str] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         self._second = start_second(*self._share, self._errors) if self._first and cores > 1 and scene.bodies else None
@@ -56,10 +61,23 @@ class Loading:
     def finish(self, report: Callable[[str, str | None, float | None, str], None]) -> Sequence[str]:
         """Wait until all is loaded. Returns sentences for the log; what `report` raises ends the wait."""
         while self._thread.is_alive():
-            if self._first:
-                report("compile", None, None, "Compiling for this computer, only this once")
+            if self._progress is not None:
+                report("compile", None, min(self._progress.fraction(), MOST_SAID),
+                       "Compiling for this computer, only this once")
             self._thread.join(POLL_SECONDS)
         return self._notes
+
+    def _modules(self) -> list[str]:
+        """The modules that `_load` imports, from the solver's root."""
+        scene, entries = self._scene, [("joint", kind) for kind in self._joints]
+        found = ["build.mechanisms"] if self._joints else []
+        entries.append(("integrator", scene.integrator.kind))
+        if scene.bodies:
+            found += ["build.world", "linear.choose", *FACTOR]
+            entries += [("stage_solver", scene.stage_solver.kind), *self._share[0]]
+            entries += [("method", method.kind) for method in self._methods]
+            entries += [("force", force.law.kind) for force in scene.forces]
+        return found + [catalogue.find(family, key).path.partition(":")[0] for family, key in entries]
 
     def _load(self) -> None:
         began = time.monotonic()
@@ -79,11 +97,13 @@ class Loading:
                     importlib.import_module(f"..forces.{name}", __package__)
             methods = [catalogue.find("method", method.kind) for method in self._methods]
             for entry in methods:
-                if not entry.drafts:
+                if not entry.able("draft"):
                     entry.load()
             catalogue.find("integrator", self._scene.integrator.kind).load()
             for force in self._scene.forces:
                 catalogue.find("force", force.law.kind).load()
+            for one in self._scene.constraints:
+                catalogue.find("constraint", one.kind.kind).load()
             # both shares take about as long: one that takes three times the other hangs
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
             load_share(*self._share)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..forces.ropes import RopeLinks
+from ..forces.multipliers import WithMultipliers
 from ..forces.stencils import BodyElements
 from ..state import Index, Vec
 
@@ -18,4 +18,4 @@ class MaterialData:
     mass: Vec  #: of its nodes [kg], (k,)
     parts: list[Index]  #: nodes of each part that hangs together
     stiffness: float  #: a typical entry of K, of the stiffest place [N/m]
-    links: tuple[RopeLinks, ...] = ()  #: of ropes, among the elements: they remember what they pulled with
+    links: tuple[WithMultipliers, ...] = ()  #: of ropes, among the elements: they remember what they pulled with

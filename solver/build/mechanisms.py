@@ -52,7 +52,7 @@ def build_mechanisms(job: Job) -> Joints:
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
     held = constraints_of(job, placed, tree, place, q)
     constraints: Constraints | None = held
-    rubs, reflects = False, True
+    has_friction, reflects = False, True
     bearings = [joint.friction for one in placed for joint in one.scene.joints]
     bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
@@ -60,19 +60,19 @@ def build_mechanisms(job: Job) -> Joints:
 
         constraints = rubbing_of(job, placed, tree, place, held)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
-        rubs = law.rubs != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
-        reflects = law.rubs != "joints"
+        has_friction = law.acts_on != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
+        reflects = law.acts_on != "joints"
     params = parameters("method", scene.method)
     on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
     beta = float(params.get("beta", catalogue.BETA.default))
     jointed = Jointed(tree, springs, on_rates, np.array(scene.gravity, dtype=float), beta,
-                      explicit if len(explicit) else None, constraints, rubs)
+                      explicit if len(explicit) else None, constraints, has_friction)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
     world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                   integrator, limits, q, u, scene.time.start, not entry.iterates, reflects)
+                   integrator, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, held, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world

@@ -27,6 +27,7 @@ from .volumes import Stage
 if TYPE_CHECKING:
     from ..forces.cloth.sheet import SheetLaw
     from ..forces.ropes.links import Links
+    from ..forces.ropes.twist import RodTwist
 
 GOES_ON = 0.5  #: cos of the angle between two links at a knot of more than two: what turns less goes on there
 
@@ -85,9 +86,18 @@ class PreparedRope(Prepared):
         laws: list[SheetLaw] = [links]
         if rope.bending_stiffness and len(bends):
             laws.append(RodBends(bends, rest, rope.bending_stiffness))
+        twists: list[RodTwist] = []
+        if rope.twisting_stiffness:
+            from ..forces.ropes import twist  # its kernels are compiled where something is twisted
+
+            twisted = twist.held_strands(edges, self.fields.pinned + np.int32(start), rest)
+            if len(twisted.nodes):
+                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, rope.twist, rope.twist_time))
         stiffness = float(links.stiffness.max())
-        return MaterialData(ClothElements(laws), np.full(len(edges), stiffness), mass,
-                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness, (links,))
+        laws += twists
+        return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
+                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness,
+                      (links, *twists))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""

@@ -19,6 +19,7 @@ from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
 from ..meshing.volume import Volume
@@ -38,6 +39,7 @@ from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
 from .obstacles import Obstacles, obstacles_of
 from .pinned_vertices import held_vertices
+from .point_constraints import HeldNodes, held_nodes, point_constraints
 from .pressures import pressures
 from .ropes import prepare_rope
 from .seams import seams_of
@@ -65,16 +67,19 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
 
 
 def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
-             obstacles: Obstacles | None = None, reshaped: bool = False) -> Nodes:
+             obstacles: Obstacles | None = None, reshaped: bool = False, held: HeldNodes | None = None) -> Nodes:
     """Soft bodies as one part. riding: whose nodes ride on rigid bodies, where some do.
 
-    obstacles: the scene's alone where left out. reshaped: whether they were cut or nailed since the start.
+    obstacles: the scene's alone where left out. reshaped: whether they were cut or nailed since the start. held: what
+    constraints hold on to, made here where left out.
     """
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)
+    if held is None:
+        held = held_nodes(job, prepared)
     air = air_of(job, prepared)
-    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, air.place])
+    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, held.places, air.place])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
@@ -92,9 +97,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                                   held_vertices(job, one)))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    held = [without_pins(one) for one in prepared]
-    coordinates = _coordinates(job, rest, held, first, riding, obstacles, air)
-    linear = choose(scene.linear_solver, [one.count for one in prepared])
+    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
+    chosen = choose(scene.linear_solver, [one.count for one in prepared])
+    are_ropes = scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
+    linear: LinearSolver = BandedCholesky(chosen) if are_ropes else chosen
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     awake = []
     joins = joins_apart(job, prepared)
@@ -117,7 +123,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
             rest, made.elements, made.modulus, parameters("damping", one.body.damping))
         lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
-                                           type(linear))
+                                           type(chosen))
         bodies[k] = replace(bodies[k], hertz=hertz)
         laws.append(law)
         damped.append(said)
@@ -138,15 +144,17 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
+    constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
+                                    first, coordinates.is_free)
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=laws,
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
-                          *seams_of(job, prepared, first, rest)],
+                          *seams_of(job, prepared, first, rest), *constraints],
                  pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 links=[one for made in matter for one in made.links],
+                 links=[*(one for made in matter for one in made.links), *constraints], constraints=constraints,
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
@@ -197,8 +205,7 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
     """Whether a force joins some of these bodies that have different methods."""
     group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
-    return any(len({group[name] for name in force.bodies}) > 1 for force in job.scene.forces
-               if group.keys() >= {*force.bodies})
+    return any(len({group[name] for name in bodies}) > 1 for bodies in job.scene.joins() if group.keys() >= {*bodies})
 
 
 def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
@@ -210,12 +217,14 @@ def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
-                 obstacles: Obstacles, air: AirAround) -> FreeNodes:
-    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, the air and those
-    that ride on bones among them."""
-    behind = np.delete(np.arange(first[-1], len(rest)), np.arange(obstacles.own, len(obstacles.places)))
+                 obstacles: Obstacles, held: HeldNodes, air: AirAround) -> FreeNodes:
+    """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, what constraints
+    hold on to, the air and those that ride on bones among them."""
+    riders = [np.arange(obstacles.own, len(obstacles.places)),
+              *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in held.rides)]
+    behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(riders))
     prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
-    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, air)
+    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, held, air)
     return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
             riding(rest, prescribed, motion, first))
 
@@ -254,7 +263,8 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, air: AirAround) -> SideBySide:
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround) -> SideBySide:
     """Where the pinned nodes of all bodies, the obstacles and the air are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
-                         for one in prepared), *obstacles.motions, *air.motions])
+                         for one in prepared), *obstacles.motions, *held.motions,
+                         *air.motions])

@@ -24,6 +24,7 @@ from .fields import Prepared
 
 INSETS = (1e-3, 2e-3, 3e-3)  #: of a body's largest extent: how far within its mesh it touches, the first that does
 NEAR = 4.0  #: of that: nearer to others its vertices are moved
+APART = 0.02  #: of the inset: what is nearer afterwards lies on each other, such as what crossed by just the inset
 MOST = 10_000  #: crossings that are looked at
 LONGEST = 2.0  #: of the inset: how far a vertex goes for all of its faces to go that far
 
@@ -35,6 +36,7 @@ class Touching:
     prepared: list[Prepared]
     skins: list[Index]  #: of each body, triangles of nodes and of the vertices behind these
     wires: Index  #: edges besides, of all bodies, (k, 2)
+    quads: Index  #: that touch along either diagonal, of all bodies, (q, 4)
     riding: EmbeddedVertices  #: those vertices
     surfaces: Surfaces  #: of those that meet
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
@@ -47,6 +49,11 @@ class Touching:
         found = islice(self.surfaces.crossings(self.now), MOST)
         return {(min(pair), max(pair)) for pair in
                 ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in found)}
+
+    def is_apart(self, distance: float) -> bool:
+        """Whether no body is within a distance [m] of another one or of an obstacle."""
+        near = self.surfaces.near(self.now, distance)
+        return bool(near.is_self.all())
 
 
 #: bodies as they touch, riding on places of their own
@@ -75,7 +82,8 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
         return first
     for share in INSETS:
         within = arrange(made.prepared, _within(made, bodies, share))
-        if not within.crossing():
+        size = min(float(np.ptp(made.prepared[k].volume.nodes, axis=0).max()) for k in bodies)
+        if not within.crossing() and within.is_apart(APART * share * size):
             return within
     return first
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,9 @@ from .volumes import Stage as Report
 if TYPE_CHECKING:
     from ..world.cloth_coupling import CoupledInterface
     from ..world.joints import Joints
+
+#: parts from soft bodies and the mechanisms, where there are any
+Grouping = Callable[[list[Prepared], "Joints | None"], "list[SoftPart]"]
 
 SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not touch each other"
 
@@ -40,9 +44,10 @@ class Built(NamedTuple):
     soft: list[SoftPart]  #: the first parts of the world
 
 
-def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Built:
+def build(job: Job, report: Report, volumes: list[Volume] | None = None, grouping: Grouping | None = None) -> Built:
     """The world of a job's scene, on volumes that have been made already or are made now.
 
+    grouping: makes the parts of soft bodies that share none for touching; without it all that may touch share one.
     Raises a ConJacError that names the body and, where the job is at fault, the field.
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
@@ -56,13 +61,10 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Buil
     sharp = [one for one in prepared if slides(one.body)]
     drafted = [one for one in prepared if is_drafted(job, one.body)]
     together = [one for one in prepared if not (slides(one.body) or is_drafted(job, one.body))]
-    hanging = {one.body.name for one in together if rigid is not None and one.body.attach}
-    carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
-    if job.scene.contact is not None and rigid is not None:
-        carried = together  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
-    if carried:
-        soft.append(soft_part(job, carried, rigid))
+    if grouping is not None:
+        soft = grouping(together, rigid)
+    else:
+        soft = _soft_parts(job, together, rigid)
     rides = [ride for one in soft for ride in one.rides]
     parts: list[Part] = [*(one.part for one in soft), *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
@@ -73,6 +75,21 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None) -> Buil
                   for one in drafted]
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared, soft)
+
+
+def _soft_parts(job: Job, together: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
+    """Parts of soft bodies: those that mechanisms carry or touch share one with these, the others by themselves."""
+    to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
+                for end in one.ends if not end.mechanism}
+    hanging = {one.body.name for one in together if rigid is not None
+               and (one.body.attach or one.body.name in to_rigid)}
+    carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
+    if job.scene.contact is not None and rigid is not None:
+        carried = together  # all of them may touch the mechanisms' bodies
+    soft = [soft_part(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
+    if carried:
+        soft.append(soft_part(job, carried, rigid))
+    return soft
 
 
 def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
@@ -94,7 +111,7 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
 
 def is_drafted(job: Job, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).drafts
+    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:
@@ -140,15 +157,19 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     from .attached_nodes import AttachedCoordinates
     from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of
+    from .point_constraints import held_nodes
     from .rigid_skins import skins_of
 
     bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
-    by_body = law.rubs != "nothing" and any(one is not None for one in bearings)
+    by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
-    held = [without_pins(one) for one in prepared] if touches else prepared
-    riding = AttachedCoordinates(held, rigid, by_body, obstacles.rides)
-    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped)
+    unpinned = [without_pins(one) for one in prepared] if touches else prepared
+    held = held_nodes(job, prepared)
+    behind = len(obstacles.places)
+    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
+    riding = AttachedCoordinates(unpinned, rigid, by_body, rides)
+    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])

@@ -9,6 +9,7 @@ the number of one that went is never given again. Where a menu offers to choose 
 
 from __future__ import annotations
 
+from .capabilities import CAPABILITIES
 from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
@@ -20,17 +21,19 @@ from .mechanisms import ENTRIES as _MECHANISMS
 from .mechanisms import MOTIONS, SLIDE, SPIN
 from .ropes import ENTRIES as _ROPES
 from .ropes import NUMBERS as ROPE_NUMBERS
-from .soft_bodies import ACTIVATION, BETA, DENSITY, MODES, POISSON_RATIO, WOBBLE_HALF_LIFE, YOUNGS_MODULUS
+from .soft_bodies import ACTIVATION, DENSITY, POISSON_RATIO, WOBBLE_HALF_LIFE, YOUNGS_MODULUS
 from .soft_bodies import ENTRIES as _SOFT_BODIES
+from .stepping import BETA, MODES
+from .stepping import ENTRIES as _STEPPING
 
-__all__ = ["ACTIVATION", "BETA", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", "MODES", "MOTIONS", "PIN_STIFFNESS",
-           "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION", "SHARP", "SHARP_COARSER", "SHARP_NUMBERS",
+__all__ = ["ACTIVATION", "BETA", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", "MODES", "MOTIONS",
+           "PIN_STIFFNESS", "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION", "SHARP", "SHARP_COARSER", "SHARP_NUMBERS",
            "SHARP_OPTIONS", "SLIDE", "SPIN", "STRETCH_LIMIT", "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param",
-           "default", "family", "find", "maps", "menu"]
+           "able", "default", "family", "find", "maps", "menu"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
-ENTRIES: tuple[Entry, ...] = (*_SOFT_BODIES, *_DRAFTS, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
+ENTRIES: tuple[Entry, ...] = (*_STEPPING, *_DRAFTS, *_SOFT_BODIES, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
 
 
 #: of which entries, and these by family and key: families are asked for a hundred times where Blender starts
@@ -51,6 +54,11 @@ def family(name: str) -> dict[str, Entry]:
 def menu(name: str) -> dict[str, Entry]:
     """Those of a family that an artist may choose from."""
     return {key: entry for key, entry in family(name).items() if not entry.hidden}
+
+
+def able(family_name: str, capability: str, hidden: bool = False) -> list[Entry]:
+    """Entries of a family that have a capability, in menu order; those that are in no menu too where `hidden`."""
+    return [entry for entry in family(family_name).values() if entry.able(capability) and (hidden or not entry.hidden)]
 
 
 def maps() -> dict[str, Entry]:

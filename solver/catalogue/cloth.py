@@ -72,5 +72,5 @@ ENTRIES: tuple[Entry, ...] = (
           "Wants to be flat: the quickest, and smooth however it folds", (BENDING,), number=0),
     Entry("bending", "hinge_bending", "forces.cloth.hinge_bending:HingeBending", "Keeps Folds",
           "Remembers the angles between faces that the mesh has at rest: garments, creases", (BENDING,),
-          unremeshed="it remembers the angles of edges that come and go", number=1),
+          lacks=(("remeshing", "it remembers the angles of edges that come and go"),), number=1),
 )

@@ -20,16 +20,19 @@ XPBD_SUBSTEPS = Param("xpbd_substeps", "Substeps", "Short steps in each step: fe
 XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "How often each constraint is met in a short step; more substeps are "
                     "worth more", 1, "", 1, 1000, 1, 10)
 
+#: what drafts on constraints may have
+CONSTRAINED = ("draft", "drafts cloth", "drafts ropes", "drafts pulls", "any integrator")
+
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "subspace", "build.drafts:draft_of", "Subspace",
           "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
-          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), drafts=True, number=2),
+          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",), number=2),
     Entry("method", "projective", "build.constraint_drafts:projective_draft", "Projective Dynamics",
           "A draft: one factorization for all steps; with few iterations what is stiff and light moves too slowly",
-          (PROJECTIVE_ITERATIONS, PROJECTIVE_MEMORY), drafts=True,
-          drafted=("cloth", "rope", "pulls", "soft_pins", "any_integrator"), number=3),
+          (PROJECTIVE_ITERATIONS, PROJECTIVE_MEMORY),
+          can=CONSTRAINED, number=3),
     Entry("method", "xpbd", "build.constraint_drafts:compliant_draft", "XPBD",
           "A draft: no factorization at all; with few substeps what is stiff stretches as if it were soft",
-          (XPBD_SUBSTEPS, XPBD_SWEEPS), drafts=True,
-          drafted=("cloth", "rope", "pulls", "soft_pins", "any_integrator"), number=4),
+          (XPBD_SUBSTEPS, XPBD_SWEEPS),
+          can=CONSTRAINED, number=4),
 )

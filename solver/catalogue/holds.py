@@ -22,7 +22,34 @@ WELD_LASTS = Param("lasts", "Lasts", "For how long it sticks, 0 for ever", 0.0, 
 
 WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS)
 
+AT_MOST = Param("at_most", "At Most", "Only keeps them from getting farther apart, as a string does", False)
+CLOSES = Param("closes", "Closes In", "Time in which points that are apart at the start come together", 0.5, "s", 0.0,
+               None, 0.0, 5.0)
+
 ENTRIES: tuple[Entry, ...] = (
+    Entry("constraint", "distance", "constraints.points.distance:Distance", "Distance",
+          "Two points keep their distance, as on a rod, or at most so as on a string", (AT_MOST,), number=0,
+          reads=("point", "length")),
+    Entry("constraint", "ball", "constraints.points.ball:BallConstraint", "Ball",
+          "Two points stay together, and both bodies may turn about them", (CLOSES,), number=1, reads=("point",)),
+    Entry("constraint", "hinge", "constraints.points.hinge:HingeConstraint", "Hinge",
+          "Both bodies turn about an axis, as a door does", (CLOSES,), number=2, reads=("point", "axis")),
+    Entry("constraint", "on_curve", "constraints.points.on_curve:OnCurve", "On Curve",
+          "A point slides along a rope, a curve or edges, as a bead does on its string", (CLOSES,), number=3),
+    Entry("constraint", "on_surface", "constraints.points.on_surface:OnSurface", "On Surface",
+          "A point slides on the surface of another object", (CLOSES,), number=4),
+    Entry("enforcement", "penalty", "constraints.ways.penalty:Penalty", "Penalty",
+          "A stiff potential in the stage's own matrix", hidden=True, number=0),
+    Entry("enforcement", "mass_modification", "constraints.ways.mass_modification:MassModification",
+          "Mass Modification", "Constrained directions of single nodes are no unknowns", hidden=True, number=1),
+    Entry("enforcement", "hard", "constraints.ways.hard:Hard", "Hard",
+          "Rows that hold exactly, by the response of the stage", hidden=True, number=2),
+    Entry("enforcement", "compliant", "constraints.ways.compliant:Compliant", "Compliant",
+          "Rows that give way by their force times a compliance", hidden=True, number=3),
+    Entry("reference", "symplectic", "constraints.ways.symplectic:Symplectic", "Symplectic",
+          "Compliant rows in a symplectic step, a reference for tests", hidden=True, number=0),
+    Entry("reference", "acceleration", "constraints.ways.acceleration:Acceleration", "Acceleration",
+          "Rows of accelerations, a reference for tests", hidden=True, number=1),
     Entry("force", "weld", "forces.weld:Weld", "Weld",
           "Two bodies stick together where they are near each other at the start, and move as one", WELD, number=0),
 )

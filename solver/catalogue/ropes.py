@@ -14,6 +14,12 @@ NUMBERS = (
           "cm 0.4, chain 2", 0.1, "kg/m", 1.0e-9, 1.0e6, 1.0e-3, 10.0),
     Param("rope_bending_stiffness", "Bending Stiffness", "Moment that bends it to a radius of 1 m: string "
           "1e-6, rope 1e-3, steel wire of 3 mm 0.8", 1.0e-4, "N m²", 0.0, 1.0e9, 0.0, 10.0),
+    Param("rope_twisting_stiffness", "Twisting Stiffness", "What resists twist of strands that are pinned at both "
+          "ends, or closed: two thirds of Bending Stiffness for a solid wire; 0 lets them turn freely", 0.0, "N m²",
+          0.0, 1.0e9, 0.0, 10.0),
+    Param("rope_twist", "Twist", "What one end of each strand is turned by: it coils up where that is too much", 0.0,
+          "rad", -1.0e4, 1.0e4, -100.0, 100.0),
+    Param("rope_twist_time", "Twists In", "In what time ends are turned", 1.0, "s", 0.0, 1.0e3, 0.0, 5.0),
     Param("rope_thickness", "Rope Thickness", "Its diameter: what touches it keeps half of that from its middle",
           1.0e-2, "m", 1.0e-6, 1.0e3, 1.0e-3, 0.1),
 )

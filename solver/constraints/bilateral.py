@@ -31,7 +31,7 @@ class Bilateral:
         """
         self.G, self.plain = G, respond
         if answer is None:
-            answer = respond(np.ascontiguousarray(G.T))
+            answer = np.ascontiguousarray(respond(np.ascontiguousarray(G.T)))
         self.Y: Vec = answer  #: A⁻¹ Gᵀ, (m, r)
         r = len(G)
         self._L, self._scale, self._order = np.zeros((r, r)), np.empty(r), np.empty(r, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Soft nodes that ride on rigid bodies: x_a = E_b p, v_a = R_b [−[p]×, I] φ_b. [ConJac MUSCLE]"""
+"""Soft nodes attached to rigid bodies: x_a = E_b p, v_a = R_b [−[p]×, I] φ_b. [ConJac MUSCLE]"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..state import CarrierMotion, Index, Vec
 
 @dataclass(frozen=True)
 class Bodies:
-    """Where rigid bodies are and how joints' rates move them, at one moment."""
+    """Poses of rigid bodies and their Jacobian of the joints' rates, at one moment."""
 
     E: Vec  #: body to world, (n, 4, 4)
     twists: Vec  #: J, twists [ω; ν] in own frames for each rate that soft bodies are condensed to, (n, 6, c)
@@ -27,15 +27,15 @@ class Bodies:
 
 
 class Attached:
-    """Which nodes ride on which body, and where on it."""
+    """Attached nodes, their bodies and their positions on them."""
 
     def __init__(self, nodes: Index, bodies: Index, places: Vec) -> None:
-        """nodes: (a,). bodies: the one that each rides on, (a,). places: in its frame [m], (a, 3)."""
+        """nodes: (a,). bodies: of each node, (a,). places: in its frame [m], (a, 3)."""
         self.nodes, self.bodies, self.places = nodes, bodies, places
 
     @classmethod
     def none(cls) -> Attached:
-        """Nothing rides."""
+        """Return an attachment of no nodes."""
         return cls(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros((0, 3)))
 
     @classmethod
@@ -58,11 +58,11 @@ class Attached:
         return out
 
     def velocities(self, E: Vec, twist: Vec) -> Vec:
-        """The same of one twist a body, (n, 6): (a, 3) [m/s]."""
+        """Return velocities of the nodes for one twist a body, (n, 6): (a, 3) [m/s]."""
         return self.columns(E, twist[:, :, None])[:, :, 0]
 
     def carrier_motion(self, bodies: Bodies) -> CarrierMotion:
-        """What the nodes do where the bodies are."""
+        """Return positions and velocities of the nodes with the bodies."""
         return CarrierMotion(self.positions(bodies.E), self.velocities(bodies.E, bodies.twist))
 
     def accelerations(self, E: Vec, twist: Vec, drift: Vec) -> Vec:

@@ -1,8 +1,8 @@
-"""Rigid motions that what is held leaves free: the null vectors of K_qq at rest.
+"""Rigid motions that prescribed nodes permit: the null vectors of K_qq at rest.
 
-A face-connected part with three held nodes that are not on a line is firm. Parts with fewer are floating; those
-that share a node (they hang together by a vertex or an edge) form one group, which has as many rigid motions as its
-held and shared nodes leave it: six alone, three around one node, one around a line. [ConJac 6, changed: rigid modes]
+A face-connected part with three prescribed nodes that are not on a line is firm. Parts with fewer are floating; those
+that share a node (joined by a vertex or an edge) form one group, which has as many rigid motions as its prescribed and
+shared nodes permit: six without any, three around one node, one around a line. [ConJac 6, changed: rigid modes]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Group:
 
     parts: list[Index]  #: nodes of each part
     owned: list[Index]  #: the same, each shared node in one part only
-    held: list[Index]  #: per part: nodes that stand still, or belong to a firm part as well
+    prescribed: list[Index]  #: per part: nodes that stand still, or belong to a firm part as well
     shared: list[tuple[int, int, int]]  #: (part, other part, node)
     size: float  #: [m]
     modes: int  #: number of rigid motions that are left
@@ -48,33 +48,34 @@ def width_of(points: Vec) -> float:
 
 
 def is_firm(points: Vec, width: float) -> bool:
-    """Whether these held points leave a body of this width no rigid motion."""
+    """Whether these prescribed points permit a body of this width no rigid motion."""
     return bool(spread_of(points)[1] > ON_A_LINE * width)
 
 
 class FloatingParts:
-    """The groups of floating parts of a mesh, given which nodes are held."""
+    """The groups of floating parts of a mesh with some prescribed nodes."""
 
-    def __init__(self, rest: Vec, parts: list[Index], held: Index) -> None:
-        """rest: (n, 3) [m]. parts: nodes of each face-connected part. held: nodes that do not move freely."""
-        is_held = np.zeros(len(rest), dtype=bool)
-        is_held[held] = True
-        floating = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_held[part]]], width_of(rest[part]))]
+    def __init__(self, rest: Vec, parts: list[Index], prescribed: Index) -> None:
+        """rest: (n, 3) [m]. parts: nodes of each face-connected part. prescribed: nodes that do not move freely."""
+        is_given = np.zeros(len(rest), dtype=bool)
+        is_given[prescribed] = True
+        floating = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_given[part]]], width_of(rest[part]))]
 
         owners = np.bincount(np.concatenate(parts), minlength=len(rest)) if parts else np.zeros(0, int)
         in_floating = owners
         if floating:
             in_floating = np.bincount(np.concatenate([parts[k] for k in floating]), minlength=len(rest))
-        stands = is_held | (owners > in_floating)
+        is_placed = is_given | (owners > in_floating)
         self.groups = [
-            _group(rest, [parts[k] for k in members], stands) for members in _hang_together(parts, floating, len(rest))
+            _group(rest, [parts[k] for k in members], is_placed)
+            for members in _hang_together(parts, floating, len(rest))
         ]
 
     @cached_property
     def flying(self) -> list[Index]:
         """Nodes of each group of parts that nothing prescribed holds, not even by hanging on another part."""
         return [np.unique(np.concatenate(group.parts)) for group in self.groups
-                if not any(len(held) for held in group.held)]
+                if not any(len(prescribed) for prescribed in group.prescribed)]
 
     def twists(self, group: Group, x: Vec) -> tuple[Vec, list[Vec]]:
         """Null vectors (6 p, modes), orthonormal, and the parts' centres [m], at positions x (n, 3).
@@ -110,38 +111,39 @@ def _hang_together(parts: list[Index], floating: list[int], count: int) -> list[
     return [[floating[i] for i in np.flatnonzero(labels == g)] for g in range(groups)]
 
 
-def _group(rest: Vec, parts: list[Index], stands: NDArray[np.bool_]) -> Group:
+def _group(rest: Vec, parts: list[Index], is_placed: NDArray[np.bool_]) -> Group:
     owned, shared = [], []
     owner: dict[int, int] = {}
     for k, part in enumerate(parts):
-        common = [node for node in part[~stands[part]].tolist() if node in owner] if len(parts) > 1 else []
+        common = [node for node in part[~is_placed[part]].tolist() if node in owner] if len(parts) > 1 else []
         shared += [(owner[node], k, node) for node in common]
         owned.append(np.setdiff1d(part, np.array(common, dtype=part.dtype)))
         if len(parts) > 1:
             owner.update((node, k) for node in owned[-1].tolist())
-    held = [part[stands[part]] for part in parts]
-    group = Group(parts, owned, held, shared, max(float(np.ptp(rest[part], axis=0).max()) for part in parts), 0)
+    prescribed = [part[is_placed[part]] for part in parts]
+    group = Group(parts, owned, prescribed, shared, max(float(np.ptp(rest[part], axis=0).max()) for part in parts), 0)
     if len(parts) == 1:
-        return replace(group, modes=_modes_of_one(rest[held[0]], width_of(rest[parts[0]])))
+        return replace(group, modes=_modes_of_one(rest[prescribed[0]], width_of(rest[parts[0]])))
     rows, _ = _rows(rest, group)
     firm = int((np.linalg.svd(rows, compute_uv=False) > ON_A_LINE).sum())
     return replace(group, modes=6 * len(parts) - firm)
 
 
-def _modes_of_one(held: Vec, width: float) -> int:
-    """Rigid motions that held points leave one part: about a line one, however near each other they are on it."""
-    if not len(held):
+def _modes_of_one(prescribed: Vec, width: float) -> int:
+    """Return the number of rigid motions that prescribed points permit one part: on a line one, however near each
+    other."""
+    if not len(prescribed):
         return 6
-    if is_firm(held, width):
+    if is_firm(prescribed, width):
         return 0
-    return 1 if spread_of(held)[0] > 1.0e-9 * width else 3
+    return 1 if spread_of(prescribed)[0] > 1.0e-9 * width else 3
 
 
 def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
-    """Constraints on the group's twists: held nodes do not move, shared ones move together."""
+    """Return constraints on the group's twists: prescribed nodes do not move, shared ones have one velocity."""
     centres = [x[part].mean(axis=0) for part in group.parts]
     blocks = []
-    for k, nodes in enumerate(group.held):
+    for k, nodes in enumerate(group.prescribed):
         block = np.zeros((len(nodes), 3, 6 * len(centres)))
         block[:, :, 6 * k : 6 * k + 6] = rigid_field(x[nodes], centres[k], group.size)
         blocks.append(block.reshape(-1, block.shape[2]))

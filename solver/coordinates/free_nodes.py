@@ -10,14 +10,16 @@ from .prescribed import OverTime
 
 
 class FreeNodes:
-    """q holds the free nodes' positions. The other nodes are prescribed: they stand still (pinned), move as time tells
-    (kinematic), or ride on rigid bodies, and then their velocities are unknowns of the step, J_a u."""
+    """Coordinates q of the free nodes: their positions. The other nodes are prescribed: they are static (pinned),
+    functions of time (kinematic), or attached to rigid bodies, and then their velocities are unknowns of the step, J_a
+    u."""
 
     def __init__(self, rest: Vec, prescribed: Index, motion: OverTime | None, attached: Attached | None = None,
                  carriers: int = 0) -> None:
         """rest: (n, 3) [m]. prescribed: (p,) nodes. motion: theirs, (p, 3) at a time; None where all are still.
 
-        attached: nodes that ride; they stand behind the others from then on. carriers: rates of joints that move them.
+        attached: nodes on rigid bodies; they come after the others from then on. carriers: rates of joints that move
+        them.
         """
         self.count, self.motion, self.carriers = len(rest), motion, carriers
         self._still = rest[prescribed]
@@ -31,7 +33,8 @@ class FreeNodes:
         self.elsewhere: Index = np.zeros(0, dtype=np.int32)
 
     def where_prescribed(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Positions of the prescribed nodes at `time` [s], (p, 3) [m]. led: what those do that ride, if any does."""
+        """Return positions of the prescribed nodes at `time` [s], (p, 3) [m]. carrier_motion: of attached ones, if
+        there are any."""
         own = self._still if self.motion is None else self.motion.at(time)
         return own if carrier_motion is None else np.concatenate([own, carrier_motion.positions])
 
@@ -43,18 +46,20 @@ class FreeNodes:
         return x
 
     def prescribed_velocity(self, time: float, h: float) -> Vec | None:
-        """w = (x(t + h) − x(t)) / h of what time prescribes, its mean over a step, (p, 3) [m/s], or None; zero where
-        nodes ride, since that is an unknown of the step."""
+        """Return w = (x(t + h) − x(t)) / h of kinematic nodes, its mean over a step, (p, 3) [m/s], or None; zero for
+        attached nodes, whose velocity is an unknown of the step."""
         if self.motion is None:
             return None
         return self._and_riders((self.motion.at(time + h) - self.motion.at(time)) / h)
 
     def kinematic_rate(self, time: float) -> Vec | None:
-        """Velocities at `time` that time prescribes, (p, 3) [m/s], zero where nodes ride; None where all is still."""
+        """Return velocities of kinematic nodes at `time`, (p, 3) [m/s], zero for attached ones; None where all is
+        still."""
         return None if self.motion is None else self._and_riders(self.motion.velocity(time))
 
     def prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
-        """The same with those of what rides. Raises ValueError where something does and nobody says how."""
+        """Return velocities of prescribed nodes, those of attached ones included. Raises ValueError where there are
+        attached nodes and no carrier motion."""
         if carrier_motion is None:
             if len(self.attached.nodes):
                 raise ValueError("what carries nodes has to say how they move")

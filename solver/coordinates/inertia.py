@@ -18,7 +18,7 @@ FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this shar
 
 @dataclass(frozen=True)
 class Solid:
-    """What of a shape matters to its motion. Raises BadScene where a mass or moment vanishes in rounding."""
+    """Properties of a shape for its motion. Raises BadScene where a mass or moment vanishes in rounding."""
 
     mass: float  #: [kg]
     centre: Vec  #: centre of mass in the shape's own frame, (3,) [m]
@@ -30,7 +30,7 @@ class Solid:
                            "Check its size and the units")
 
     def weighing(self, mass: float) -> Solid:
-        """The same shape with this mass [kg]. Raises BadScene where it is no positive number."""
+        """Return the shape with this mass [kg]. Raises BadScene where it is no positive number."""
         _check("mass", mass)
         return Solid(mass, self.centre, self.inertia * (mass / self.mass))
 
@@ -108,7 +108,8 @@ def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
 
 
 def mesh(vertices: Vec, triangles: Index, density: float = 1.0) -> Solid:
-    """What a closed surface encloses, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards, [kg/m³].
+    """Return the solid inside a closed surface, exactly: vertices (k, 3) [m], triangles (t, 3) facing outwards,
+    [kg/m³].
 
     A surface inside another, facing inwards, is a hollow. Raises BadMesh where a vertex is not finite, a triangle names
     none, the surface is open, two neighbours face different ways, or it is flat or inside out. [Tonon 2004]

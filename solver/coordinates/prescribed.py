@@ -1,6 +1,6 @@
-"""What is prescribed over time: samples at sub-frames, joined so that the velocity is continuous.
+"""Prescribed values over time: samples at sub-frames, interpolated with a continuous velocity.
 
-Pins, colliders, the ground, targets of drives and motors, activations, pulls and nails are all looked up here.
+Used for pins, colliders, the ground, targets of drives and motors, activations, forces and nails.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Motion:
 
 
 class Still:
-    """What stays as it is."""
+    """A constant value."""
 
     moves = False
 
@@ -95,7 +95,7 @@ class Still:
         self._value = np.asarray(value, dtype=float)
 
     def at(self, time: float) -> Vec:
-        """The same at any time."""
+        """Return the value at any time."""
         return self._value
 
     def velocity(self, time: float) -> Vec:
@@ -104,7 +104,7 @@ class Still:
 
 
 class OnItsWay:
-    """What another part moves: straight from where a step of that begins to where it ends, once that is known."""
+    """Points moved by another part: straight between their positions at both ends of its step, once these are known."""
 
     moves = True
 
@@ -118,7 +118,7 @@ class OnItsWay:
         self._begun, self._length, self._start, self._end = time, h, start, end
 
     def at(self, time: float) -> Vec:
-        """Where it is at `time` [s], (k, 3) [m]."""
+        """Return positions at `time` [s], (k, 3) [m]."""
         share = min(max((time - self._begun) / self._length, 0.0), 1.0)
         return self._start + share * (self._end - self._start)
 
@@ -137,7 +137,7 @@ class Within:
         self._motion, self._within = motion, within
 
     def at(self, time: float) -> Vec:
-        """Where they are at `time` [s], (k, 3) [m]."""
+        """Return positions at `time` [s], (k, 3) [m]."""
         places: Vec = self._within @ self._motion.at(time)
         return places
 
@@ -157,7 +157,7 @@ class Carried:
         self._frames, self._places, self._begun = frames, places, np.linalg.inv(frames.at(0.0))
 
     def at(self, time: float) -> Vec:
-        """Where they are at `time` [s], (k, 3) [m]."""
+        """Return positions at `time` [s], (k, 3) [m]."""
         return carried(self._frames.at(time) @ self._begun, self._places)
 
     def velocity(self, time: float) -> Vec:

@@ -37,7 +37,7 @@ class Batch:
 
 @dataclass
 class Posture:
-    """Bodies at one moment. Its arrays are written anew where it is given to `Tree.posture` again."""
+    """Bodies at one moment. Its arrays are overwritten where it is passed to `Tree.posture` again."""
 
     E: Vec  #: body → world, (n, 4, 4)
     X: Vec  #: parent's twist → the part of the body's own that comes from it, (n, 6, 6); of roots: world → body
@@ -86,10 +86,10 @@ class Tree:
         object.__setattr__(self, "from_child", back)
 
     def posture(self, q: Vec, u: Vec, centres: Vec | Mapping[str, Vec], into: Posture | None = None) -> Posture:
-        """Where the bodies stand and how they move, at coordinates q (m,) and rates u (m,).
+        """Return poses and twists of the bodies at coordinates q (m,) and rates u (m,).
 
-        centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are taken.
-        [Wang 2019]
+        centres: (s,), or the memory of a State that has them. into: an earlier posture whose arrays are reused. [Wang
+        2019]
         """
         if not isinstance(centres, np.ndarray):  # quicker to ask than whether it is a Mapping
             centres = centres.get(CENTRES, self.fresh)
@@ -136,10 +136,10 @@ class Tree:
         return out
 
     def recentre(self, state: State) -> State:
-        """The same motion with charts moved along where a joint has turned far from its centre.
+        """Return this motion on charts that are moved along where a joint has rotated far from its centre.
 
-        q, u and remembered pairs of them (PAIRS) go over to the new charts. To be called between steps.
-        [Grassia 1998]
+        q, u and pairs of them in memory (PAIRS) are transformed to the new charts. For use between steps. [Grassia
+        1998]
         """
         if not len(self.fresh):
             return state
@@ -163,7 +163,7 @@ class Tree:
         return replace(state, q=q, u=u, memory=memory)
 
     def home(self, state: State) -> State:
-        """The same motion with every chart about where its joint is; for states that remember no earlier ones."""
+        """Return this motion with every chart about where its joint is; for states without history."""
         if not len(self.fresh):
             return state
         q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()

@@ -23,7 +23,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """What joins `child` to `parent`, None for the world, and where."""
+    """A joint between `child` and `parent`, None for the world, and its frames."""
 
     name: str
     kind: str  #: of the catalogue's family "joint"
@@ -124,18 +124,18 @@ def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, J
 def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str, int]) -> list[int]:
     """Bodies by their place in the input, each right after its parent or after a branch of its parent."""
     children: list[list[int]] = [[] for _ in bodies]
-    ahead = []
+    pending = []
     for k, joint in enumerate(joints):
         if joint.parent is None:
-            ahead.append(k)
+            pending.append(k)
         else:
             children[place[joint.parent]].append(k)
-    ahead.reverse()
+    pending.reverse()
     order = []
-    while ahead:
-        k = ahead.pop()
+    while pending:
+        k = pending.pop()
         order.append(k)
-        ahead += reversed(children[k])
+        pending += reversed(children[k])
     if len(order) < len(bodies):
         _raise_ring(bodies, joints, place, set(order))
     return order

@@ -4,7 +4,8 @@
     parameter_values.yaml   the values of its parameters
     job/                    scene.json, the arrays that it names, volumes that were made already
     wedge.csv               rows of settings, where there is a wedge
-    scene.blend render.py   what is rendered, where a .blend was given, and how
+    islands.json            which bodies are baked apart, where a draft was given
+    scene.blend             what is rendered, where a .blend was given; in_blender.py: what Blender does with it
     pack.json               every file, with its size and blake2b
     slurm.sh task.sh        a runner for Slurm;  conjac.flamenco.js: a job type of Flamenco
 """
@@ -15,6 +16,7 @@ import json
 import os
 import shutil
 import socket
+import tempfile
 from pathlib import Path
 
 from ..errors import BadInput, NoSuchThing
@@ -22,20 +24,22 @@ from ..job.estimate import estimate
 from ..job.files import digest, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import SCENE, load
-from . import template
+from . import islands, runners, template
 from .task import chunks_of
 from .wedge import array_names, bring, check_rows, make_folders, read_bytes, read_rows
 
-PACK, RENDER = "pack.json", "render.py.txt"
+PACK = "pack.json"
 
 
 def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None = None, threads: int = 1,
-          name: str | None = None, blend: Path | None = None) -> list[str]:
+          name: str | None = None, blend: Path | None = None, format: str | None = None, draft: Path | None = None
+          ) -> list[str]:
     """Write a bundle; returns sentences on what is in it.
 
     chunk: a number of frames, or a list of chunks; one task a row where left out. threads: of a task. name: of the
-    shot; the scene's where left out. blend: what is rendered at the end, if anything. Raises a ConJacError where any
-    row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
+    shot; the scene's where left out. blend: what is rendered at the end, if anything. format: what Blender exports of
+    it, of `template.FORMATS`. draft: a job folder with a coarse bake; bodies that never meet in it are tasks apart.
+    Raises a ConJacError where any row cannot be baked, BadInput where the folder is not empty, CacheUnwritable.
     """
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)
@@ -47,13 +51,19 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
               else [(min(first for first, _ in lengths), max(last for _, last in lengths))])
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} is not an empty folder", "Choose another one, so that nothing old is sent")
+    if format is not None and blend is None:
+        raise BadInput(f"only Blender exports {format}, and no .blend is given", "Give it with --blend")
+    apart = [] if draft is None else islands.find(loaded, draft)
     make_folders(out)
-    found = estimate(job)
-    shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), found.memory_mb, threads,
-                         None if wedge is None else "wedge.csv", None if blend is None else "scene.blend")
+    memory_mb, notes = _estimated(loaded, apart)
+    shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), memory_mb, threads,
+                         None if wedge is None else "wedge.csv", None if blend is None else "scene.blend", format,
+                         len(apart))
     _copy_job(loaded, out / "job")
-    texts = {"slurm.sh": template.slurm_submit(shot), "task.sh": template.slurm_task(),
-             "conjac.flamenco.js": template.flamenco(shot)}
+    texts = {"slurm.sh": runners.slurm_submit(shot), "task.sh": runners.slurm_task(),
+             "conjac.flamenco.js": runners.flamenco(shot)}
+    if apart:
+        texts[template.ISLANDS_FILE] = json.dumps(apart, ensure_ascii=False, indent=1)
     described = template.template(shot)
     texts |= {file: template.yaml(described) for file in ("conjac.template.yaml", "template.yaml")}
     texts["parameter_values.yaml"] = template.yaml({"parameterValues": [
@@ -61,7 +71,8 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     if wedge is not None:
         texts["wedge.csv"] = read_bytes(wedge).decode("utf-8-sig")
     if blend is not None:
-        texts["render.py"] = read_bytes(Path(__file__).with_name(RENDER)).decode()
+        texts[template.BLENDER_SCRIPT] = read_bytes(
+            Path(__file__).with_name(f"{template.BLENDER_SCRIPT}.txt")).decode()
         try:
             shutil.copyfile(blend, out / "scene.blend")
         except OSError as error:
@@ -73,7 +84,21 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     write_whole(out / PACK, json.dumps(listed, indent=1, ensure_ascii=False).encode(), out)
     return [f"{shot.name}: {_count(len(rows), 'row')}, {_count(len(chunks), 'chunk')} each, "
             f"{len(listed['files'])} files, {size / 1e6:.1f} MB",
-            *found.sentences()[-2:], *of_this_machine(out)]
+            *notes, *of_this_machine(out)]
+
+
+def _estimated(job: Job, apart: list[list[str]]) -> tuple[float, list[str]]:
+    """Memory of the largest task [MB], and sentences on what tasks take: of the scene, or of each island of it."""
+    if not apart:
+        found = estimate(job.path)
+        return found.memory_mb, found.sentences()[-2:]
+    notes, most = [], 0.0
+    with tempfile.TemporaryDirectory(prefix="conjac_islands_") as folder:
+        for made, names in zip(islands.part(job, apart, Path(folder)), apart):
+            found = estimate(made)
+            most = max(most, found.memory_mb)
+            notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(found.sentences()[-2:])}")
+    return most, notes
 
 
 def _count(number: int, what: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput, printable
+from .template import FORMATS
 
 Verbs = Any  #: argparse's, whose type has no public name
 Listen = Callable[[bool], Callable[[], bool]]  #: begins to listen to signals; gives whether one came
@@ -34,13 +35,15 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
     watch.set_defaults(command=_watch)
 
     task = verbs.add_parser("task", help="one task of a farm: a step of one row of a wedge")
-    task.add_argument("step", choices=("tetrahedralize", "simulate", "export"))
+    task.add_argument("step", choices=("tetrahedralize", "simulate", "join", "export"))
     task.add_argument("job", type=Path, help=_HELP["job"])
     task.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="folder of the rows' job folders")
     task.add_argument("--wedge", type=Path, metavar="CSV", help=_HELP["wedge"])
     task.add_argument("--row", type=count, metavar="N", default=1, help="row of the wedge, from 1 (default: 1)")
     task.add_argument("--frames", type=frames, metavar="A-B", help="of simulate: the chunk (default: all)")
     task.add_argument("--threads", type=count, metavar="N", help="threads of the kernels (default: one a core)")
+    task.add_argument("--islands", type=Path, metavar="FILE", help="list of bodies that are baked apart")
+    task.add_argument("--island", type=count, metavar="N", help="of simulate: which of them, from 1 (default: all)")
 
     def run_task(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
         return _task(arguments, lines, listen(read_stdin))
@@ -55,6 +58,8 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
     farm.add_argument("--threads", type=count, metavar="N", default=1, help="threads of a task (default: 1)")
     farm.add_argument("--name", help="of the shot (default: the scene's)")
     farm.add_argument("--blend", type=Path, metavar="FILE", help="render this .blend after the export")
+    farm.add_argument("--format", choices=tuple(FORMATS), help="of the .blend's objects: export this too, by Blender")
+    farm.add_argument("--draft", type=Path, metavar="JOB", help="a baked draft: bodies that never meet are tasks apart")
     farm.set_defaults(command=_farm)
 
     islands = verbs.add_parser("islands", help="part a job into bodies that never meet, and join their bakes again")
@@ -72,7 +77,7 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     from .wedge import check_rows, expand, read_rows
 
     job, rows = load(arguments.job), read_rows(arguments.wedge)
-    check_rows(job, rows)
+    made = check_rows(job, rows)
     if arguments.out is None:
         if arguments.look:
             raise BadInput("there is no folder to look into", "Give it with --out")
@@ -83,8 +88,8 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         from .wedge import make_folders
 
         make_folders(arguments.out)
-        for row in rows:
-            expand(job, row, arguments.out)
+        for row, one in zip(rows, made):
+            expand(job, row, arguments.out, one)
         lines.say(event="summary", rows=[row.folder for row in rows])
         return f"{len(rows)} job folders stand in {arguments.out}"
     from ..job.files import write_whole
@@ -118,7 +123,8 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     from . import bundle
 
     said = bundle.write(arguments.job, arguments.out, wedge=arguments.wedge, chunk=arguments.chunk,
-                        threads=arguments.threads, name=arguments.name, blend=arguments.blend)
+                        threads=arguments.threads, name=arguments.name, blend=arguments.blend,
+                        format=arguments.format, draft=arguments.draft)
     lines.say(*said, event="summary", bundle=str(arguments.out), notes=said)
     return f"The bundle stands in {arguments.out}"
 
@@ -148,4 +154,5 @@ def _task(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
     from . import task
 
     return task.run(arguments.step, task.Task(arguments.job, arguments.out, arguments.wedge, arguments.row,
-                                              arguments.frames, arguments.threads), lines, stop)
+                                              arguments.frames, arguments.threads, arguments.islands,
+                                              arguments.island), lines, stop)

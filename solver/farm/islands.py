@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..errors import BadInput, NoSuchThing
@@ -23,7 +24,7 @@ from ..job.folder import Job
 from ..job.load import SCENE, load
 from ..state import Vec
 from .in_world import InWorld
-from .wedge import array_names, bring, make_folders
+from .wedge import array_names, bring, make_folders, read_bytes
 
 ROOM = 0.25  # of the largest body's box, on each side: the draft is not the bake
 ISLAND = "island-{:03d}"
@@ -64,11 +65,11 @@ def _check(job: Job) -> None:
 
 
 def _joined(job: Job) -> dict[str, str]:
-    """Which bodies hang on each other whatever the draft shows: by forces, or attached."""
+    """Which bodies hang on each other whatever the draft shows: by forces or constraints, or attached."""
     together = {body.name: body.name for body in job.scene.bodies}
-    for force in job.scene.forces:
-        for name in force.bodies[1:]:
-            _unite(together, force.bodies[0], name)
+    for names in job.scene.joins():
+        for name in names[1:]:
+            _unite(together, names[0], name)
     for body in job.scene.bodies:
         for attach in body.attach:
             if attach.body in together:
@@ -111,20 +112,47 @@ def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
 
 def part(job: Job, islands: list[list[str]], out: Path) -> list[Path]:
     """Make the job folder of each island in `out`; returns them. Raises CacheUnwritable, and what `load` raises."""
-    made = []
-    for k, names in enumerate(islands):
-        folder = out / ISLAND.format(k + 1)
-        make_folders(folder)
-        raw = _raw_of(job, set(names))
-        try:
-            for name in array_names(raw):
-                bring(job.array_path(name), folder / name)
-        except OSError as error:
-            raise unwritable(folder / SCENE, error) from error
-        write_whole(folder / SCENE, json.dumps(raw, indent=1, ensure_ascii=False).encode(), folder)
-        load(folder)
-        made.append(folder)
-    return made
+    return [part_one(job, islands, k + 1, out) for k in range(len(islands))]
+
+
+def part_one(job: Job, islands: list[list[str]], number: int, out: Path) -> Path:
+    """Make the job folder of one island, counted from 1, in `out`; one that stands there with the same scene is left.
+
+    Raises NoSuchThing where there is no such island, CacheUnwritable, and what `load` raises.
+    """
+    if not 1 <= number <= len(islands):
+        raise NoSuchThing(f"there are {len(islands)} islands and island {number} was asked for", "Count them from 1")
+    folder = out / ISLAND.format(number)
+    make_folders(folder)
+    raw = _raw_of(job, set(islands[number - 1]))
+    content = json.dumps(raw, indent=1, ensure_ascii=False).encode()
+    try:
+        for name in array_names(raw):
+            bring(job.array_path(name), folder / name)
+        stands = (folder / SCENE).exists() and read_bytes(folder / SCENE) == content
+    except OSError as error:
+        raise unwritable(folder / SCENE, error) from error
+    if not stands:
+        write_whole(folder / SCENE, content, folder)
+    load(folder)
+    return folder
+
+
+def read_list(path: Path, job: Job) -> list[list[str]]:
+    """The islands of a bundle: names of their bodies, each body of the scene once.
+
+    Raises NoSuchThing where the file cannot be read, BadInput where it lists other bodies.
+    """
+    try:
+        found = msgspec.json.decode(read_bytes(path), type=list[list[str]])
+    except OSError as error:
+        raise NoSuchThing(f"the islands {path} cannot be read ({error.strerror or error})", "Write the bundle anew"
+                          ) from error
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path.name} is no list of islands ({error})", "Write the bundle anew") from error
+    if sorted(name for names in found for name in names) != sorted(body.name for body in job.scene.bodies):
+        raise BadInput(f"{path.name} does not have every soft body of the scene once", "Write the bundle anew")
+    return found
 
 
 def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
@@ -135,6 +163,9 @@ def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
                      for body in raw["bodies"] if body["name"] in names]
     if raw.get("forces"):
         raw["forces"] = [force for force in raw["forces"] if set(force["bodies"]) <= names]
+    if raw.get("constraints"):
+        raw["constraints"] = [one for one in raw["constraints"]
+                              if {end["body"] for end in one["ends"] if end.get("body")} <= names]
     return raw
 
 

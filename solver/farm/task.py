@@ -22,9 +22,11 @@ from ..frames.read import Cache
 from ..job.files import make_folder, safe_name, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import load
+from . import islands
 from .diary import Diary
 from .wedge import bring, expand, make_folders, row_of
 
+ISLANDS = "islands"  #: of a row: folder of the jobs that are baked apart
 PLAYED = "played.json"  #: of the export: which file plays which object
 
 
@@ -54,7 +56,8 @@ class ForQueue:
         self._diary.note(text)
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
-        self._diary.note(f"{body}: {text}" if body else text)
+        if text:
+            self._diary.note(f"{body}: {text}" if body else text)
         self._lines.stage(stage, body, progress, text)
 
     def start(self, first: int, last: int, steps_per_frame: int) -> None:
@@ -88,6 +91,8 @@ class Task:
     row: int
     frames: tuple[int, int] | None
     threads: int | None
+    islands: Path | None = None  #: which bodies are baked apart, where some are
+    island: int | None = None  #: which of them is baked, from 1; None: the whole scene
 
 
 def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> str:
@@ -104,9 +109,19 @@ def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> st
 
 
 def job_folder(task: Task) -> Path:
-    """The job folder of the task's row, made where it does not stand yet."""
+    """The job folder of the task's row, or of an island of it, made where it does not stand yet."""
     make_folders(task.out)
-    return expand(load(task.job), row_of(task.wedge, task.row), task.out)
+    folder = expand(load(task.job), row_of(task.wedge, task.row), task.out)
+    if task.island is None:
+        return folder
+    row = load(folder)
+    return islands.part_one(row, _islands_of(task, row), task.island, folder / ISLANDS)
+
+
+def _islands_of(task: Task, row: Job) -> list[list[str]]:
+    if task.islands is None:
+        raise BadInput("nothing tells which bodies are baked apart", "Give the bundle's list of islands with --islands")
+    return islands.read_list(task.islands, row)
 
 
 def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
@@ -156,8 +171,18 @@ def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
         if found is None or found.near or not found.beats or seen is None or quiet is None or quiet < seen:
             return
         seen = quiet
-        queue.log(f"Waiting for {lock.told(cache)}")
+        queue.log(f"Waiting for {lock.description(cache)}")
         time.sleep(lock.BEAT)
+
+
+def join(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
+    """Put the frames of a row's islands together, where they met nowhere. Raises what `islands.join` does."""
+    row = load(folder)
+    if Cache(row.cache).status(folder).state == "complete":
+        return "The islands are already joined"
+    found = _islands_of(task, row)
+    islands.join(row, [islands.part_one(row, found, k + 1, folder / ISLANDS) for k in range(len(found))], queue.log)
+    return f"{len(found)} islands are joined"
 
 
 def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
@@ -206,7 +231,7 @@ def _is_exported(place: Path, played: bytes, cache: Cache) -> bool:
 
 
 STEPS: dict[str, Callable[[Task, Path, ForQueue, Callable[[], bool]], str]] = {
-    "tetrahedralize": tetrahedralize, "simulate": simulate, "export": export}
+    "tetrahedralize": tetrahedralize, "simulate": simulate, "join": join, "export": export}
 
 _FRAMES = re.compile(r"(-?\d+)-(-?\d+)\Z")
 

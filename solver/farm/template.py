@@ -1,7 +1,8 @@
 """The one description of a farm job: a template of Open Job Description (jobtemplate-2023-09), as plain values.
 
-Steps are tetrahedralize → simulate → export → render (with a .blend) → contact sheet. A wedge's rows are tasks of each
-step. What has to be done in order is a chain of steps: chunks inside of one step have no order.
+Steps are tetrahedralize → simulate → join (of islands) → export → publish and render (with a .blend) → contact sheet. A
+wedge's rows are tasks of each step, of simulate its islands too. What has to be done in order is a chain of steps:
+chunks inside of one step have no order.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import EXIT_ENVIRONMENT, EXIT_STOPPED
+from ..errors import EXIT_ENVIRONMENT
 
+#: what Blender makes of the exported frames, by the word for it: name of the step
+FORMATS = {"abc": "ExportAlembic", "shapekeys": "ExportShapeKeys"}
 SPECIFICATION = "jobtemplate-2023-09"
+BLENDER_SCRIPT, ISLANDS_FILE = "in_blender.py", "islands.json"  #: of a bundle
 GRACE = 120  # s that a step in hand has to end after it was asked to
 ROOM = 1.5  # times the memory of the estimate
 
@@ -29,6 +33,8 @@ class Shot:
     threads: int
     wedge: str | None = None  #: the CSV file
     blend: str | None = None  #: the .blend that is rendered
+    format: str | None = None  #: what Blender exports besides, of FORMATS
+    islands: int = 0  #: how many groups of bodies are baked apart; 0: all at once
 
 
 def template(shot: Shot) -> dict[str, Any]:
@@ -38,8 +44,9 @@ def template(shot: Shot) -> dict[str, Any]:
         _path("JobFolder", "DIRECTORY", "IN", "job", "The job folder with scene.json and arrays"),
         *([_path("WedgeFile", "FILE", "IN", shot.wedge, "Rows of path=value settings")] if shot.wedge else []),
         *([_path("BlendFile", "FILE", "IN", shot.blend, "What is rendered"),
-           _path("RenderScript", "FILE", "IN", "render.py", "How it is rendered"),
+           _path("BlenderScript", "FILE", "IN", BLENDER_SCRIPT, "What Blender does with it"),
            _parameter("Blender", "STRING", "blender", "Blender's command on the workers")] if shot.blend else []),
+        *([_path("IslandsFile", "FILE", "IN", ISLANDS_FILE, "Which bodies are baked apart")] if shot.islands else []),
         _path("OutputFolder", "DIRECTORY", "OUT", "out", "Where a folder for every row comes"),
         _parameter("Rows", "STRING", f"1-{shot.rows}", "Rows of the wedge, as 1-3,7"),
         _parameter("Threads", "INT", shot.threads, "Threads of a task", minValue=1),
@@ -48,11 +55,16 @@ def template(shot: Shot) -> dict[str, Any]:
     steps = [_step("Tetrahedralize", shot, "tetrahedralize", [], None)]
     for k, (first, last) in enumerate(shot.chunks):
         name = "Simulate" if len(shot.chunks) == 1 else f"Simulate{k + 1}"
-        steps.append(_step(name, shot, "simulate", [f"--frames={first}-{last}", "--threads", "{{Param.Threads}}"],
-                           steps[-1]["name"]))
+        island = ["--islands", "{{Param.IslandsFile}}", "--island", "{{Task.Param.Island}}"] if shot.islands else []
+        steps.append(_step(name, shot, "simulate", [f"--frames={first}-{last}", "--threads", "{{Param.Threads}}",
+                                                    *island], steps[-1]["name"], shot.islands))
+    if shot.islands:
+        steps.append(_step("Join", shot, "join", ["--islands", "{{Param.IslandsFile}}"], steps[-1]["name"]))
     steps.append(_step("Export", shot, "export", [], steps[-1]["name"]))
+    if shot.format:
+        steps.append(_blender(FORMATS[shot.format], shot.format, shot, steps[-1]["name"]))
     if shot.blend:
-        steps.append(_render(shot, steps[-1]["name"]))
+        steps.append(_blender("Render", "render", shot, steps[-1]["name"]))
     steps.append(_sheet(shot, steps[-1]["name"]))
     return {"specificationVersion": SPECIFICATION, "name": "{{Param.Shot}}", "parameterDefinitions": parameters,
             "steps": steps}
@@ -70,21 +82,25 @@ def _wedge(shot: Shot) -> list[str]:
     return ["--wedge", "{{Param.WedgeFile}}"] if shot.wedge else []
 
 
-def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None) -> dict[str, Any]:
+def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None, islands: int = 0) -> dict[str, Any]:
     arguments = ["task", verb, "{{Param.JobFolder}}", "--out", "{{Param.OutputFolder}}", *_wedge(shot),
                  "--row", "{{Task.Param.Row}}", *more]
-    rows = {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}]}
-    return {"name": name, **_after(after), "parameterSpace": rows, "hostRequirements": _needs(shot),
+    return {"name": name, **_after(after), "parameterSpace": _tasks(islands), "hostRequirements": _needs(shot),
             "script": _script(arguments)}
 
 
-def _render(shot: Shot, after: str) -> dict[str, Any]:
-    """Pictures of a row: Blender alone, without the extension."""
+def _tasks(islands: int = 0) -> dict[str, Any]:
+    """A task for each row, or for each island of each row."""
+    apart = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
+    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *apart]}
+
+
+def _blender(name: str, verb: str, shot: Shot, after: str) -> dict[str, Any]:
+    """What Blender alone, without the extension, makes of a row's export."""
     arguments = ["-b", "{{Param.BlendFile}}", "--python-exit-code", str(EXIT_ENVIRONMENT), "--python",
-                 "{{Param.RenderScript}}", "--", "{{Param.OutputFolder}}", "{{Task.Param.Row}}",
+                 "{{Param.BlenderScript}}", "--", verb, "{{Param.OutputFolder}}", "{{Task.Param.Row}}",
                  str(shot.chunks[0][0]), str(shot.chunks[-1][1])]
-    rows = {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}]}
-    return {"name": "Render", **_after(after), "parameterSpace": rows, "script": _script(arguments, "Blender")}
+    return {"name": name, **_after(after), "parameterSpace": _tasks(), "script": _script(arguments, "Blender")}
 
 
 def _sheet(shot: Shot, after: str) -> dict[str, Any]:
@@ -125,100 +141,3 @@ def yaml(value: Any, indent: int = 0) -> str:
 def _inside(item: Any, indent: int) -> str:
     nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(one, str) for one in item))
     return f"\n{yaml(item, indent)}" if nested and item else f" {json.dumps(item, ensure_ascii=False)}\n"
-
-
-def slurm_task() -> str:
-    """The batch script of one step for the row that Slurm's array gives: `task.sh VERB [arguments]`.
-
-    Above 128 a signal has killed the solver: that may be the machine's memory, so it is tried three times at most.
-    """
-    return f"""#!/bin/bash
-# One step of one row. Stopped, the solver ends the step in hand and exits with {EXIT_STOPPED}: the task is queued again
-# and goes on where it was. So is one whose solver was killed, three times at most.
-verb=$1; shift
-if [ "$verb" = sheet ]; then
-    "${{CONJAC_SOLVER:-conjac-solver}}" wedge job "$@" --out out --look &
-else
-    "${{CONJAC_SOLVER:-conjac-solver}}" task "$verb" job --out out --row "$SLURM_ARRAY_TASK_ID" "$@" &
-fi
-child=$!
-trap 'kill -TERM $child' TERM INT
-wait $child; code=$?
-# a signal ends the first wait, not the solver
-while kill -0 $child 2>/dev/null; do wait $child; code=$?; done
-if [ $code = {EXIT_STOPPED} ] || {{ [ $code -gt 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 3 ]; }}; then
-    scontrol requeue "$SLURM_JOB_ID"
-fi
-exit $code
-"""
-
-
-def slurm_submit(shot: Shot) -> str:
-    """The script that submits a bundle to Slurm: arrays are the rows of the wedge, and each row's steps a chain."""
-    wedge = f" --wedge {shot.wedge}" if shot.wedge else ""
-    chunks = "\n".join(f'after=$(submit "--dependency=aftercorr:$after" simulate{wedge} --frames={first}-{last}'
-                       f' --threads {shot.threads})' for first, last in shot.chunks)
-    return f"""#!/bin/bash
-# Submits this bundle to Slurm: bash slurm.sh [ROWS]; SBATCH_... variables set the partition and the like.
-set -e
-cd "$(dirname "$0")"
-rows=${{1:-1-{shot.rows}}}
-mkdir -p logs
-submit() {{
-    sbatch --parsable --array="$rows" --requeue --open-mode=append --output=logs/%x-%a.txt --signal=B:TERM@{GRACE} \\
-        --cpus-per-task={shot.threads} --mem={memory_mib(shot)}M --job-name="$2" $1 task.sh "${{@:2}}"
-}}
-after=$(submit "" tetrahedralize{wedge})
-{chunks}
-after=$(submit "--dependency=aftercorr:$after" export{wedge})
-sbatch --parsable --requeue --open-mode=append --output=logs/%x.txt --job-name=sheet --dependency="afterok:$after" \\
-    task.sh sheet{f" {shot.wedge}" if shot.wedge else ""}
-"""
-
-
-def flamenco(shot: Shot) -> str:
-    """A job type of Flamenco, in JavaScript: a task for every row and step, each after that row's step before it."""
-    wedge = ["--wedge", shot.wedge] if shot.wedge else []
-    steps = [["tetrahedralize", []], *[["simulate", [f"--frames={first}-{last}", "--threads", str(shot.threads)]]
-                                       for first, last in shot.chunks], ["export", []]]
-    label = json.dumps(f"ConJac: {shot.name}", ensure_ascii=False)
-    return f"""// A job type of Flamenco: put it into the manager's folder `scripts`. The bundle lies on shared storage.
-const JOB_TYPE = {{
-    label: {label},
-    settings: [
-        {{ key: "bundle", type: "string", subtype: "dir_path", required: true, description: "The bundle's folder" }},
-        {{ key: "rows", type: "int32", default: {shot.rows}, description: "How many rows of the wedge" }},
-        {{ key: "solver", type: "string", default: "conjac-solver", description: "The solver's command" }},
-    ],
-}};
-
-const STEPS = {json.dumps(steps)};
-const WEDGE = {json.dumps(wedge)};
-
-function compileJob(job) {{
-    const at = job.settings.bundle.replace(/[\\\\/]+$/, "");
-    const inside = (name) => (name === WEDGE[1] ? at + "/" + name : name);
-    const run = (name, args) => {{
-        const task = author.Task(name, "misc");
-        task.addCommand(author.Command("exec", {{ exe: job.settings.solver, args: args }}));
-        return task;
-    }};
-    const sheet = run("contact sheet", ["wedge", at + "/job", ...WEDGE.slice(1).map(inside),
-        "--out", at + "/out", "--look"]);
-    for (let row = 1; row <= job.settings.rows; row++) {{
-        let before = null;
-        for (const [verb, more] of STEPS) {{
-            const frames = more.length ? " " + more[0].slice("--frames=".length) : "";
-            const task = run("row " + row + " " + verb + frames, ["task", verb, at + "/job", "--out", at + "/out",
-                ...WEDGE.map(inside), "--row", String(row), ...more]);
-            if (before) {{
-                task.addDependency(before);
-            }}
-            job.addTask(task);
-            before = task;
-        }}
-        sheet.addDependency(before);
-    }}
-    job.addTask(sheet);
-}}
-"""

@@ -116,7 +116,7 @@ def with_row(job: Job, row: Row) -> Job:
         except msgspec.ValidationError as error:
             text, _, where = str(error).partition(" - at `")
             raise BadInput(text, where=where.rstrip("`") or "$") from error
-        made = Job(job.path, scene, raw, job._kept)
+        made = job.with_scene(scene, raw)
         check(made)
         return made
     except ConJacError as error:
@@ -132,13 +132,14 @@ def check_rows(job: Job, rows: Sequence[Row]) -> list[Job]:
     return [with_row(job, row) for row in rows]
 
 
-def expand(job: Job, row: Row, folder: Path) -> Path:
+def expand(job: Job, row: Row, folder: Path, made: Job | None = None) -> Path:
     """Make the job folder of a row in `folder`, and return it; one that stands already with these settings is left.
 
+    made: the row's job where `check_rows` has made it already.
     Arrays are linked to those of `job` where both lie on one disk, else copied. Raises what `with_row` does,
     BadInput where the folder has another job, CacheUnwritable.
     """
-    made = with_row(job, row)
+    made = made or with_row(job, row)
     path = folder / row.folder
     content = json.dumps(made.raw, indent=1, ensure_ascii=False).encode()
     try:

@@ -1,5 +1,5 @@
-"""What a cache keeps beside its frames, read: what came apart, meshes of single frames, how lively dynamic nodes were,
-edges drawn out.
+"""Additional files of a cache, read: cuts, meshes of single frames, strain-rate activity of dynamic nodes, drawn out
+edges.
 
 Needs only numpy.
 """
@@ -22,7 +22,7 @@ from .needles import LONGEST, said
 
 @dataclass(frozen=True)
 class CutMade:
-    """What a cut did to the mesh of one body that is shown. Old vertices keep their numbers, new ones follow them."""
+    """Changes of one shown body's mesh by a cut. Old vertices keep their numbers, new ones follow them."""
 
     frame: int  #: the last one that is whole
     parents: NDArray[np.int32]  #: vertices between which each new one stands, (s, 2)
@@ -104,7 +104,7 @@ def _check(sheet: SheetBeside) -> None:
 
 
 def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, list[CutMade]]:
-    """What was cut of every body that was, in order. frames: after which, rising. names: of all bodies.
+    """Return the cuts of each body that was cut, in order. frames: after which, rising. names: of all bodies.
 
     Raises BadInput where a file cannot be read.
     """
@@ -123,35 +123,35 @@ def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str,
 
 def needles(folder: Path, frames: Sequence[int], names: Sequence[str]) -> list[str]:
     """A sentence on each body whose edges were drawn out in some of the frames."""
-    told: dict[str, dict[int, float]] = {}
+    by_name: dict[str, dict[int, float]] = {}
     for frame in frames:
         try:
             for name, times in zip(names, read_npy(file_of(folder, NEEDLES, frame), folder).tolist()):
                 if times > LONGEST:
-                    told.setdefault(name, {})[frame] = times
+                    by_name.setdefault(name, {})[frame] = times
         except (OSError, ValueError, TypeError):  # what is damaged says nothing, the frame itself is another file
             continue
-    return [said(name, drawn, max(drawn.values())) for name, drawn in told.items()]
+    return [said(name, drawn, max(drawn.values())) for name, drawn in by_name.items()]
 
 
 def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str, Lively]:
-    """What each body's dynamic nodes did, by its name; empty where none may sleep. frames: rising.
+    """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. frames: rising.
 
     Raises BadInput where a file cannot be read.
     """
-    told: list[NDArray[np.float32]] = []
+    by_name: list[NDArray[np.float32]] = []
     for frame in frames:
         path = file_of(folder, LIVELINESS, frame)
         try:
             one = read_npy(path, folder)
             if one.ndim != 2 or len(one) != 3:
                 raise ValueError(f"it holds an array of shape {one.shape}")
-            told.append(one)
+            by_name.append(one)
         except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
     found = {}
     for index, name in enumerate(names):
-        mine = [one[1:, one[0] == index] for one in told]
+        mine = [one[1:, one[0] == index] for one in by_name]
         # a cut may bring more nodes: those before it have the rest
         count = max((one.shape[1] for one in mine), default=0)
         if count:

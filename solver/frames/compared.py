@@ -14,22 +14,23 @@ from ..job.files import digest
 
 
 def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[str, Any]:
-    """What the manifest keeps of an array file: its size, its time and the digest of its content.
+    """Return the manifest's entry of an array file: its size, its time and the digest of its content.
 
-    so_far: of an array over time, what `over_time.digests` tells of each frame.
+    so_far: of an array over time, digests of each frame by `over_time.digests`.
     """
-    told = path.stat()
-    return {"size": told.st_size, "mtime_ns": told.st_mtime_ns, "digest": content,
+    status = path.stat()
+    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns, "digest": content,
             **({"so_far": so_far} if so_far else {})}
 
 
 def same_file(path: Path, was: dict[str, Any]) -> bool:
-    """Whether a file is the one that `source` told of; its content is read only where size and time leave a doubt."""
+    """Whether a file is the one of this entry of `source`; its content is read only where size and time leave a doubt.
+    """
     try:
-        told = path.stat()
-        if told.st_size != was["size"]:
+        status = path.stat()
+        if status.st_size != was["size"]:
             return False
-        return bool(told.st_mtime_ns == was["mtime_ns"] or digest(path) == was["digest"])
+        return bool(status.st_mtime_ns == was["mtime_ns"] or digest(path) == was["digest"])
     except OSError:
         return False
 
@@ -39,9 +40,9 @@ _FAMILIES = {"mode": "motor"}
 
 
 def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> dict[str, Any]:
-    """A choice that also tells of the parameters which only another one tells of, wherever it knows their defaults.
+    """Return a choice with the parameters that only the other one has, wherever their defaults are known.
 
-    choice, other: {"kind", "params"} of one kind; path: where they stand in scene.json.
+    choice, other: {"kind", "params"} of one kind; path: theirs in scene.json.
     """
     field = path.rpartition(".")[2]
     family, params = _FAMILIES.get(field, field), dict(choice.get("params") or {})
@@ -53,11 +54,11 @@ def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> d
 
 
 #: what is known of arrays over time, by path, time, size and number of frames: panels ask again and again
-_told: dict[tuple[Path, int, int, int], list[str]] = {}
+_digests: dict[tuple[Path, int, int, int], list[str]] = {}
 
 
 def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
-    """Whether an array over time is the one that `source` told of, up to the last frame that both have.
+    """Whether an array over time is the one of this entry of `source`, up to the last frame that both have.
 
     frames: how many the scene has now.
     """
@@ -65,21 +66,22 @@ def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
     if not before:
         return False
     try:
-        told = path.stat()
-        key = path, told.st_mtime_ns, told.st_size, frames
-        if key not in _told:
+        status = path.stat()
+        key = path, status.st_mtime_ns, status.st_size, frames
+        if key not in _digests:
             rows = header_of(path).shape[0]
-            _told[key] = over_time.digests(path, max(1, (rows - 1) // max(1, frames - 1)))[1]
+            _digests[key] = over_time.digests(path, max(1, (rows - 1) // max(1, frames - 1)))[1]
     except (OSError, ValueError, IndexError):
         return False
-    both = min(len(before), len(_told[key]))
-    return bool(both) and before[both - 1] == _told[key][both - 1]
+    both = min(len(before), len(_digests[key]))
+    return bool(both) and before[both - 1] == _digests[key][both - 1]
 
 
 def different(old: Any, new: Any) -> list[str]:
-    """Dotted paths of what differs between two scenes as plain JSON; a list of bodies is told by their names.
+    """Return dotted paths of differences between two scenes as plain JSON; bodies of a list are identified by their
+    names.
 
-    Not the last frame: a longer or shorter scene goes on with the same frames. Not how things are called.
+    Without the last frame: a longer or shorter scene continues with equal frames. Without names.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         old, new = read(nameless(old)), read(nameless(new))
@@ -97,8 +99,8 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
                 for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
             isinstance(one, dict) for one in (*old, *new)):
-        # one is itself under another name, which its UUID tells, and so is another one of the same name, as in a scene
-        # that was made anew: its frames may be the same. One that is alone is itself
+        # one is itself under another name, identified by its UUID, and so is another one of that name, as in a scene
+        # that was rebuilt: its frames may be equal. A single one is itself
         if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
             return [path]
         return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
@@ -115,9 +117,9 @@ _ENDS = ("child", "parent", "body_a", "body_b")
 
 
 def nameless(scene: dict[str, Any]) -> dict[str, Any]:
-    """scene.json with the place of what a name stands for instead of it, and without those that nothing points at.
+    """Return scene.json with indices instead of the names that refer to other entries, and without unused names.
 
-    Names of soft bodies and of mechanisms stay: they tell whose setting it is.
+    Names of soft bodies and of mechanisms stay: they identify whose setting it is.
     """
     soft = _places(_dicts(scene.get("bodies")))
     mechanisms = {one.get("name"): (k, _places(_dicts(one.get("bodies"))))
@@ -144,6 +146,11 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
         found["forces"] = _each(scene["forces"], lambda one: one | (
             {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
             if isinstance(one.get("bodies"), list) else {}))
+    if "constraints" in scene:
+        found["constraints"] = _each(scene["constraints"], lambda one: one | (
+            {"ends": _each(one["ends"], lambda end: attachment(end) if _text(end, "mechanism") else (
+                end | {"body": soft.get(_text(end, "body"), _text(end, "body"))} if "body" in end else end))}
+            if isinstance(one.get("ends"), list) else {}))
     return found
 
 

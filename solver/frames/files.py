@@ -1,7 +1,7 @@
-"""Which files of a cache folder are as they were written. Needs only numpy.
+"""Verification of a cache folder's files. Needs only numpy.
 
-That is told by the log: a file stands when it has the size that the log tells and was not written since, or holds the
-same still. Resuming and `info` read every byte. Which files there are stands in `layout`.
+A file is good when it has the size in the log and was not written since, or its content is unchanged. Resuming and
+`info` read every byte. `layout` lists the files.
 """
 
 from __future__ import annotations
@@ -55,38 +55,38 @@ class CacheFiles:
         So many bytes are read at one look; what is left in doubt then counts until the next one.
         """
         path = file_of(self.folder, written.kind, written.frame)
-        told = self._told(path, written)
-        if told is None or written.mtime_ns in (None, told.st_mtime_ns):
-            return told is not None
-        key = (str(path), told.st_size, told.st_mtime_ns, written.digest)
+        status = self._status(path, written)
+        if status is None or written.mtime_ns in (None, status.st_mtime_ns):
+            return status is not None
+        key = (str(path), status.st_size, status.st_mtime_ns, written.digest)
         if key not in _looked_at and self._bytes_left > 0:
-            self._bytes_left -= told.st_size
+            self._bytes_left -= status.st_size
             _looked_at[key] = self.good(written.kind, written.frame)
         return _looked_at.get(key, True)
 
-    def _told(self, path: Path, written: Written) -> os.stat_result | None:
-        """What the system tells of a file that is there in the size that was written, else None."""
+    def _status(self, path: Path, written: Written) -> os.stat_result | None:
+        """Return the system's status of a file that exists in the size that was written, else None."""
         try:
-            told = os.lstat(path)
+            status = os.lstat(path)
         except OSError:
             return None
-        fits = stat.S_ISREG(told.st_mode) and told.st_size == written.bytes and not self._leads_away(written.kind)
-        return told if fits else None
+        fits = stat.S_ISREG(status.st_mode) and status.st_size == written.bytes and not self._leads_away(written.kind)
+        return status if fits else None
 
     def _there(self, kind: str) -> list[int]:
         """The frames whose file of this kind is there in the size that was written, in order."""
         return sorted(w.frame for w in self.log.values()
-                      if w.kind == kind and self._told(file_of(self.folder, kind, w.frame), w) is not None)
+                      if w.kind == kind and self._status(file_of(self.folder, kind, w.frame), w) is not None)
 
     def good(self, kind: str, frame: int) -> bool:
-        """Whether the file holds what was written, byte for byte, and as many bytes as its line tells.
+        """Whether the file's content is as written, byte for byte, and as many bytes as its line has.
 
-        Where only the size is another the line is wrong, and both are made anew.
+        Where only the size differs the line is wrong, and both are written again.
         """
         written = self.log.get((kind, frame))
         try:
             path = file_of(self.folder, kind, frame)
-            return written is not None and self._told(path, written) is not None and digest(path) == written.digest
+            return written is not None and self._status(path, written) is not None and digest(path) == written.digest
         except OSError:
             return False
 
@@ -96,17 +96,17 @@ class CacheFiles:
 
     @cached_property
     def lost_cut(self) -> int | None:
-        """The last frame before something came apart of which the log has no line: what follows cannot be shown, nor
-        gone on from. None where there is no such frame.
+        """Return the last frame before a cut of which the log has no line: what follows can neither be shown nor
+        resumed. None where there is no such frame.
 
-        It is told by a record without a line, and by frames of which one is larger than the one before.
+        It is found by a record without a line, and by frames of which one is larger than the one before.
         """
         said = {frame for kind, frame in self.log if kind == CUTS}
         lost = {number for number in self._recorded() if number not in said}
         frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
         for before, after in pairwise(frames):
             if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in said) and all(
-                    self._told(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
+                    self._status(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
                 lost.add(before.frame)
         return min(lost, default=None)
 

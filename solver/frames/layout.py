@@ -1,27 +1,27 @@
-"""The files of a cache folder, and the log that tells of them.
+"""The files of a cache folder, and their log.
 
-    cache/manifest.json          what was baked: range, rate, bodies, hashes, settings, the runs that made it
-    cache/written.log            one line a file, appended after the file stands: kind, frame, bytes, blake2b, and
-                                 when it was written, which older caches do not tell
-    cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
-                                 counted from its "origin" in the manifest where it has one
-    cache/snapshots/000021.npz   the whole State, exact
-    cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own frames in world [m]; rates (m,); effort (m,) of
-                                 motors [N m, N]; loops (l,), what each is off by [m]; the manifest has the names
-    cache/cuts/000030.npz        what came apart after this frame; those after it have more vertices
-    cache/sheets/000012.npz      of cloth with faces of its own at every frame: "bodies", their numbers in the manifest,
-                                 and for the k-th of them "k.x" (n, 3) float32, object space [m], counted from the
-                                 body's origin; "k.material" (n, 2) float32, X [m]; "k.faces" (m, 3); "k.source"
-                                 (m, 3), the triangle of the mesh at rest that each corner lies in; "k.rest" (N, 2)
-                                 float32, X of that mesh; "k.sliding" (s,), vertices on something sharp; "k.speed"
-                                 (s, 3) float32, how fast the cloth moves through them [m/s]. frames/ has the artist's
-                                 own vertices at the same places of the cloth
-    cache/liveliness/000012.npy  (3, m) float32: body, liveliness [1/s] and awake (1 or 0) of each dynamic node
-    cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces that push each other the place [m], in world,
-                                 the force on one side [N] and how near they are [m]
-    cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
-                                 longer than a body is meant to be drawn out
-    cache/lock                   the process that bakes
+cache/manifest.json          inputs of the bake: range, rate, bodies, hashes, settings, the runs that made it
+cache/written.log            one line a file, appended after the file is complete: kind, frame, bytes, blake2b, and
+                             when it was written, which older caches do not have
+cache/frames/000012.npy      (V, 3) float32, every body's output vertices one after the other, object space [m],
+                             counted from its "origin" in the manifest where it has one
+cache/snapshots/000021.npz   the whole State, exact cache/poses/000012.npz       of rigid bodies: pose (b, 4, 4), own
+frames in world [m]; rates (m,); effort (m,) of
+                             motors [N m, N]; loops (l,), gap of each [m]; the manifest has the names
+cache/cuts/000030.npz        cuts after this frame; later frames have more vertices cache/sheets/000012.npz      of
+cloth with faces of its own at every frame: "bodies", their numbers in the manifest,
+                             and for the k-th of them "k.x" (n, 3) float32, object space [m], counted from the
+                             body's origin; "k.material" (n, 2) float32, X [m]; "k.faces" (m, 3); "k.source"
+                             (m, 3), the triangle of the mesh at rest that each corner is in; "k.rest" (N, 2)
+                             float32, X of that mesh; "k.sliding" (s,), vertices on a feature; "k.speed"
+                             (s, 3) float32, velocity of the cloth through them [m/s]. frames/ has the artist's
+                             own vertices at the same points of the cloth
+cache/liveliness/000012.npy  (3, m) float32: body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node
+cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces in contact the position [m], in world, the force
+                             on one side [N] and their distance [m]
+cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
+                             longer than a body is meant to be drawn out
+cache/lock                   the process that bakes
 """
 
 from __future__ import annotations
@@ -53,5 +53,5 @@ class Written:
 
 
 def file_of(folder: Path, kind: str, frame: int) -> Path:
-    """Where a frame, a snapshot or the cuts of a frame lie."""
+    """Return the path of a frame, a snapshot or the cuts of a frame."""
     return folder / FILES[kind].format(frame)

@@ -1,9 +1,9 @@
-"""Who bakes into a cache: a lock file that says its process and beats. Standard library only.
+"""Lock of a cache: a file with the process that bakes into it and its heartbeat. Standard library only.
 
-The file is written under another name and linked into place, so it is whole as soon as it is there: a process that is
-killed meanwhile leaves nothing that refuses the next one. Who takes it, or takes it over, has its turn by a lock of the
-operating system, which a death gives back. Whether the holder lives is asked of the system where it is ours; of another
-machine only the file's time tells, which the holder sets again every few seconds.
+The file is written under another name and linked into place, so it is whole as soon as it exists: a process that is
+killed meanwhile leaves nothing that refuses the next one. To take or take over it requires a lock of the operating
+system, which is released at death. Whether the holder lives is a question to the system on this machine; for another
+machine only the file's time counts, which the holder sets again every few seconds.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ LOCK, FRESH, TURN = "lock", "lock.new", "lock.turn"
 SETTLE = 10.0  # s: an empty lock file younger than this is one that an older ConJac is writing
 BEAT = 5.0  # s between two signs of life
 EXPIRY = 300.0  # s without one: a file server may show a time a minute late, and one library call may take as long
-REBOOT = 30.0  # s, where the name is this machine's: most likely it was started anew, which takes longer
+REBOOT = 30.0  # s, where the name is this machine's: most likely it was rebooted, which takes longer
 PATIENCE = 5.0  # s to wait for a turn
-TELLS = 4096  # bytes: no lock is longer
+LONGEST_LOCK = 4096  # bytes: no lock is longer
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,24 @@ class Holder:
 
     pid: int
     host: str
-    start: str  #: when the process began, in the system's own words; "" where the system does not tell
-    machine: str = ""  #: what tells two machines of one name apart; "" where nothing does
+    start: str  #: when the process began, in the system's own words; "" where the system does not know
+    machine: str = ""  #: distinguishes two machines of one name; "" where nothing does
     beats: bool = False  #: it sets the file's time again while it lives; older versions do not
 
     @property
     def near(self) -> bool:
-        """Whether the system that runs here can tell of it."""
+        """Whether this system can see the process."""
         return self.host == socket.gethostname() and self.machine in ("", machine())
 
     def alive(self) -> bool:
-        """Whether the process still runs. One of another machine is taken to run: only its beats can tell."""
+        """Whether the process still runs. One of another machine is assumed to run: only its heartbeat is known."""
         return not self.near or (process_runs(self.pid)
                                  and (not self.start or process_start(self.pid) in ("", self.start)))
 
 
 @cache
 def machine() -> str:
-    """This boot of this machine, and the processes that can be seen here; "" where the system does not tell."""
+    """Return an identity of this boot of this machine and the processes visible here; "" where the system has none."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
@@ -69,10 +69,10 @@ def here() -> Holder:
 
 
 def holder(folder: Path) -> Holder | None:
-    """Who holds the cache, dead or alive; None where nobody does or the lock file says nothing."""
+    """Return the holder of the cache, dead or alive; None where there is none or the lock file is empty."""
     try:
         with open_regular(folder / LOCK) as stream:
-            found = Holder(**json.loads(stream.read(TELLS)))
+            found = Holder(**json.loads(stream.read(LONGEST_LOCK)))
         fits = isinstance(found.pid, int) and 0 < found.pid < 2**31 and isinstance(found.host, str)
         return found if fits and isinstance(found.start, str) and isinstance(found.machine, str) else None
     except (OSError, ValueError, TypeError, RecursionError):
@@ -102,8 +102,8 @@ def busy(folder: Path) -> bool:
     return abs(quiet) < (REBOOT if found.host == socket.gethostname() else EXPIRY)
 
 
-def told(folder: Path) -> str:
-    """Who holds the cache and since when nothing was heard of it, for people; "" where nobody does."""
+def description(folder: Path) -> str:
+    """Return a sentence on who locks the cache and the time since its last heartbeat; "" where nobody does."""
     found, quiet = holder(folder), silence(folder)
     if quiet is None:
         return ""
@@ -114,11 +114,11 @@ def told(folder: Path) -> str:
 
 
 def break_lock(folder: Path) -> str:
-    """Take the lock away from whoever holds it; a bake that lives stops before its next frame. Returns who it was.
+    """Take the lock away from its holder; a bake that lives stops before its next frame. Returns who it was.
 
-    For a lock whose process is known to be gone and cannot be asked. Raises CacheUnwritable.
+    For a lock whose process is known to be gone and cannot be queried. Raises CacheUnwritable.
     """
-    who = told(folder)
+    who = description(folder)
     try:
         with _turn(folder):
             (folder / LOCK).unlink(missing_ok=True)
@@ -128,14 +128,14 @@ def break_lock(folder: Path) -> str:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the lock of a process that died, and what it left behind while it took it."""
+    """Remove the lock of a process that died, and temporary files from when it took it."""
     for name in (LOCK, FRESH, TURN):
         with contextlib.suppress(OSError):
             (folder / name).unlink()
 
 
 class HeldLock:
-    """A cache that is held. It beats on a thread of its own until it is let go."""
+    """A locked cache. The heartbeat has a thread of its own until the lock is released."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._me, self._end = folder, here(), threading.Event()
@@ -148,7 +148,7 @@ class HeldLock:
             return
         if not self._folder.is_dir():
             raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into", BRING_BACK)
-        now = told(self._folder)
+        now = description(self._folder)
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
                         "Resume once nobody else bakes into it")
 
@@ -162,7 +162,7 @@ class HeldLock:
     def _beat(self) -> None:
         while not self._end.wait(BEAT):
             if holder(self._folder) == self._me:
-                with contextlib.suppress(OSError):  # `check` tells
+                with contextlib.suppress(OSError):  # `check` reports it
                     os.utime(self._folder / LOCK)
 
 
@@ -190,7 +190,7 @@ def _take(folder: Path) -> None:
     """Make the lock file, in the place of a dead one if there is one. Raises CacheBusy, OSError."""
     path, fresh = folder / LOCK, folder / FRESH
     if busy(folder) or _beats_still(folder):
-        raise CacheBusy(f"{told(folder) or 'another process'}, bakes into {folder}",
+        raise CacheBusy(f"{description(folder) or 'another process'}, bakes into {folder}",
                         f"Wait for it or stop it; if it is long gone, use Break Lock or delete the file {path}")
     path.unlink(missing_ok=True)
     with create(fresh) as stream:
@@ -219,7 +219,7 @@ def _beats_still(folder: Path) -> bool:
 
 
 def _beat_seen(folder: Path) -> int | None:
-    """The time that the lock was last set to [ns]. Opened, since a file server then tells of it anew."""
+    """Return the time that the lock was last set to [ns]. The file is opened, since a file server then updates it."""
     try:
         with open_regular(folder / LOCK) as stream:
             return os.fstat(stream.fileno()).st_mtime_ns
@@ -229,9 +229,9 @@ def _beat_seen(folder: Path) -> int | None:
 
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One process of this machine at a time runs the block; the system gives the turn back when it dies.
+    """Run the block in one process of this machine at a time; the system releases it at death.
 
-    Where the file system knows no locks, nobody waits: the link then decides. Raises CacheBusy, OSError.
+    Where the file system has no locks, nobody waits: the link then decides. Raises CacheBusy, OSError.
     """
     path, until = folder / TURN, time.monotonic() + PATIENCE
     while True:

@@ -1,4 +1,4 @@
-"""What a manifest must have to be used: a file may be damaged, or somebody else's. Standard library only."""
+"""Validation of a manifest: a file may be damaged, or somebody else's. Standard library only."""
 
 from __future__ import annotations
 

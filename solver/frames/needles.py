@@ -1,10 +1,10 @@
-"""What a bake says of edges that were drawn out into needles. Standard library only."""
+"""Messages of a bake on edges that were drawn out into needles. Standard library only."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-LONGEST = 4.0  #: times its length at rest: an edge that is longer is told of
+LONGEST = 4.0  #: times its length at rest: an edge that is longer is reported
 
 
 def said(name: str, frames: Collection[int], longest: float) -> str:

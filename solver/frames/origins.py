@@ -1,4 +1,4 @@
-"""What the places in frames are counted from: single precision tells few millimetres apart far from zero."""
+"""Origins of positions in frames: single precision resolves few millimetres far from zero."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: what is lost at most where
 
 
 class Origins:
-    """Of every soft body of a job: the origin of its frames [m], and its size."""
+    """Origins of the frames of every soft body of a job [m], and its size."""
 
     def __init__(self, job: Job) -> None:
         self.of: dict[str, Vec] = {}  #: (3,) by the body's name; zero where nothing is lost
@@ -29,9 +29,9 @@ class Origins:
             self._size[body.name] = size = float(np.linalg.norm(high - low))
             far = HALF_STEP * np.abs(points).max() > FINE * size
             self.of[body.name] = 0.5 * low + 0.5 * high if far else np.zeros(3)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def apart(self, bodies: Iterable[tuple[str, int, int]], vertices: Vec) -> Vec:
+    def relative(self, bodies: Iterable[tuple[str, int, int]], vertices: Vec) -> Vec:
         """The vertices of a frame, (V, 3), each counted from its body's origin. bodies: (name, first, count)."""
         if not any(origin.any() for origin in self.of.values()):
             return vertices
@@ -40,14 +40,14 @@ class Origins:
             shift[first:first + count] = self.of[name]
         return vertices - shift
 
-    def lost(self, bodies: Iterable[tuple[str, int, int]], apart: Vec, frame: int) -> list[str]:
+    def lost(self, bodies: Iterable[tuple[str, int, int]], relative: Vec, frame: int) -> list[str]:
         """Sentences on bodies that have gone so far from their origin that frames no longer show their shape, once."""
         sentences = []
         for name, first, count in bodies:
-            away = float(np.abs(apart[first:first + count]).max(initial=0.0))
+            away = float(np.abs(relative[first:first + count]).max(initial=0.0))
             share = HALF_STEP * away / max(self._size[name], 1e-300)
-            if share > COARSE and name not in self._told:
-                self._told.add(name)
+            if share > COARSE and name not in self._reported:
+                self._reported.add(name)
                 sentences.append(f'"{name}", frame {frame}: it is {away:.3g} m from where its frames are counted '
                                  f"from, so that, in single precision, they are off by {share:.1g} of its size. "
                                  "Hold it, or end the bake sooner")

@@ -1,4 +1,4 @@
-"""What a world shows at a frame, written into the cache."""
+"""Output of a world at a frame, written into the cache."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from .needles import LONGEST
 from .origins import Origins
 from .write import FrameStore
 
-if TYPE_CHECKING:  # a finished bake is told without it
+if TYPE_CHECKING:  # a finished bake is reported without it
     from ..world.world import World
 
 
 def write(world: World, state: State, frame: int, store: FrameStore, origins: Origins | None = None,
           log: Callable[[str], None] = lambda _: None) -> None:
-    """Write the output of a frame; one that is not finite is never written. log: told of bodies too far from theirs."""
+    """Write the output of a frame; one that is not finite is never written. log: receives bodies too far from their
+    origin."""
     vertices = world.output(state, frame)
     if origins is not None:
-        vertices = origins.apart(world.bodies, vertices)
+        vertices = origins.relative(world.bodies, vertices)
     with np.errstate(over="ignore"):
         finite = np.isfinite(vertices.astype(np.float32)).all()
     if not finite:
         raise world.explain(StepFailed("the output is not finite"), state, frame)
     # before the frame, so that a frame that stands has it
-    told = world.liveliness(state)
-    if told is not None:
-        store.liveliness(frame, told)
+    activity = world.liveliness(state)
+    if activity is not None:
+        store.liveliness(frame, activity)
     touched = world.contact_forces(state)
     if touched is not None:
         store.contact_forces(frame, touched)

@@ -40,7 +40,7 @@ from .layout import (
 
 @dataclass(frozen=True)
 class Status:
-    """What a panel shows. Computed from the folder when asked, stored nowhere."""
+    """Status for a panel. Computed from the folder on request, stored nowhere."""
 
     state: str  #: none, partial, complete, stale, broken or baking
     done: int  #: frames on disk
@@ -57,7 +57,7 @@ class Cache(CacheFiles):
 
     @cached_property
     def manifest(self) -> dict[str, Any] | None:
-        """What was baked, or None where nothing was. Raises BadInput where the file is not one of ours."""
+        """Return the manifest, or None where nothing was baked. Raises BadInput where the file is not one of ours."""
         path = self.folder / MANIFEST
         try:
             with open_regular(path) as stream:
@@ -81,7 +81,7 @@ class Cache(CacheFiles):
 
     @property
     def uuid(self) -> str:
-        """Of the object that the cache belongs to; "" where none was given."""
+        """Return the UUID of the cache's object; "" where none is known."""
         return str(self.manifest.get("uuid", "")) if self.manifest else ""
 
     def bodies(self) -> list[tuple[str, int, int]]:
@@ -92,7 +92,7 @@ class Cache(CacheFiles):
         return [name for name, _, _ in self.bodies()]
 
     def body_uuids(self) -> dict[str, str]:
-        """Of every body by its name; "" where none was given."""
+        """Return UUIDs of all bodies by their names; "" where none is known."""
         return {b["name"]: b.get("uuid", "") for b in self.manifest["bodies"]} if self.manifest else {}
 
     def wobbles(self) -> dict[str, float]:
@@ -145,7 +145,7 @@ class Cache(CacheFiles):
         return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
 
     def origins(self) -> dict[str, NDArray[np.float64]]:
-        """What the vertices of a body in the files are counted from [m], (3,), of those where that is not zero."""
+        """Return the origins of a body's vertices in the files [m], (3,), where they are not zero."""
         return {b["name"]: np.array(b["origin"]) for b in self.manifest["bodies"]
                 if "origin" in b} if self.manifest else {}
 
@@ -163,8 +163,8 @@ class Cache(CacheFiles):
             raise BadInput(f"{path} is damaged", "Resume the bake to make it again") from error
 
     def mechanisms(self) -> list[dict[str, Any]]:
-        """Of every mechanism: name, first (the number of bodies before it), bodies, loops, and joints with name, kind,
-        first and count of their rates. Empty in caches without any."""
+        """Return for every mechanism name, first (the number of bodies before it), bodies, loops, and joints with name,
+        kind, first and count of their rates. Empty in caches without any."""
         return list(self.manifest.get("mechanisms", ())) if self.manifest else []
 
     def poses(self, frame: int) -> dict[str, NDArray[np.float64]]:
@@ -195,9 +195,9 @@ class Cache(CacheFiles):
         return found
 
     def shown(self, frame: int) -> dict[str, NDArray[Any]]:
-        """The same with as many vertices at every frame: those that a later cut adds stand where it will pass.
+        """Return a frame with as many vertices as the last one: those that a later cut adds are where it will pass.
 
-        A seam is closed until its cut is seen, and what lies inside has no size.
+        A seam is closed until its cut is seen, and internal faces have no size.
         """
         found = self.frame(frame)
         for name, cuts in self.cuts.items():
@@ -207,17 +207,17 @@ class Cache(CacheFiles):
         return found
 
     def cut_frames(self) -> list[int]:
-        """The last frames before something came apart, or nails were driven or drawn, in order."""
+        """Return the last frames before cuts, or before nails were driven or drawn, in order."""
         return sorted(frame for kind, frame in self.log if kind == CUTS)
 
     @cached_property
     def cuts(self) -> dict[str, list[beside.CutMade]]:
-        """What was cut of every body that was, in order. Raises BadInput where a file cannot be read."""
+        """Return the cuts of each body that was cut, in order. Raises BadInput where a file cannot be read."""
         return beside.cuts(self.folder, self.cut_frames(), self._names())
 
     def contacts(self, frame: int) -> NDArray[np.float32]:
-        """Of each pair of surfaces that push each other at a frame the place in world [m], the force on one side, which
-        the other feels the other way [N], and how near they are [m], (k, 7).
+        """Return for each pair of surfaces in contact at a frame the position in world [m], the force on one side,
+        opposite to that on the other [N], and their distance [m], (k, 7).
 
         Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
         """
@@ -241,18 +241,20 @@ class Cache(CacheFiles):
         return beside.needles(self.folder, self._there(NEEDLES), self._names())
 
     def liveliness(self) -> dict[str, beside.Lively]:
-        """What each body's dynamic nodes did, by its name; empty where none may sleep. Lost frames are left out.
+        """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost frames are
+        left out.
 
         Raises BadInput where a file cannot be read.
         """
         return beside.liveliness(self.folder, self._there(LIVELINESS), self._names())
 
     def changed(self, job: Path | None = None) -> tuple[str, ...]:
-        """What differs in the job folder (default: the one around the cache) from what was baked.
+        """Return differences between the job folder (default: the one around the cache) and the inputs of the bake.
 
         Compares scene.json as it was written and the arrays by size and time, then by content, up to the last frame
-        that both have. Empty where the job has gone. A parameter that only one of them tells of is as it is by default
-        in the other; other fields that are spelt out now count as a difference here, and the bake itself looks closer.
+        that both have. Empty where the job is gone. A parameter that only one of them has is at its default in the
+        other; other fields that are explicit only now count as a difference here, and the bake itself compares more
+        closely.
         """
         folder = job or self.folder.parent
         if self.manifest is None:
@@ -263,12 +265,12 @@ class Cache(CacheFiles):
             return ()
         except (ValueError, RecursionError):
             return ("scene.json",)
-        frames = len(self.asked(job))
+        frames = len(self.requested_frames(job))
         names += [name for name, was in self.manifest["sources"].items()
                   if not (same_file(folder / name, was) or same_so_far(folder / name, was, frames))]
         return tuple(dict.fromkeys(names))
 
-    def asked(self, job: Path | None = None) -> range:
+    def requested_frames(self, job: Path | None = None) -> range:
         """Every frame of the job folder's scene where it starts as the cache does, which may be longer or shorter;
         else those of the cache. Raises BadInput where the manifest cannot be read.
         """
@@ -284,7 +286,7 @@ class Cache(CacheFiles):
     def status(self, job: Path | None = None) -> Status:
         """none, partial, complete, stale, broken or baking: from the folder, the hashes and the lock file."""
         try:
-            frames, done = self.asked(job), self.frames_done()
+            frames, done = self.requested_frames(job), self.frames_done()
         except BadInput as error:
             return Status("broken", 0, 0, error.what)
         total, count = len(frames), sum(frame in frames for frame in done)
@@ -304,7 +306,7 @@ class Cache(CacheFiles):
         return Status("complete", count, total, f"All {total} frames are baked")
 
     def files(self) -> list[Path]:
-        """What `free` deletes, as far as it is there: names that the log or the manifest's range tell of."""
+        """Return the existing files that `free` deletes: names in the log or in the manifest's range."""
         try:
             frames = set(self.frames)
         except BadInput:
@@ -327,7 +329,7 @@ class Cache(CacheFiles):
         freed = 0
         for path in self.files():
             try:
-                # what lies behind a link is not ours
+                # files beyond a link are not ours
                 refuse_links(self.folder.parent, path.parent)
                 path.unlink()
                 freed += 1

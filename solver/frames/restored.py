@@ -1,4 +1,4 @@
-"""What a snapshot or a record of cuts has to be before anything is computed from it: it may come from a stranger."""
+"""Validation of a snapshot or a record of cuts before anything is computed from it: it may come from a stranger."""
 
 from __future__ import annotations
 

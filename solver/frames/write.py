@@ -51,18 +51,18 @@ LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left to do for the frames that were asked for."""
+    """Remaining work for the requested frames."""
 
     finished: bool  #: every one of them is on disk
     snapshot: int | None  #: frame to go on from; None means from the start
     stale: tuple[str, ...]  #: what changed since the cache was baked; it is freed before the first frame is written
 
 
-def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Plan:
-    """What a bake of the frames `wanted` has to do, given what the cache holds.
+def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) -> Plan:
+    """Return the work of a bake of the requested frames, for the present content of the cache.
 
-    resume: go on from the last snapshot before which every wanted frame is on disk byte for byte, and never replace
-    a cache of other settings. Raises StaleCache that names what changed.
+    resume: continue from the last snapshot before which every requested frame is on disk byte for byte, and never
+    replace a cache of other settings. Raises StaleCache that names the difference.
     """
     try:
         manifest = cache.manifest
@@ -78,15 +78,15 @@ def plan(cache: Cache, read: hashes.Settings, wanted: range, resume: bool) -> Pl
         return Plan(False, None, stale)
     fits = _fits_until(manifest, read)
     if not resume:
-        return Plan(wanted[-1] <= fits and all(cache.whole(frame) for frame in wanted), None, ())
+        return Plan(requested[-1] <= fits and all(cache.whole(frame) for frame in requested), None, ())
 
-    good = {frame for frame in wanted if frame <= fits and cache.whole(frame)}
-    lost = next((frame for frame in wanted if frame not in good), wanted.stop)
+    good = {frame for frame in requested if frame <= fits and cache.whole(frame)}
+    lost = next((frame for frame in requested if frame not in good), requested.stop)
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < lost]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k)
               and (cache.lost_cut is None or cache.lost_cut >= k))
-    return Plan(len(good) == len(wanted), next(usable, None), ())
+    return Plan(len(good) == len(requested), next(usable, None), ())
 
 
 def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
@@ -95,13 +95,13 @@ def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]
         if hashes.same_solve(manifest, read):
             return ()
         before, after = map(hashes.without_names, hashes.in_common(manifest, read))
-        told = tuple(changed(before.plain(), after.plain()))
+        differences = tuple(changed(before.plain(), after.plain()))
         # what was baked knew of fewer parameters, and nothing else of it has another meaning now
-        if not told and hashes.means_the_same(manifest):
+        if not differences and hashes.means_the_same(manifest):
             return ()
     except (KeyError, TypeError, AttributeError):  # settings that this version does not know
-        told = ()
-    return told or ("the solver itself",)
+        differences = ()
+    return differences or ("the solver itself",)
 
 
 def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
@@ -116,9 +116,9 @@ def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
 
 
 class FrameStore:
-    """Writes one cache. Made while its lock is held.
+    """Writes one cache. Created while its lock is taken.
 
-    still_mine: asked before anything is written; raises where the lock was taken away.
+    still_mine: called before anything is written; raises where the lock was taken away.
     """
 
     def __init__(self, folder: Path, still_mine: Callable[[], None] = lambda: None) -> None:
@@ -131,12 +131,11 @@ class FrameStore:
               backend: str, notes: Iterable[str] = (), first: int,
               mechanisms: Iterable[dict[str, Any]] = (), origins: Mapping[str, Vec] | None = None,
               sheets: Iterable[str] = (), wobbles: Mapping[str, float] | None = None) -> None:
-        """Write the manifest of this bake, or add this run to the one that is there.
+        """Write the manifest of this bake, or add this run to the existing one.
 
-        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this
-        run; mechanisms: names as Cache.mechanisms tells them; origins: of the frames of each body [m], (3,);
-        sheets: bodies whose frames have faces of their own; wobbles: frequency of the slowest wobble of bodies [Hz].
-        Raises CacheUnwritable.
+        bodies: (name, first vertex, number of vertices) in the order of the output; first: the first frame of this run;
+        mechanisms: as of `Cache.mechanisms`; origins: of the frames of each body [m], (3,); sheets: bodies whose frames
+        have faces of their own; wobbles: fundamental frequency of bodies [Hz]. Raises CacheUnwritable.
         """
         versions = installed()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -165,7 +164,7 @@ class FrameStore:
         self.cache = Cache(self.folder)
 
     def write(self, frame: int, vertices: Vec) -> None:
-        """Put a frame on disk: (V, 3) object-space positions [m] counted from their origins, kept as float32.
+        """Write a frame: (V, 3) object-space positions [m] relative to their origins, as float32.
 
         Raises CacheUnwritable.
         """
@@ -173,16 +172,16 @@ class FrameStore:
         np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
         self._put(FRAME, frame, buffer.getbuffer())
 
-    def liveliness(self, frame: int, told: Vec) -> None:
+    def liveliness(self, frame: int, activity: Vec) -> None:
         """Put body, liveliness [1/s] and awake of each dynamic node on disk, (3, m). Raises CacheUnwritable."""
         buffer = io.BytesIO()
-        np.save(buffer, told.astype(np.float32), allow_pickle=False)
+        np.save(buffer, activity.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
-    def contact_forces(self, frame: int, told: Vec) -> None:
+    def contact_forces(self, frame: int, rows: Vec) -> None:
         """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
         buffer = io.BytesIO()
-        np.save(buffer, told.astype(np.float32), allow_pickle=False)
+        np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(TOUCHED, frame, buffer.getbuffer())
 
     def needles(self, frame: int, longest: Vec) -> None:
@@ -191,20 +190,20 @@ class FrameStore:
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
 
-    def sheets(self, frame: int, told: Mapping[int, SheetRecord]) -> None:
+    def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
         """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.
 
         Raises CacheUnwritable.
         """
-        arrays: Arrays = {"bodies": np.array(list(told), dtype=np.int32)}
-        for k, sheet in enumerate(told.values()):
+        arrays: Arrays = {"bodies": np.array(list(records), dtype=np.int32)}
+        for k, sheet in enumerate(records.values()):
             for name, values in vars(sheet).items():
                 arrays[f"{k}.{name}"] = values.astype(np.float32 if values.dtype.kind == "f" else np.int32)
         self._put(SHEETS, frame, pack(arrays))
 
-    def poses(self, frame: int, told: Mapping[str, Vec]) -> None:
+    def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
         """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""
-        self._put(POSES, frame, pack(dict(told)))
+        self._put(POSES, frame, pack(dict(arrays)))
 
     def snapshot(self, frame: int, state: State) -> None:
         """Put the whole State after a frame on disk, exactly. Raises CacheUnwritable."""
@@ -225,7 +224,7 @@ class FrameStore:
                                   "Bake again") from error
 
     def cuts(self, frame: int, made: Arrays) -> None:
-        """Put what came apart once a frame had been reached on disk. Raises CacheUnwritable."""
+        """Write the cuts that were made once a frame had been reached. Raises CacheUnwritable."""
         self._put(CUTS, frame, pack(made))
 
     def cuts_before(self, frame: int) -> list[Arrays]:
@@ -253,7 +252,7 @@ class FrameStore:
             raise unwritable(self.folder / LOG, error) from error
 
     def _folder(self, path: Path) -> None:
-        """Make a folder of the cache, once a run: one that vanishes later is not made anew."""
+        """Make a folder of the cache, once a run: one that vanishes later is not made again."""
         try:
             refuse_links(self._root, self.folder)
             make_folder(path)
@@ -279,19 +278,19 @@ class FrameStore:
 
 
 def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
-    """What the manifest says of a body's origin: nothing where it is zero."""
+    """Return the manifest's entry of a body's origin: nothing where it is zero."""
     origin = None if origins is None else origins.get(name)
     return {} if origin is None or not origin.any() else {"origin": origin.tolist()}
 
 
 def _wobbles(wobbles: Mapping[str, float], name: str) -> dict[str, float]:
-    """What the manifest says of a body's slowest wobble: nothing where it is not known."""
+    """Return the manifest's entry of a body's fundamental frequency: nothing where it is not known."""
     return {"hertz": wobbles[name]} if name in wobbles else {}
 
 
 @cache
 def processor() -> str:
-    """What this machine's processor is called; "" where the system does not tell."""
+    """Return the name of this machine's processor; "" where the system does not know."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -311,7 +310,7 @@ def installed() -> dict[str, str]:
 
 
 def host() -> str:
-    """Tells this machine from others without its name, which is nobody's business where a cache is handed on."""
+    """Return an identity of this machine without its name, which is nobody's business where a cache is passed on."""
     return digest_of(f"{socket.gethostname()} {platform.machine()}".encode())[:8]
 
 

@@ -1,8 +1,8 @@
-"""What additive methods share: the exponential on the lowest modes, a stage of another method on the rest.
+"""Additive methods: the exponential on the lowest modes, a stage of another method on the rest.
 
-F = H + G, G = P F, P = X Xᵀ M. Seen along the modes and across them a stage of H is the other method's own stage with
-the modes' displacement given: the exponential has found it. The rank-s update of Sherman, Morrison and Woodbury is then
-what holds the modes there, and the modes' rates are the exponential's, not the stage's.
+F = H + G, G = P F, P = X Xᵀ M. In the space of the modes and its complement a stage of H is the other method's own
+stage with the modes' displacement prescribed: the exponential has found it. The rank-s update of Sherman, Morrison and
+Woodbury is then the constraint on the modes, and the modes' rates are the exponential's, not the stage's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BASIS, AGE = "modes.basis", "modes.age"
 
 @dataclass(frozen=True)
 class Course:
-    """Where the exponential takes the modes."""
+    """Displacement and rates of the modes over a stage, from the exponential."""
 
     modes: Modes
     moved: Vec  #: change of their amplitudes, (s,) [kg^½ m]
@@ -57,33 +57,34 @@ class Additive(Integrator):
         self.modes, self.every = int(params["modes"]), int(params["redecompose"])
 
     def advance(self, system: System[P], start: State, h: float, stage: Stage, history: State) -> State:
-        """The end of a stage of the other method from `start` on, with h seconds of the exponential on the modes.
+        """Return the end of a stage of the other method from `start` on, with h seconds of the exponential on the
+        modes.
 
-        history: the state before. Modes are decomposed anew where they are too old, and else brought to this moment by
+        history: the state before. Modes are decomposed again where they are too old, and else updated to this moment by
         an inverse iteration, in a semi-implicit method on the stage's own factor. Raises StepFailed.
         """
         tangent = system.tangent(start, start.time + 0.5 * h)
-        kept: Vec | None = start.memory.get(BASIS)
-        if kept is not None and kept.shape != (len(start.q), wide(self.modes, len(start.q))):
-            kept = None
-        age = float(start.memory[AGE][0]) if kept is not None else self.every
-        if kept is None or age >= self.every:
-            kept, age = lowest(tangent, self.modes, h, kept), 0.0
+        vectors: Vec | None = start.memory.get(BASIS)
+        if vectors is not None and vectors.shape != (len(start.q), wide(self.modes, len(start.q))):
+            vectors = None
+        age = float(start.memory[AGE][0]) if vectors is not None else self.every
+        if vectors is None or age >= self.every:
+            vectors, age = lowest(tangent, self.modes, h, vectors), 0.0
         elif not self.linearised:
-            kept = Modes(kept, tangent.mass).refined(shifted(tangent, h), tangent.stiffness)
+            vectors = Modes(vectors, tangent.mass).refined(shifted(tangent, h), tangent.stiffness)
         posed: Posed | None = None
         if self.linearised:
             posed = system.pose(start, stage, stage.time if self.order == 2 else None)
             if age:
-                kept = Modes(kept, tangent.mass).refined(posed.respond, tangent.stiffness)
+                vectors = Modes(vectors, tangent.mass).refined(posed.respond, tangent.stiffness)
 
-        modes = Modes(kept[:, : self.modes], tangent.mass)
+        modes = Modes(vectors[:, : self.modes], tangent.mass)
         moved, gained, coupling = exponential(modes, tangent, start.u, h)
         course = Course(modes, moved, gained, coupling, 0.5 * h)
         if self.printed:
             course = course.weighed(start, history)
         after = _reach(system, stage, start, course) if posed is None else _land(posed, stage, start, course)
-        memory = {**after.memory, BASIS: kept, AGE: np.array([age + 1.0])}
+        memory = {**after.memory, BASIS: vectors, AGE: np.array([age + 1.0])}
         return replace(after, u=_rates(start, after, course), memory=memory)
 
 
@@ -94,22 +95,23 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     v = posed.solve()
     if modes.count:
         yielding = posed.respond(modes.weighted)  # A⁻¹ M X
-        prescribed_directions = _held(base, length, start, course)
+        prescribed_directions = _prescribed_rates(base, length, start, course)
         v = v - yielding @ np.linalg.solve(modes.weighted.T @ yielding, modes.amplitudes(v) - prescribed_directions)
     return State(stage.time, base + length * v, v, start.memory)
 
 
 def _reach(system: System[P], stage: Stage, start: State, course: Course) -> State:
-    """The same for a stage that is solved to the stage solver's tolerance. Raises StepFailed. [Ascher 20, 22]"""
+    """Return the end of a stage that is solved to the stage solver's tolerance, its modes prescribed. Raises
+    StepFailed. [Ascher 20, 22]"""
     modes = course.modes
     if not modes.count:
         return system.solve_stage(stage, start)
     base, length = start.q if stage.base is None else stage.base, stage.b * stage.h
-    return system.solve_stage(stage, start, PrescribedDirections(modes.basis, modes.weighted, _held(base, length,
-                                                                                                    start, course)))
+    rates = _prescribed_rates(base, length, start, course)
+    return system.solve_stage(stage, start, PrescribedDirections(modes.basis, modes.weighted, rates))
 
 
-def _held(base: Vec, length: float, start: State, course: Course) -> Vec:
+def _prescribed_rates(base: Vec, length: float, start: State, course: Course) -> Vec:
     """The modes' part of a stage's velocities that brings them where the exponential ends, (s,)."""
     rates: Vec = (course.moved - course.modes.amplitudes(base - start.q)) / length
     return rates

@@ -14,20 +14,21 @@ FAR = 500.0  #: hJ beyond which no space of this size reaches a step's end, and 
 
 def damped_exponential(stiffness: Product, damping: Product, velocity: Vec, acceleration: Vec, drift: Vec | None,
                        h: float, tolerance: float) -> tuple[Vec, Vec, int]:
-    """What δ̈ = S δ + D (δ̇ − velocity) + acceleration + t drift has changed after h: (δ, δ̇ − velocity), and products.
+    """Integrate δ̈ = S δ + D (δ̇ − velocity) + acceleration + t drift over h; return δ, δ̇ − velocity and the products.
 
     From δ = 0, δ̇ = velocity; `acceleration` has the damping at the start. stiffness, damping: S and D times (m, c).
-    tolerance: of the error, as a share of what changes. Raises StepFailed where the products are too many. [Ascher 18]
+    tolerance: of the error, relative to the change. Raises StepFailed where the products are too many. [Ascher 18]
     """
     size = len(velocity)
     drift = np.zeros(size) if drift is None else drift
     rate = _fastest(stiffness, velocity + h * acceleration, 1.0 / h)
 
     def slope(z: Vec) -> Vec:
-        """Of (rate δ, change of δ̇, time): both parts in one unit, and time as a coordinate for what drifts."""
+        """Return d/dt of (rate δ, change of δ̇, time): both parts in one unit, and time as a coordinate for the drift.
+        """
         moved, gained = z[:size, None] / rate, z[size:-1, None]
-        push = stiffness(moved) + damping(gained)
-        return np.concatenate([rate * z[size:-1], push[:, 0] + z[-1] * drift, [0.0]])
+        force = stiffness(moved) + damping(gained)
+        return np.concatenate([rate * z[size:-1], force[:, 0] + z[-1] * drift, [0.0]])
 
     start = np.concatenate([rate * velocity, acceleration, [1.0]])
     z, done, products = np.zeros(2 * size + 1), 0.0, 0

@@ -59,9 +59,9 @@ class BDF2(Integrator):
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
         if not self.linearised:
             return system.solve_stage(stage, state)
-        struck = system.impact(stage, state)
+        after_impact = system.impact(stage, state)
         return system.finish_linear_stage(system.pose(state, stage, stage.time), stage,
-                                          state) if struck is None else struck
+                                          state) if after_impact is None else after_impact
 
 
 class SBDF2(BDF2):

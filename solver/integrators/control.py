@@ -25,14 +25,14 @@ PROPOSED, ERROR = "control.units", "control.error"
 class Controller:
     """Steps between one unit and the largest."""
 
-    tolerance: float  #: largest error of a step, in whatever unit errors are told
+    tolerance: float  #: largest error of a step, in the unit of the errors that it is compared with
     order: int  #: of the integrator: errors grow with the step's length to the power of order + 1
     equal_steps: bool  #: halve and double only
     largest: int  #: number of largest steps in a frame
 
     @property
     def units(self) -> int:
-        """Of a frame."""
+        """Return the number of units of a frame."""
         return self.largest * FINEST
 
     def proposed(self, memory: Mapping[str, Vec]) -> float:
@@ -42,14 +42,14 @@ class Controller:
     def fit(self, proposed: float, done: int, end: int) -> int:
         """Units of a step that starts `done` units after the frame's start: no longer than the largest step, nor than
         to the `end`, that of the frame or of a part of it."""
-        wanted, left = min(max(proposed, 1.0), float(FINEST)), end - done
+        proposed_units, left = min(max(proposed, 1.0), float(FINEST)), end - done
         if self.equal_steps:
-            length = 1 << int(np.log2(wanted))
+            length = 1 << int(np.log2(proposed_units))
             # a doubled step starts where such steps stand, so that they fill the frame
             while done % length or length > left:
                 length //= 2
             return length
-        count = max(int(np.ceil(left / wanted - STRETCH)), -(-left // FINEST), 1)
+        count = max(int(np.ceil(left / proposed_units - STRETCH)), -(-left // FINEST), 1)
         return -(-left // count)
 
     def accepts(self, units: int, error: float) -> bool:
@@ -57,14 +57,15 @@ class Controller:
         return error <= self.tolerance or units == 1
 
     def shorter(self, units: int, error: float) -> float:
-        """What to try instead of a step that errs too much; half of one that could not be solved (infinite)."""
+        """Return the units to try instead of a step whose error is too large; half of one that could not be solved
+        (infinite)."""
         if error == np.inf:
             return max(1.0, 0.5 * units)
         best: float = SAFETY * (self.tolerance / error) ** (1.0 / (self.order + 1))
         return max(1.0, units * min(max(best, 0.1), 0.5))
 
     def longer(self, memory: Mapping[str, Vec], units: int, error: float, was_shortened: bool) -> dict[str, Vec]:
-        """What to remember after a step that stands: how long the next one should be."""
+        """Return the memory after an accepted step, with the length of the next one."""
         ratio, power = max(error / self.tolerance, 1.0e-4), 1.0 / (self.order + 1)
         last = float(memory[ERROR][0]) if ERROR in memory else ratio
         if self.equal_steps:

@@ -32,20 +32,20 @@ class GeneralizedAlpha(Integrator):
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
-        kept = 1.0 - self.alpha_f
+        implicit = 1.0 - self.alpha_f
         old: Vec | None = state.memory.get(ACCELERATION)
         if old is None or old.shape != state.u.shape:
             old = system.acceleration(state)
-        # v_(1−αf) = start + kept h γ a¹ and x_(1−αf) = x⁰ + kept (h v⁰ + h² ((½ − β) a⁰ + β a¹))
-        start = state.u + kept * h * (1.0 - self.gamma) * old
+        # v_(1−αf) = start + implicit h γ a¹ and x_(1−αf) = x⁰ + implicit (h v⁰ + h² ((½ − β) a⁰ + β a¹))
+        start = state.u + implicit * h * (1.0 - self.gamma) * old
         b = self.beta / self.gamma
-        base = state.q + h * (kept * (state.u + h * (0.5 - self.beta) * old) - b * start)
-        u_hat = start - kept * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
-        a = kept * self.gamma / (1.0 - self.alpha_m)
-        stage = Stage(h, a, b, state.time + kept * h, base, u_hat)
+        base = state.q + h * (implicit * (state.u + h * (0.5 - self.beta) * old) - b * start)
+        u_hat = start - implicit * h * self.gamma * self.alpha_m / (1.0 - self.alpha_m) * old
+        a = implicit * self.gamma / (1.0 - self.alpha_m)
+        stage = Stage(h, a, b, state.time + implicit * h, base, u_hat)
         inner = system.solve_stage(stage, state)
 
-        new: Vec = (inner.u - start) / (kept * h * self.gamma)
+        new: Vec = (inner.u - start) / (implicit * h * self.gamma)
         u = state.u + h * ((1.0 - self.gamma) * old + self.gamma * new)
         rate = state.u + h * ((0.5 - self.beta) * old + self.beta * new)
         memory = {**state.memory, ACCELERATION: np.asarray(new)}

@@ -1,4 +1,4 @@
-"""What an integrator may ask of the world. All of it speaks of coordinates q and their rates u."""
+"""Protocol between integrators and the world, in coordinates q and their rates u."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class System(Protocol[P]):
 
     @property
     def beta(self) -> float:
-        """What semi-implicit Euler gives its stages, on K alone. [ConJac 10]"""
+        """Return β on K alone, for stages of semi-implicit Euler. [ConJac 10]"""
 
     def acceleration(self, state: State) -> Vec:
         """u̇ = M⁻¹ f, (m,)."""
@@ -36,9 +36,10 @@ class System(Protocol[P]):
         return False
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> P:
-        """The stage linearised at a state and factored. Raises StepFailed.
+        """Return the stage linearised at a state and factored. Raises StepFailed.
 
-        time: where damping D = ∂f/∂v is taken, ahead along the rates; a method of order 2 gives its stage's.
+        time: where damping D = ∂f/∂v is evaluated, extrapolated along the rates; a method of order 2 passes its
+        stage's.
         """
 
     def finish_linear_stage(self, posed: P, stage: Stage, start: State, is_last: bool = True) -> State:
@@ -46,9 +47,9 @@ class System(Protocol[P]):
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: PrescribedDirections | None = None) -> State:
-        """The state at the end of a stage, which is solved to the stage solver's tolerance. Raises StepFailed.
+        """Return the state at the end of a stage, solved to the stage solver's tolerance. Raises StepFailed.
 
-        held: directions in which the rates are given.
+        prescribed_directions: directions in which the rates are prescribed.
         """
 
     def impact(self, stage: Stage, start: State) -> State | None:
@@ -57,10 +58,10 @@ class System(Protocol[P]):
         return None
 
     def modal_step(self, state: State, h: float) -> State | None:
-        """The state after a step of h seconds in which condensed velocities swing by the modes of their own unknowns,
-        spin kept; None where nothing is condensed, or something touches. Raises StepFailed.
+        """Return the state after a step of h seconds in which condensed velocities oscillate by the modes of their own
+        unknowns, spin conserved; None where nothing is condensed, or something touches. Raises StepFailed.
 
-        What is jointed turns, and no modes are those of what turns.
+        Jointed bodies rotate, and modes do not describe a rotation.
         """
         return None
 
@@ -72,10 +73,10 @@ class System(Protocol[P]):
         return after
 
     def tangent(self, state: State, time: float) -> Tangent:
-        """The true K at the state and D ahead at `time`, for products, and the acceleration with this D.
+        """Return the true K at the state and D predicted at `time`, for products, and the acceleration with this D.
 
-        Lives as long as what is posed next. Nodes alone have one, and only where each is an unknown: exponentials of
-        what joints carry, or of what balances, are not those of a matrix, and the loader refuses them there.
+        Lives until the next stage is posed. Nodes alone have one, and only where each is an unknown: exponentials of
+        joints or of quasistatic nodes are not those of a matrix, and the loader refuses them there.
         """
         raise TypeError("what joints move has no matrix whose exponential is its motion")
 
@@ -88,7 +89,7 @@ class Integrator(Protocol):
     remembered_rates: tuple[str, ...] = ()  #: of those the keys of earlier rates, which fade as the last ones do
     momentum: Momentum = Momentum.PROJECTED  #: how jointed bodies bring theirs to its stages
     equal_steps: bool = False  #: whether a step as long as the last one is worth more than one of the best length
-    #: (M − hD − βh²K) u = M u⁰ + h f and nothing besides: a world may have this step in one kernel
+    #: (M − hD − βh²K) u = M u⁰ + h f and nothing else: a world may have this step in one kernel
     linear_euler: bool = False
     turns_freely: bool = False  #: whether its linearised stages have a stiffness that does not brake what turns
 
@@ -101,5 +102,5 @@ class Integrator(Protocol):
         """The state after h seconds. Raises StepFailed; the old state is still good."""
 
     def error(self, before: State, after: State, h: float) -> Vec:
-        """What a step of h seconds got wrong in the positions of the free nodes, (3 f,) [m]."""
+        """Return the error of a step of h seconds in the positions of the free nodes, (3 f,) [m]."""
         raise TypeError("this integrator does not tell its error; the loader refuses an accuracy for it")

@@ -46,7 +46,8 @@ class Lanczos:
         self.size = m + 1
 
     def spectra(self) -> list[tuple[Vec, Vec, float]]:
-        """Of each vector: eigenvalues of its tridiagonal T, (m,), eigenvectors (m, m), and what leaves the space."""
+        """Return for each vector the eigenvalues of its tridiagonal T, (m,), eigenvectors (m, m), and the residual's
+        norm."""
         m = self.size
         return [(*scipy.linalg.eigh_tridiagonal(self._diagonal[:m, c], self._below[: m - 1, c],
                                                lapack_driver="stev"),
@@ -60,10 +61,10 @@ class Lanczos:
 
 def exponential(product: Product, velocity: Vec, acceleration: Vec, drift: Vec | None, h: float, tolerance: float
                 ) -> tuple[Vec, Vec, int]:
-    """What δ̈ = S δ + acceleration + t drift, δ(0) = 0, δ̇(0) = velocity, has changed after h: (δ, δ̇ − velocity).
+    """Integrate δ̈ = S δ + acceleration + t drift, δ(0) = 0, δ̇(0) = velocity, over h; return (δ, δ̇ − velocity).
 
-    product: S times (m, c), symmetric, of either sign. tolerance: of the error, as a share of the velocities that
-    take part. Returns the number of products too. Raises StepFailed where they are too many. [Ascher 18]
+    product: S times (m, c), symmetric, of either sign. tolerance: of the error, relative to the velocities that take
+    part. Returns the number of products too. Raises StepFailed where they are too many. [Ascher 18]
     """
     moved, gained = np.zeros_like(velocity), np.zeros_like(velocity)
     done, products = 0.0, 0

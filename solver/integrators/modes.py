@@ -67,43 +67,45 @@ class Modes:
 
 
 def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, Vec, Vec]:
-    """h φ₁(h J_G) G, with h² φ₂(h J_G) of what moving nodes pull: changes of amplitudes and rates, (s,) each; and K X.
+    """Return h φ₁(h J_G) G, with h² φ₂(h J_G) of the forces of moving nodes: changes of amplitudes and rates, (s,)
+    each; and K X.
 
     v: rates, (3 f,) [m/s]. Exact for any sign of the stiffness: six modes of a free body have none, a buckled one has
-    some that push. [Ascher 18, 25]
+    unstable ones. [Ascher 18, 25]
     """
     if not modes.count:
         return np.zeros(0), np.zeros(0), modes.basis
-    rate, push = modes.amplitudes(v), modes.amplitudes(tangent.acceleration)
+    rate, force = modes.amplitudes(v), modes.amplitudes(tangent.acceleration)
     drift = np.zeros_like(rate) if tangent.pulled is None else modes.basis.T @ tangent.pulled
     columns = tangent.stiffness(modes.basis)
     stiffness = modes.basis.T @ columns
     stiffness = 0.5 * (stiffness + stiffness.T)
     if tangent.is_damped:
-        return *_damped(stiffness, modes.basis.T @ tangent.damping(modes.basis), rate, push, drift, h), columns
+        return *_damped(stiffness, modes.basis.T @ tangent.damping(modes.basis), rate, force, drift, h), columns
     values, vectors = np.linalg.eigh(stiffness)
-    rate, push, drift = vectors.T @ rate, vectors.T @ push, vectors.T @ drift
+    rate, force, drift = vectors.T @ rate, vectors.T @ force, vectors.T @ drift
     z = h * h * values
     _, one, two, three = psi(z, 3)
-    moved = h * one * rate + h * h * two * push + h**3 * three * drift
-    gained = z * two * rate + h * one * push + h * h * two * drift
+    moved = h * one * rate + h * h * two * force + h**3 * three * drift
+    gained = z * two * rate + h * one * force + h * h * two * drift
     return vectors @ moved, vectors @ gained, columns
 
 
-def _damped(stiffness: Vec, damping: Vec, rate: Vec, push: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
-    """The same with a damping matrix (s, s), by the exponential of a matrix with two rows and columns more."""
+def _damped(stiffness: Vec, damping: Vec, rate: Vec, force: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
+    """Return both changes with a damping matrix (s, s), by the exponential of a matrix with two rows and columns more.
+    """
     s = len(rate)
     big = np.zeros((2 * s + 2, 2 * s + 2))
     big[:s, s : 2 * s] = np.eye(s)
     big[s : 2 * s, :s], big[s : 2 * s, s : 2 * s] = stiffness, damping
-    big[:s, -1], big[s : 2 * s, -1] = rate, push
+    big[:s, -1], big[s : 2 * s, -1] = rate, force
     big[s : 2 * s, -2], big[-2, -1] = drift, 1.0
     last = scipy.linalg.expm(h * big)[:, -1]
     return last[:s], last[s : 2 * s]
 
 
 def wide(count: int, size: int) -> int:
-    """How many columns `lowest` gives for this many modes of this many rows."""
+    """Return how many columns `lowest` has for this many modes of this many rows."""
     return min(count + GUARDS if count else 0, size)
 
 

@@ -88,7 +88,7 @@ class Oscillator:
         return None
 
     def modal_step(self, state: State, h: float) -> State:
-        # half of what damps does so before it swings and half of it after, as of the modes of a body
+        # half of the damping acts before the oscillation and half of it after, as for the modes of a body
         damp = 1.0 + 0.5 * h * self.drag
         angle = np.full(state.q.shape, h * math.sqrt(self.squared))
         u, moved = turned(angle, h, state.u / damp, -self.squared * state.q)
@@ -112,9 +112,9 @@ class Oscillator:
 
 def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0,
                   fades: float = 1.0) -> Vec:
-    """What a step multiplies (q, h v) and what the method remembers with, (2, 2) or larger; drag_h: d h. [Ascher 11]
+    """Return the matrix of a step on (q, h v) and the method's memory, (2, 2) or larger; drag_h: d h. [Ascher 11]
 
-    fades: what rates that a step begins with, and earlier ones, are multiplied by before it.
+    fades: factor on the rates at the start of a step, and on earlier ones.
     """
     system, h = Oscillator(omega_h, beta, drag_h), 1.0
     rates = integrator.remembered_rates
@@ -138,6 +138,6 @@ def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
 
 
 def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0, fades: float = 1.0) -> float:
-    """What a step leaves of a wobble, the largest |λ| of its update matrix."""
+    """Return the fraction of an oscillation that remains after a step, the largest |λ| of its update matrix."""
     update = update_matrix(integrator, omega_h, beta, drag_h, fades)
     return max(float(np.abs(np.linalg.eigvals(update)).max()), 1e-300)

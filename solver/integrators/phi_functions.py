@@ -1,4 +1,4 @@
-"""Entire functions behind φ₁ of a second-order system: real at every λ, smooth through zero."""
+"""Entire functions in φ₁ of a second-order system: real at every λ, smooth through zero."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def psi(z: Vec, highest: int) -> list[Vec]:
     h φ₁(hJ) (v, a) = (h ψ_1 v + h² ψ_2 a, h² λ ψ_2 v + h ψ_1 a). [Ascher 18]
     """
     z = np.asarray(z, dtype=float)
-    swings, far = z < 0.0, np.abs(z) > NEAR_ZERO
+    oscillates, far = z < 0.0, np.abs(z) > NEAR_ZERO
     root = np.sqrt(np.abs(z))
     safe = np.where(far, z, 1.0)
     with np.errstate(over="ignore"):
-        even = np.where(swings, np.cos(root), np.cosh(root))
-        odd = np.where(swings, np.sin(root), np.sinh(root)) / np.where(far, root, 1.0)
+        even = np.where(oscillates, np.cos(root), np.cosh(root))
+        odd = np.where(oscillates, np.sin(root), np.sinh(root)) / np.where(far, root, 1.0)
     values = [even, odd]
     for k in range(2, highest + 1):
         values.append((values[k - 2] - 1.0 / factorial(k - 2)) / safe)

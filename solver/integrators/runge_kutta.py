@@ -41,9 +41,9 @@ class RungeKutta(Integrator):
             foreseen = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
                           state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen, momentum=self.momentum)
-            struck = system.impact(stage, after) if self.linearised else None
-            if struck is not None:
-                after, posed = struck, None
+            after_impact = system.impact(stage, after) if self.linearised else None
+            if after_impact is not None:
+                after, posed = after_impact, None
             elif self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
@@ -61,20 +61,21 @@ class RungeKutta(Integrator):
         return len({row[-1] for row in self.table if row[-1] != 0.0}) == 1
 
     def error(self, before: State, after: State, h: float) -> Vec:
-        """What a step got wrong in the positions, beside the trapezoidal rule on its velocities, (3 f,) [m]."""
+        """Return the error of a step in the positions, compared to the trapezoidal rule on its velocities, (3 f,) [m].
+        """
         return self.error_share * beside_trapezoid(before, after, h)
 
 
 def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:
-    """A stage on the last one's factor, or linearised anew where it stands, with the damping of `time`."""
+    """Return a stage on the last one's factor, or linearised again at `at`, with the damping of `time`."""
     return system.pose(at, stage, time) if last is None else last.again(stage)
 
 
-def _predicted_rates(start: State, last: State, ahead: float) -> tuple[Vec, Vec]:
+def _predicted_rates(start: State, last: State, fraction: float) -> tuple[Vec, Vec]:
     """Coordinates and rates on the line from one state to another."""
-    if ahead == 0.0:
+    if fraction == 0.0:
         return start.q, start.u
-    return start.q + ahead * (last.q - start.q), start.u + ahead * (last.u - start.u)
+    return start.q + fraction * (last.q - start.q), start.u + fraction * (last.u - start.u)
 
 
 def _blend(row: Sequence[float], values: Sequence[Vec], like: Vec) -> Vec:

@@ -48,10 +48,10 @@ THIRD_ORDER = 1.0 / 6.0 - GAMMA * (1.5 - 3.0 * GAMMA + GAMMA**2)  #: e^z − R(z
 
 
 class SDIRK23(RungeKutta):
-    """Three stages on one matrix, the last of which is the step. What swings by a radian a step loses a twentieth of
-    what it loses with SDIRK2, and what decays comes to rest without passing it: R has no root there.
+    """Three stages on one matrix, the last of which is the step. An oscillation of a radian a step loses a twentieth of
+    its loss with SDIRK2, and a decay comes to rest without overshoot: R has no root there.
 
-    What explicit forces see makes their pair of order 2.
+    The evaluations of explicit forces make their pair of order 2.
     """
 
     table = ((GAMMA,), (MIDDLE - GAMMA, GAMMA), (1.0 - WEIGHT - GAMMA, WEIGHT, GAMMA))

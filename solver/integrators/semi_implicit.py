@@ -20,9 +20,9 @@ class SemiImplicit(Integrator):
     def step(self, system: System[P], state: State, h: float) -> State:
         """The state after h seconds. Raises StepFailed; the old state is still good."""
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u, beta=system.beta, momentum=self.momentum)
-        struck = system.impact(stage, state)
-        if struck is not None:
-            return struck
+        after_impact = system.impact(stage, state)
+        if after_impact is not None:
+            return after_impact
         posed = system.pose(state, stage)
         after = system.finish_linear_stage(posed, stage, state)
         return system.keep_spin(state, after, h, posed) if self._keeps_spin else after

@@ -1,9 +1,9 @@
-"""The spin of what flies freely, given back after a linearised step.
+"""Angular momentum of free bodies, restored after a linearised step.
 
-Internal forces have no moment, Σ x × f(x) = 0 wherever a body is, so Σ x × K w = Σ f × w for any motion w. A linearised
-step pushes with f + β h K v¹ where the body stood and moves on by h v¹: β h² Σ f × v¹ is added to its angular momentum.
-That brakes, and a stiff body much: the straight paths of a turning body's nodes stretch it by (h ω)²/2 each step, and f
-is what takes this back.
+Internal forces have no moment, Σ x × f(x) = 0 at every rotation, so Σ x × K w = Σ f × w for any motion w. A linearised
+step applies f + β h K v¹ at the body's start and moves on by h v¹: β h² Σ f × v¹ is added to its angular momentum. That
+dissipates, most for a stiff body: the straight paths of a rotating body's nodes stretch it by (h ω)²/2 each step, and f
+is the reaction to this.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where i
 
 
 class SpinningNodes(Protocol):
-    """What spins: nodes and their masses."""
+    """Protocol of rotating bodies: nodes and their masses."""
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
 
     def velocity(self, state: State) -> Vec:
-        """Of all nodes, (n, 3) [m/s]."""
+        """Return velocities of all nodes, (n, 3) [m/s]."""
 
     def touching(self, state: State) -> Index:
         """Nodes in contact, ascending."""
@@ -38,11 +38,11 @@ class SpinningNodes(Protocol):
 
 def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: State, h: float,
               damped: Damped | None) -> State:
-    """The end of a step of h seconds with the angular momentum that each part had before it, about its centre.
+    """Return the end of a step of h seconds with the angular momentum that each part had before it, about its centre.
 
-    Its positions are turned as a whole, and a rigid rotation is added to its velocities, so neither momentum nor
-    deformation changes. What touches the ground before or after stays as it is.
-    parts: nodes of each, all free. damped: whose drag brakes the spin too; None where nothing is damped.
+    Its positions are rotated as a whole, and a rigid rotation is added to its velocities, so neither momentum nor
+    deformation changes. Parts that touch the ground before or after stay as they are. parts: nodes of each, all free.
+    damped: whose drag damps the spin too; None where nothing is damped.
     """
     touching = np.zeros(len(system.mass), dtype=bool)
     touching[system.touching(before)] = touching[system.touching(after)] = True
@@ -55,10 +55,10 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
     v0, v1 = system.velocity(before), system.velocity(after)
     for part in flying:
         mass = system.mass[part]
-        wanted = spin(mass, x0[part], v0[part])
+        target = spin(mass, x0[part], v0[part])
         if damped is not None:
-            wanted = wanted / (1.0 + h * damped.drag[part].sum() / mass.sum())
-        turn = turned(mass, x0[part], x1[part], v1[part], wanted, h)
+            target = target / (1.0 + h * damped.drag[part].sum() / mass.sum())
+        turn = turned(mass, x0[part], x1[part], v1[part], target, h)
         x1[part], v1[part] = turn.placed(x1[part]), turn.moving(x1[part], v1[part])
     free = coordinates.free
     return replace(after, q=x1[free].ravel(), u=v1[free].ravel())
@@ -86,7 +86,7 @@ class Turn:
         return _rotation(self.angle)
 
     def placed(self, x: Vec) -> Vec:
-        """Where points of the body are then, both (k, 3) [m]."""
+        """Return points x of the body after the rotation, both (k, 3) [m]."""
         out: Vec = self.centre + self.shift + (x - self.centre) @ self.rotation.T
         return out
 
@@ -97,24 +97,24 @@ class Turn:
         return out
 
 
-def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, wanted: Vec, h: float) -> Turn:
-    """How to turn points (k, 3) of a body that had this spin through the last h seconds.
+def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> Turn:
+    """Return the rotation after which points (k, 3) of a body have this spin through the last h seconds.
 
-    mass: (k,) [kg]. x0: where they were. wanted: (3,) [kg m²/s].
+    mass: (k,) [kg]. x0: positions at the start. target: (3,) [kg m²/s].
     """
     centre, drift = mass @ x / mass.sum(), mass @ v / mass.sum()
     arm, old = x - centre, x0 - mass @ x0 / mass.sum()
     at_first = moments(mass, old)
-    # it has turned with `so_far`; the mean of what it should turn with before and after neither heats nor brakes it
+    # rotated by `so_far`; the mean of the rotations required before and after neither adds nor dissipates energy
     so_far = np.linalg.solve(at_first, _moment(old, mass, mass[:, None] * (arm - old))) / h
-    first, begun = np.linalg.solve(at_first, wanted), arm
+    first, step_start = np.linalg.solve(at_first, target), arm
     for _ in range(ROUNDS):
-        mean = 0.5 * (first + np.linalg.solve(moments(mass, arm), wanted))
+        mean = 0.5 * (first + np.linalg.solve(moments(mass, arm), target))
         angle = h * (mean - so_far)
         rotation = _rotation(angle)
-        arm = begun @ rotation.T
+        arm = step_start @ rotation.T
     moving = (v - drift) @ rotation.T
-    lacking = np.linalg.solve(moments(mass, arm), wanted - spin(mass, arm, moving))
+    lacking = np.linalg.solve(moments(mass, arm), target - spin(mass, arm, moving))
     return Turn(angle, centre, drift, lacking)
 
 

@@ -27,7 +27,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Header:
-    """What a .npy file says of itself."""
+    """Header of a .npy file."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -62,7 +62,7 @@ def _sane(shape: tuple[Any, ...]) -> bool:
 
 
 def header_of(path: Path, root: Path | None = None) -> Header:
-    """What a .npy file says of itself. root: as of `open_regular`. Raises OSError, Unreadable."""
+    """Return the header of a .npy file. root: as of `open_regular`. Raises OSError, Unreadable."""
     with open_regular(path, root) as stream:
         return read_header(stream, _size(stream))
 

@@ -1,4 +1,4 @@
-"""What differs between the settings of two bakes, as an artist reads it."""
+"""Differences between the settings of two bakes, in an artist's words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from .hashes import BODY_READERS, MECHANISM_READERS, SCENE_READERS, Flat, longes
 
 #: plain names of what is not a catalogue parameter; the rest is called by its path
 WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "frame rate", "time.step": "step",
-         "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
+         "step": "step", "time.samples_per_frame": "samples per frame", "time.snapshot_every": "snapshot interval",
          "time.tolerance": "accuracy", "time.largest_deformation": "largest deformation",
+         "largest_deformation": "largest deformation",
          "method.kind": "method", "integrator.kind": "integrator",
          "stage_solver.kind": "stage solver", "linear_solver": "linear solver",
          "gravity": "gravity", "ground": "ground", "ground.motion": "motion of the ground",
@@ -34,7 +35,8 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",
-         "self_collisions": "self collisions", "forces": "forces between bodies", "contact": "contact of surfaces",
+         "self_collisions": "self collisions", "forces": "forces between bodies",
+         "constraints": "constraints", "contact": "contact of surfaces",
          "obstacles": "obstacles", "touches": "what it touches", "touches_by_mesh": "by what it touches",
          "thickness": "thickness", "wind": "wind",
          "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
@@ -42,6 +44,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
          "cloth.drag": "air drag", "cloth.air_friction": "air friction", "cloth.pressure": "pressure",
          "cloth.seams": "seams", "cloth.seam_stiffness": "seam stiffness", "cloth.seam_time": "time of the seams",
+         "cloth.quads": "mesh",
          "cloth.eulerian": "sharp edges",
          "cloth.eulerian.angle": "feature angle", "cloth.eulerian.finest": "finest edges",
          "cloth.eulerian.coarsest": "coarsest edges", "cloth.eulerian.friction": "friction at sharp edges",
@@ -57,14 +60,14 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
     found = _differences(old["scene"], new["scene"], SCENE_READERS, "", more)
     for family, thing, readers in (("bodies", "body", BODY_READERS), ("mechanisms", "mechanism", MECHANISM_READERS)):
-        # caches from before there were mechanisms do not tell of them
+        # caches from before there were mechanisms do not have them
         was, now = old.get(family, {}), new.get(family, {})
         called = {flat["uuid"]: name for name, flat in now.items() if flat.get("uuid")}
-        if set(was) != set(now):  # who has another name now is told by a UUID
+        if set(was) != set(now):  # a renamed one is identified by its UUID
             was = {(name if name in now else called.get(flat.get("uuid"), name)): flat for name, flat in was.items()}
         if len(was) == len(now) and not set(was) & set(now):  # renamed: what else differs is worth more than that
-            renamed = [told for name, old_one in zip(now, was.values())
-                       for told in _differences(old_one, now[name], readers, f' of "{name}"', more)]
+            renamed = [difference for name, old_one in zip(now, was.values())
+                       for difference in _differences(old_one, now[name], readers, f' of "{name}"', more)]
             if renamed:
                 found += renamed
                 continue
@@ -81,13 +84,13 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 #: what is said only where there are several bodies
 AMONG_SEVERAL = {"contact", "touches", "friction", "friction_weights", "thickness", "pins_yield", "touches_by_mesh",
-                 "method"}
+                 "method", "integrator", "stage_solver", "step", "largest_deformation"}
 
 
 def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, more: bool) -> list[str]:
     """more: whether there are more bodies now, or fewer."""
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
-    # caches from before there was a parameter do not tell of it: it was as it is by default
+    # caches from before there was a parameter do not have it: it was at its default
     names = [name for name in names if old.get(name, _default(name, both)) != new.get(name) and reader(name, readers)]
     # what another kind has, and this one has not, comes and goes with the kind
     others = {name.removesuffix("kind") for name in names if name.endswith(".kind")}
@@ -102,13 +105,13 @@ def _differences(old: Flat, new: Flat, readers: Mapping[str, str], whose: str, m
 
 
 def _default(name: str, flat: Flat) -> Any:
-    """What a parameter of the chosen entry is where nothing is said of it, None for all other settings."""
+    """Return the default of a parameter of the chosen entry, None for all other settings."""
     family, _, key = name.rpartition(".")
     return catalogue.default(family, flat.get(f"{family}.kind", ""), key)
 
 
 def plain_name(name: str, flat: Flat) -> str:
-    """What the artist calls a setting: the catalogue's label, else the words above, else its path."""
+    """Return the artist's name of a setting: the catalogue's label, else the words above, else its path."""
     head, _, key = name.partition(".")
     if head == "painted":
         key = key.partition(".")[0]

@@ -1,8 +1,8 @@
-"""What a step costs by a direct factor and by multigrid, and which of the two a scene should take.
+"""Costs of a step by a direct factor and by multigrid, and the choice between both for a scene.
 
 From bars of six tetrahedra a cube that were measured once (30k to 1.03 M tetrahedra; two cores of 2023): right in order
-of magnitude. A thin body's factor is several times cheaper than a solid one's, so a direct factor is left only where
-it is out of the question or several times slower.
+of magnitude. A thin body's factor is several times cheaper than a solid one's, so a direct factor is replaced only
+where it is out of the question or several times slower.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ MEMORY_SHARE = 0.5  #: of the machine's that a bake may take
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one linear solver, with all that a step needs besides."""
+    """Cost of one linear solver, with all else that a step needs."""
 
     seconds: float  #: of a step
     memory: float  #: [bytes]
 
 
 def direct(tets: Sequence[int]) -> Cost:
-    """tets: number of tetrahedra of each body. Bodies are factored apart or as blocks of one matrix."""
+    """Return the cost of a direct factor. tets: number of tetrahedra of each body. Bodies are factored separately or as
+    blocks of one matrix."""
     flops = sum(MEASURED_FLOPS * (count / MEASURED_TETS) ** FLOPS_GROW for count in tets)
     factor = sum(MEASURED_FACTOR_BYTES * (count / MEASURED_TETS) ** FACTOR_GROWS for count in tets)
     every = sum(tets)
@@ -61,8 +62,8 @@ def why_multigrid(tets: Sequence[int], memory: float) -> str | None:
 
 
 def machine_memory() -> float:
-    """What this machine has, or lets a process have [bytes]; not what is free now, so that a bake chooses the same
-    tomorrow."""
+    """Return the memory of this machine, or the limit of a process [bytes]; not what is free now, so that a bake
+    chooses equally tomorrow."""
     limits = [_physical()]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

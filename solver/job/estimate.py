@@ -61,7 +61,7 @@ class MechanismSize:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What `check` prints."""
+    """Output of `check`."""
 
     name: str
     bodies: tuple[BodySize, ...]
@@ -96,7 +96,7 @@ def estimate(path: Path | str) -> Estimate:
     steps, _ = step_size(time.fps, time.step)
     chosen = job.scene.linear_solver
     because = costs.why_multigrid(tets, costs.machine_memory()) if chosen == "auto" else None
-    iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).for_large)
+    iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).able("large"))
     cost = costs.multigrid(tets) if iterates else costs.direct(tets)
     step_s = cost.seconds
     rigid = sum(len(one.bodies) for one in job.scene.mechanisms)
@@ -107,9 +107,10 @@ def estimate(path: Path | str) -> Estimate:
 
 
 def mechanism_size(mechanism: Mechanism) -> MechanismSize:
-    """Counts of a mechanism; bodies that are no joint's child have six rates, those that move as told none."""
-    held = {joint.child for joint in mechanism.joints}
-    free = sum(body.name not in held and body.motion is None for body in mechanism.bodies)
+    """Return counts of a mechanism; bodies that are no joint's child have six rates, those with prescribed motion none.
+    """
+    children = {joint.child for joint in mechanism.joints}
+    free = sum(body.name not in children and body.motion is None for body in mechanism.bodies)
     rates = sum(len(catalogue.find("joint", joint.kind).rates) for joint in mechanism.joints)
     return MechanismSize(mechanism.name, len(mechanism.bodies), rates + 6 * free)
 
@@ -139,7 +140,8 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
 
 def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
                  ) -> tuple[int, int]:
-    """About how many tetrahedra fill a surface: at least, if none is smaller than asked for, and as thin as it is.
+    """Return about how many tetrahedra fill a surface: at least, if none is smaller than requested, and as thin as it
+    is.
 
     vertices: (n, 3) [m]; triangles: (m, 3); params: of the mesher.
     """

@@ -1,4 +1,4 @@
-"""What fields of every kind are expected to be: choices of the catalogue, numbers within limits, arrays that fit."""
+"""Validation of fields of every kind: choices of the catalogue, numbers within limits, arrays that fit."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
             raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
                          f"It has {', '.join(params) or 'none'}")
         if isinstance(value, bool) != isinstance(params[key].default, bool):
-            wanted = "true or false" if isinstance(params[key].default, bool) else "a number"
-            raise refuse(f"{params[key].label} is {wanted}", place)
+            expected = "true or false" if isinstance(params[key].default, bool) else "a number"
+            raise refuse(f"{params[key].label} is {expected}", place)
         check_limits(params[key], value, place)
 
 
@@ -87,13 +87,13 @@ def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> N
 def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """The array, of this kind ("f" or "i") and shape (None fits any length)."""
     # looked at before it is read: what does not fit may be of any size
-    held, found = job.described(name, where)
-    if held not in "fi":
+    actual, found = job.described(name, where)
+    if actual not in "fi":
         raise refuse(f'"{name}" does not hold plain numbers', where)
-    if held != kind:
+    if actual != kind:
         raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
                      f'not {"float64" if kind == "f" else "int32"}', where)
-    if not (len(found) == len(shape) and all(wanted in (None, length) for wanted, length in zip(shape, found))):
+    if not (len(found) == len(shape) and all(expected in (None, length) for expected, length in zip(shape, found))):
         text = ", ".join("any" if length is None else str(length) for length in shape)
         raise refuse(f'"{name}" has shape {found} and should have ({text})', where)
     if found and found[0] > MOST and shape[0] is None:
@@ -111,7 +111,7 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     check_one_damping(scene, bodies, "are joined by a force")
     who, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.bounded:
+    if not integrator.able("contact"):
         raise refuse(f"{who} have different methods, and {integrator.label} does not solve its stages where a force "
                      "joins these", where, same)
     joined = scene.joined(bodies[0].name)
@@ -127,9 +127,9 @@ def check_one_damping(scene: schema.Scene, bodies: list[schema.Body], do: str) -
     do: what they do together.
     """
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.weighs:
+    if not integrator.able("beta"):
         return
-    bodies = [body for body in bodies if not catalogue.find("method", scene.method_of(body).kind).drafts]
+    bodies = [body for body in bodies if not catalogue.find("method", scene.method_of(body).kind).able("draft")]
     betas = [parameters("method", scene.method_of(body))["beta"] for body in bodies]
     for body, beta in zip(bodies, betas):
         if beta != betas[0]:

@@ -43,10 +43,10 @@ class NotRegular(OSError):
 def is_link(path: Path) -> bool:
     """Whether this name leads elsewhere: a symbolic link or a junction. False where there is nothing."""
     try:
-        told = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISLNK(told.st_mode) or getattr(told, "st_reparse_tag", 0) in LINK_TAGS
+    return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) in LINK_TAGS
 
 
 def refuse_links(root: Path, path: Path) -> None:
@@ -59,9 +59,9 @@ def refuse_links(root: Path, path: Path) -> None:
 
 
 def open_regular(path: Path, root: Path | None = None) -> BufferedReader:
-    """A regular file, to be read as bytes; never one behind a link, nor a pipe. Raises OSError.
+    """Open a regular file for reading bytes; never one behind a link, nor a pipe. Raises OSError.
 
-    root: no folder below it, on the way to the file, may be a link either; the file's own folder where left out.
+    root: no folder below it, on the path to the file, may be a link either; the file's own folder where left out.
     """
     refuse_links(path.parent if root is None else root, path)
     return os.fdopen(_descriptor(path, os.O_RDONLY), "rb")
@@ -84,14 +84,14 @@ def append(path: Path, content: bytes, root: Path) -> None:
     refuse_links(root, path)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | CAREFUL, 0o666)
     with os.fdopen(descriptor, "ab") as stream:
-        told = os.fstat(descriptor)
-        if not stat.S_ISREG(told.st_mode) or told.st_nlink > 1:
-            raise NotRegular(path, "no regular file" if told.st_nlink < 2 else "a file of several names")
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise NotRegular(path, "no regular file" if status.st_nlink < 2 else "a file of several names")
         stream.write(content)
 
 
 def _descriptor(path: Path, how: int) -> int:
-    """Of a regular file that is there."""
+    """Return a descriptor of an existing regular file."""
     # looked at before: opening a device may already do something
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise NotRegular(path, "no regular file")
@@ -113,9 +113,9 @@ def create(path: Path, root: Path | None = None) -> BufferedWriter:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none. The one around it must stand: what has vanished is not made anew.
+    """Make a folder where there is none. The one around it must exist: a folder that vanished is not made again.
 
-    Raises OSError, NotRegular where a link stands there.
+    Raises OSError, NotRegular where a link is there.
     """
     try:
         path.mkdir()
@@ -156,17 +156,17 @@ def digest(path: Path) -> str:
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """blake2b of these bytes, as `digest` gives it for a file."""
+    """Return blake2b of these bytes, equal to `digest` of a file with them."""
     return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
 def write_whole(path: Path, content: bytes | memoryview, root: Path | None = None) -> None:
-    """Write a file that is complete under its name or not there; an older one of that name stays until then.
+    """Write a file that is complete under its name or does not exist; an older one of that name stays until then.
 
-    Once this returns the disk has it, should the power go.
+    Once this returns the disk has it, even if the power fails.
 
-    Its folder must stand. root: no folder below it, on the way to the file, may be a link; the file's own folder where
-    left out. Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left behind then.
+    Its folder must exist. root: no folder below it, on the path to the file, may be a link; the file's own folder where
+    left out. Raises CacheUnwritable when the disk is full or the folder cannot be written; nothing is left over then.
     """
     temporary = path.with_name(path.name + TEMPORARY)
     try:
@@ -219,10 +219,10 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
 
 
 def safe_name(name: str) -> str:
-    """A file name for any object name: readable where it can be, always unique, never a path.
+    """Return a file name for any object name: readable where it can be, always unique, never a path.
 
-    Letters and digits of any alphabet stay; the rest becomes `_`; a digest keeps "a/b", "a:b" and "A_B" apart,
-    also on file systems that do not tell capitals.
+    Letters and digits of any alphabet stay; the rest becomes `_`; a digest distinguishes "a/b", "a:b" and "A_B", also
+    on file systems that ignore case.
     """
     readable = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFC", name)).strip("_")[:40]
     return f"{readable}-{digest_of(name.encode('utf-8', 'surrogatepass'))[:8]}".lstrip("-")

@@ -49,7 +49,13 @@ class Job:
     path: Path
     scene: schema.Scene
     raw: dict[str, Any]  #: scene.json as it was written, for the manifest
-    _kept: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+    _loaded: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+    #: names of arrays that make a volume without fault: looked at once, as rows of a wedge share them
+    sound: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
+
+    def with_scene(self, scene: schema.Scene, raw: dict[str, Any]) -> Job:
+        """A job of the same folder and arrays with another scene, which is not checked yet."""
+        return Job(self.path, scene, raw, self._loaded, self.sound)
 
     @property
     def stages(self) -> Path:
@@ -76,9 +82,9 @@ class Job:
         Raises BadScene for a path that leaves the job folder, a file that is no array, a wrong number type or a
         number that is not finite or beyond 1e30; NoSuchThing for a missing file.
         """
-        if name not in self._kept:
-            self._kept[name] = read_array(self.array_path(name, where), name, where, self.path)
-        return self._kept[name]
+        if name not in self._loaded:
+            self._loaded[name] = read_array(self.array_path(name, where), name, where, self.path)
+        return self._loaded[name]
 
     def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
         """Kind ("f" or "i") and shape of an array, from its header alone. Raises what `array` raises."""
@@ -87,7 +93,7 @@ class Job:
         return "i" if header.dtype.kind == "u" else header.dtype.kind, header.shape
 
     def array_path(self, name: str, where: str = "$") -> Path:
-        """Where the array lies. Raises BadScene for a path that leaves the job folder."""
+        """Return the path of the array. Raises BadScene for a path that leaves the job folder."""
         if name.startswith(("/", "\\")) or ":" in name or "\\" in name or ".." in name.split("/"):
             raise refuse(f'"{name}" is not a path inside the job folder', where)
         return self.path / name
@@ -95,7 +101,7 @@ class Job:
 
 @contextmanager
 def _read(name: str, where: str) -> Iterator[None]:
-    """Gives what goes wrong with the file of an array the field's path."""
+    """Add the field's path to errors of reading an array's file."""
     try:
         yield
     except FileNotFoundError as error:

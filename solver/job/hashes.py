@@ -1,8 +1,8 @@
-"""What each stage of a bake reads, as one hash: mesh -> tets -> fields -> solve.
+"""Inputs of each stage of a bake, as one hash: mesh -> tets -> fields -> solve.
 
-Settings are flat: {"time.step": 0.004, ...} of the scene and the same of every body, defaults filled in, arrays
-replaced by the digest of their file. Each name belongs to one stage by its longest prefix in the tables below, so a
-new field of the schema has to be given its stage, and "stale" can name the setting.
+Settings are flat: {"time.step": 0.004, ...} of the scene and of every body alike, defaults filled in, arrays replaced
+by the digest of their file. Each name belongs to one stage by its longest prefix in the tables below, so a new field of
+the schema must have its stage, and "stale" can name the setting.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from . import over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
+from .schema_constraints import Constraint
 from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
@@ -31,12 +32,14 @@ SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.e
                  "linear_solver": "solve", "gravity": "solve", "ground": "solve",
                  "friction": "solve",  # of the ground
                  "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
+                 "constraints": "solve",
                 "wind": "solve",
                  "seed": ""}  # went before anything was random; older caches still name it
 BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
                 "tets": "mesh", "cloth": "fields", "rope": "fields",
                 "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
-                "method": "solve",
+                "method": "solve", "integrator": "solve", "stage_solver": "solve", "step": "solve",
+                "largest_deformation": "solve",
                 "painted": "fields", "carry": "fields",
                 "density": "fields",
                 "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
@@ -70,7 +73,8 @@ class Settings:
         return {"scene": self.scene, "bodies": self.bodies, "mechanisms": self.mechanisms}
 
     def until(self, frame: int) -> Settings:
-        """The same as far as frames up to this one depend on it: arrays end there, later cuts and nails are gone."""
+        """Return the settings as far as frames up to this one depend on them: arrays end there, without later cuts and
+        nails."""
         place = frame - self.scene["time.start"]
 
         def earlier(flat: Flat) -> Flat:
@@ -111,7 +115,8 @@ def settings(job: Job) -> Settings:
     bodies = {}
     for body in job.scene.bodies:
         of_fibers = ("fiber_material", "fiber_field") if body.fiber_material else ()
-        own = tuple(family for family in ("method", "spot") if getattr(body, family) is not None)
+        own = tuple(family for family in ("method", "integrator", "stage_solver", "spot")
+                    if getattr(body, family) is not None)
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
         flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
                 | _placed(job, body, digests))
@@ -136,10 +141,10 @@ def _unfollowed(method: str) -> tuple[str, ...]:
 
 
 def recorded(manifest: Mapping[str, Any]) -> Settings:
-    """What a cache was baked from, as its manifest tells. Older ones tell no array so far."""
-    told, sources = manifest["settings"], manifest["sources"]
-    return Settings(told["scene"], told["bodies"], {name: one["digest"] for name, one in sources.items()},
-                    told.get("mechanisms", {}),
+    """Return the inputs of a cache, from its manifest. Older ones have no digests of arrays by frame."""
+    saved, sources = manifest["settings"], manifest["sources"]
+    return Settings(saved["scene"], saved["bodies"], {name: one["digest"] for name, one in sources.items()},
+                    saved.get("mechanisms", {}),
                     {one["digest"]: one["so_far"] for one in sources.values() if one.get("so_far")})
 
 
@@ -200,7 +205,7 @@ NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mecha
                   (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
                   (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
                   (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot",
-                  (Rope, "length"): "rope"}
+                  (Rope, "length"): "rope", (Constraint, "kind"): "constraint"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:
@@ -235,7 +240,7 @@ _POINTS_AT, _CALLED = ("child", "parent", "body_a", "body_b"), ("name", "uuid")
 
 
 def without_names(read: Settings) -> Settings:
-    """The same with the place of what a name stands for instead of it: how things are called moves nothing."""
+    """Return the settings with indices instead of references by name: names have no effect on motion."""
     soft, places = _places(read.bodies), _places(read.mechanisms)
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
@@ -266,9 +271,18 @@ def without_names(read: Settings) -> Settings:
                 found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
         return found
 
-    scene = {key: [soft.get(name, name) for name in value] if key.startswith("forces.") and key.endswith(".bodies")
-             else value for key, value in read.scene.items()
-             if not (key.startswith("obstacles.") and key.endswith(".name"))}
+    def in_scene(key: str, value: Any) -> Any:
+        if key.startswith("forces.") and key.endswith(".bodies"):
+            return [soft.get(name, name) for name in value]
+        if key.startswith("constraints.") and key.endswith(".mechanism"):
+            return places.get(value, value)
+        if key.startswith("constraints.") and key.endswith(".body"):
+            mechanism = read.scene.get(key.removesuffix("body") + "mechanism")
+            return (rigid.get(mechanism, {}) if mechanism else soft).get(value, value)
+        return value
+
+    scene = {key: in_scene(key, value) for key, value in read.scene.items()
+             if not (key.startswith(("obstacles.", "constraints.")) and key.endswith(".name"))}
     return replace(read, scene=scene, bodies={name: in_body(flat) for name, flat in read.bodies.items()},
                    mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
 
@@ -296,15 +310,15 @@ def means_the_same(manifest: Mapping[str, Any]) -> bool:
 
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
-    """What a cache was baked from and what a job says, both up to the last frame that both have."""
+    """Return the inputs of a cache and those of a job, both up to the last frame that both have."""
     old, until = _as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
-    if not old.so_far:  # older manifests tell arrays as a whole, or none tells of time
+    if not old.so_far:  # older manifests have digests of whole arrays, or no times
         read = replace(read, so_far={})
     return old.until(until), read.until(until)
 
 
 def _as_read(old: Settings) -> Settings:
-    """What an older cache was baked from, without what it tells of and nothing read."""
+    """Return the inputs of an older cache, without those that have no effect."""
     def body(flat: Flat) -> Flat:
         unread = _unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
         return {key: value for key, value in flat.items() if not key.startswith(unread)}
@@ -313,7 +327,8 @@ def _as_read(old: Settings) -> Settings:
 
 
 def _named_solve(read: Settings) -> str:
-    """What older versions called the hash of the solve: names of rigid bodies were in it, those of the others not."""
+    """Return the hash of the solve as older versions computed it: with names of rigid bodies, without those of the
+    others."""
     named = replace(without_names(read), mechanisms=read.mechanisms)
     for name, flat in read.bodies.items():
         attached = {key: value for key, value in flat.items() if key.startswith("attach.") and key.endswith(".body")}
@@ -322,7 +337,7 @@ def _named_solve(read: Settings) -> str:
 
 
 def _older_solve(read: Settings) -> str:
-    """What the oldest versions called it: all names and the last frame were in it."""
+    """Return it as the oldest versions did: with all names and the last frame."""
     own = {name: _reads("solve", flat, BODY_READERS | {"name": "solve"}) for name, flat in read.bodies.items()}
     above = json.dumps([[name, of["fields"]] for name, of in hashes(read).bodies.items()])
     settings: dict[str, Any] = {"scene": _reads("solve", read.scene, SCENE_READERS | {"time.end": "solve"}),

@@ -1,6 +1,5 @@
-"""Arrays that tell of time: what each would be if the scene ended earlier, so that a longer or shorter scene is known
-to be the same up to a frame. Needs only numpy.
-"""
+"""Arrays over time: digests of what each would be if the scene ended earlier, so that a longer or shorter scene is
+recognised up to a frame. Needs only numpy."""
 
 from __future__ import annotations
 
@@ -15,7 +14,8 @@ from .arrays import Unreadable, read_header
 from .files import open_regular
 
 #: fields of scene.json whose arrays have a row for each sample, the start frame's first
-SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness"})
+SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness",
+                     "compliance", "length"})
 
 #: those with a row for each frame
 FRAMED = frozenset({"to_object", "strengths"})
@@ -24,10 +24,11 @@ BLOCK = 1 << 20  # bytes read at once
 
 
 def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
-    """blake2b of a .npy file's bytes, 40 hexadecimal digits, and for each frame from the start on that of its rows so
-    far, 16 digits: two arrays that agree up to a frame have the same there, however long they are. Raises OSError.
+    """Return blake2b of a .npy file's bytes, 40 hexadecimal digits, and for each frame from the start on that of its
+    rows so far, 16 digits: two arrays that agree up to a frame have equal ones there, however long they are. Raises
+    OSError.
 
-    No frames are told of a file that is not laid out row by row.
+    A file that is not laid out row by row has no digests of frames.
     """
     with open_regular(path) as stream:
         try:
@@ -57,8 +58,8 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
 
 
 def let_go(until: NDArray[np.int32], frames: range) -> list[str]:
-    """Of the frames at which what is pinned is let go, (n,): for each frame the digest, 16 digits, of those before it;
-    what is let go later is as if it never were."""
+    """Return for each frame the digest, 16 digits, of the releases of pinned nodes before it, from the frames at which
+    they are released, (n,); later releases are ignored."""
     found: list[str] = []
     for frame in frames:
         if not found or frame - 1 in until:
@@ -73,5 +74,5 @@ def _whole(content: bytes = b"") -> hashlib.blake2b:
 
 
 def rows_per_frame(field: str, samples_per_frame: int) -> int:
-    """How many rows a field's array has for each frame; 0 where it does not tell of time."""
+    """Return how many rows a field's array has for each frame; 0 where it is not over time."""
     return samples_per_frame if field in SAMPLED else int(field in FRAMED)

@@ -1,7 +1,7 @@
-"""Where the object of a body stands at the start frame, apart from how large it is.
+"""Pose of a body's object at the start frame, without its scale.
 
-Tetrahedra are made in the object's own space with its scale, in metres: an object that is moved or turned keeps them,
-and edge lengths mean what they say.
+Tetrahedra are made in the object's own space with its scale, in metres: an object that is moved or rotated retains
+them, and edge lengths are true.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..state import Index, Vec
 from . import schema
 from .folder import Job
 
-DIGITS = 5  # of the scale: a matrix in single precision tells as many, however the object is turned
+DIGITS = 5  # of the scale: as many as a matrix in single precision resolves, however the object is rotated
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from ..catalogue import SCENE_VERSION
+from .schema_constraints import Constraint
 from .schema_mechanisms import Mechanism
 from .schema_ropes import Rope
 from .schema_values import Array, Choice, Frame, Positive, Strict, Subframe, Vector
@@ -57,7 +58,7 @@ class Painted(Strict):
 
 
 class Ground(Strict):
-    """A half space that pushes back: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α may be 0]"""
+    """A half space with a penalty: f = -k (n . (x - x_s)) n. [ConJac BUNNY, changed: α may be 0]"""
 
     point: Vector
     normal: Vector
@@ -65,7 +66,7 @@ class Ground(Strict):
     stiffness_per_area: Positive | None = None  #: in its place [N/m³]: bodies sink as far at any resolution
     tangential_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  #: of the stiffness, along the ground: it drags
     motion: Array | None = None  #: (T, 3) positions of `point`, where it moves; along itself too, as a belt does
-    friction: Choice | None = None  #: without it nothing is held against sliding
+    friction: Choice | None = None  #: without it there is no friction
 
 
 class Surface(Strict):
@@ -94,24 +95,24 @@ class Spots(Strict):
 
 
 class Dynamic(Strict):
-    """Where the lively nodes are. Everything left out means none: a quasistatic body."""
+    """The dynamic nodes. Everything left out means none: a quasistatic body."""
 
-    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gives one node, or moves as `spot` says
+    weights: Array | None = None  #: (n,): every connected painted patch (> 0.5) gets one node, or moves as `spot` says
     points: Array | None = None  #: (p, 3) [m]: each picks its nearest free node, or those around it
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
     spots: list[Spots] = field(default_factory=list)  #: others, each list of them with its own way of moving
-    #: where none of these is there, so many points are found where the body swings most, fewer where it has less room
+    #: where none of these is there, so many points are found where the body oscillates most, fewer in a small body
     suggested: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
 class Pin(Strict):
-    """What is held or moved: a node is pinned where the harmonic field of `weights` is above 0.5 or it
-    holds a vertex with such a weight, or by index. Of weights that are strengths those that hold hard count as 1 there,
-    and the others as 0."""
+    """Prescribed nodes: a node is pinned where the harmonic field of `weights` is above 0.5 or it contains a vertex
+    with such a weight, or by index. Of weights that are strengths, those of full strength count as 1 there, and the
+    others as 0."""
 
     weights: Array | None = None  #: (n,) in [0, 1]
     motion: Array | None = None  #: (T, s, 3): where `motion_vertices` are at each sample; still where left out
-    motion_vertices: Array | None = None  #: (s,) vertices of the surface that `motion` tells of
+    motion_vertices: Array | None = None  #: (s,) vertices of the surface of `motion`
     nodes: Array | None = None  #: indices of nodes, for volumes given by hand
     node_motion: Array | None = None  #: (T, len(nodes), 3): where those nodes are at each sample
     #: (n,) frames: once a vertex's has been reached, what `weights` pin there is let go; never after the last frame
@@ -124,9 +125,9 @@ class Pin(Strict):
 
 
 class Cut(Strict):
-    """Where the body comes apart once `frame` has been reached, between its tetrahedra.
+    """A cut between the body's tetrahedra once `frame` has been reached.
 
-    World space at that moment, where the body is then. The catalogue says which fields each kind reads.
+    World space at that moment, where the body is then. The catalogue lists which fields each kind reads.
     """
 
     frame: int  #: this one is still whole
@@ -140,7 +141,7 @@ class Cut(Strict):
 
 
 class Nail(Strict):
-    """What is held once `frame` has been reached: the nodes near a line, where they are then. World space [m]."""
+    """Nodes that are fixed once `frame` has been reached: those near a line, where they are then. World space [m]."""
 
     frame: int  #: in this one it holds nothing yet
     head: Vector  #: the line's ends
@@ -173,8 +174,8 @@ class Attach(Strict):
 
 
 class Eulerian(Strict):
-    """Cloth that bends exactly at what is sharp and slides over it: its mesh follows edges and corners that it touches
-    and is made anew as it folds, so each frame has faces of its own. [Thesis Alg. 2.1]"""
+    """Cloth that bends exactly at features and slides over them: its mesh follows edges and corners that it touches and
+    is remeshed as it folds, so each frame has faces of its own. [Thesis Alg. 2.1]"""
 
     #: edges of obstacles whose faces turn by more than this are sharp [rad], and those that are marked
     angle: Annotated[float, Meta(ge=0, le=math.pi)] = math.radians(30.0)
@@ -190,7 +191,7 @@ class Eulerian(Strict):
 class Cloth(Strict):
     """A body that is its surface's triangles themselves: each vertex is a node, and frames have them in their order.
 
-    Of the body's other fields those that tell of a volume are not read: tets, mesher, material, density, dynamic.
+    Of the body's other fields those of a volume are not read: tets, mesher, material, density, dynamic.
     """
 
     membrane: Choice = field(default_factory=lambda: Choice(kind="corotated_membrane"))
@@ -208,6 +209,8 @@ class Cloth(Strict):
     seam_stiffness: Positive = 500.0  #: of each [N/m]
     seam_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which they close [s]
     eulerian: Eulerian | None = None  #: without it the cloth keeps its mesh
+    #: (k, 4) corners of its faces with four, in turn: they may be drawn with either diagonal, and nothing crosses both
+    quads: Array | None = None
 
 
 class Wind(Strict):
@@ -235,10 +238,16 @@ class Body(Strict):
     carry: Choice = field(default_factory=lambda: Choice(kind="smooth"))  #: what `painted` does inside
     density: Positive = 1000.0
     method: Choice | None = None  #: None: the scene's
+    #: by which it moves where surfaces touch, as long as all that it may touch moves by the same; else by the scene's
+    integrator: Choice | None = None
+    stage_solver: Choice | None = None  #: likewise
+    #: its largest step [s], that of `time` where left out: what may touch each other takes the shortest one's
+    step: Positive | None = None
+    largest_deformation: Annotated[float, Meta(ge=0)] | None = None  #: likewise; that of `time` where left out
     dynamic: Dynamic = field(default_factory=Dynamic)
     spot: Choice | None = None  #: how painted spots and points of `dynamic` move; None: each by a single node
     pin: Pin = field(default_factory=Pin)
-    #: whether stiff springs hold what is pinned, which give way to what is before them; else it goes where it is told
+    #: whether pins are stiff springs, which yield to obstacles; else their motion is prescribed
     pins_yield: bool = False
     fiber_material: Choice | None = None  #: what fibers add to `material`; without it there are none
     fiber_field: Choice = field(default_factory=lambda: Choice(kind="gradient"))  #: which way they run at rest
@@ -252,7 +261,7 @@ class Body(Strict):
     attach: list[Attach] = field(default_factory=list)
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
     friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
-    #: how far out of its surface others are kept in contact of surfaces, besides their own [m]; its own parts are not
+    #: how far out of its surface others stay in contact of surfaces, in addition to their own [m]; its own parts do not
     thickness: Annotated[float, Meta(ge=0, le=1e6)] | None = None
     #: whether the surface itself touches, as its tetrahedra carry it; else the boundary of these
     touches_by_mesh: bool = False
@@ -262,20 +271,20 @@ class Body(Strict):
 
     @property
     def is_reshaped(self) -> bool:
-        """Whether what is held of it, or how it hangs together, changes on the way."""
+        """Whether its pins or its topology change within the scene."""
         return bool(self.cuts or self.nails or self.pin.until is not None)
 
 
 class Force(Strict):
-    """What acts between nodes of soft bodies besides their materials. Bodies that it acts on are solved at once."""
+    """A force between nodes of soft bodies in addition to their materials. Bodies that it acts on are solved as one."""
 
     law: Choice
-    bodies: list[str]  #: names of soft bodies, in the order that the law gives a meaning to
+    bodies: list[str]  #: names of soft bodies, in an order that the law defines
 
 
 class Obstacle(Strict):
-    """A mesh that soft bodies touch, closed or a sheet; wires and nails besides, which only cloth with `eulerian`
-    touches. World space [m]."""
+    """A mesh that soft bodies touch, closed or a sheet; also wires and nails, which only cloth with `eulerian` touches.
+    World space [m]."""
 
     name: str
     vertices: Array  #: (n, 3) at the start frame
@@ -309,6 +318,7 @@ class Scene(Strict):
     ground: Ground | None = None
     joint_friction: Choice = field(default_factory=lambda: Choice(kind="none"))
     forces: list[Force] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)  #: between points of bodies
     contact: Contact | None = None  #: without it soft bodies touch nothing but the ground
     obstacles: list[Obstacle] = field(default_factory=list)  #: of the contact
     wind: Wind | None = None  #: what cloth moves in; still air where left out
@@ -317,17 +327,23 @@ class Scene(Strict):
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
 
+    def joins(self) -> list[list[str]]:
+        """Names of the soft bodies of each force and each constraint between such."""
+        return [*(force.bodies for force in self.forces),
+                *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
+
     def joined(self, name: str) -> set[str]:
-        """Names of the soft bodies that forces join to this one, and of those that they join to these, and it.
+        """Names of the soft bodies that forces or constraints join to this one, and of those that they join to these,
+        and it.
 
         Contact may join any to any.
         """
         if self.contact is not None:
             return {body.name for body in self.bodies}
-        found, ahead = {name}, [name]
-        while ahead:
-            body = ahead.pop()
-            new = {other for force in self.forces if body in force.bodies for other in force.bodies} - found
+        found, pending = {name}, [name]
+        while pending:
+            body = pending.pop()
+            new = {other for bodies in self.joins() if body in bodies for other in bodies} - found
             found |= new
-            ahead += sorted(new)
+            pending += sorted(new)
         return found

@@ -1,4 +1,4 @@
-"""What scene.json says of rigid bodies that joints move. SI units, Z up, world space."""
+"""Rigid bodies with joints in scene.json. SI units, Z up, world space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RigidBody(Strict):
     density: float = 1000.0  #: [kg/m³]
     is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
     friction: float = 0.5  #: Coulomb's coefficient where it touches something
-    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle that moves so, whatever pushes it
+    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle with this motion, whatever touches it
 
 
 class JointFriction(Strict):
@@ -30,11 +30,11 @@ class JointFriction(Strict):
     mu: float
     radius: float = 0.02  #: [m]
     length: float = 0.04  #: [m]
-    points: int = 12  #: at least 12: with fewer the friction swings as the load turns
+    points: int = 12  #: at least 12: with fewer the friction varies as the load rotates
 
 
 class Motor(Strict):
-    """What moves a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
+    """A motor of a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
 
     mode: Choice = field(default_factory=lambda: Choice(kind="servo"))
     target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
@@ -68,7 +68,7 @@ class Joint(Strict):
 
 
 class Loop(Strict):
-    """What holds two bodies together besides the tree of joints."""
+    """A constraint between two bodies in addition to the tree of joints."""
 
     body_a: str
     body_b: str | None = None  #: the world where left out
@@ -93,10 +93,10 @@ class Spring(Strict):
 
 
 class RateForce(Strict):
-    """What acts on the rates of joints besides their own springs and motors."""
+    """A force on the rates of joints in addition to their own springs and motors."""
 
     rate_law: Choice
-    joints: list[str]  #: hinges and sliders, in the order that the law gives a meaning to
+    joints: list[str]  #: hinges and sliders, in an order that the law defines
 
 
 class Mechanism(Strict):

@@ -1,4 +1,4 @@
-"""What fields of scene.json are made of."""
+"""Types of fields of scene.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that are made once and kept in the job folder, each under the hash of what it was made from."""
+"""Results that are computed once and stored in the job folder, each under the hash of its inputs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ CHECKSUM = "checksum"  #: of the other arrays of a file; those of older versions
 
 def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[str, NDArray[Any]]],
          usable: Callable[[Arrays], bool] = lambda arrays: True) -> Arrays:
-    """The arrays of this stage of this body: read from JOB/stages where they were made from the same inputs, else made.
+    """Return the arrays of this stage of this body: read from JOB/stages where they were made from equal inputs, else
+    made.
 
     stage: one of `hashes`, such as "tets"; hash: its own from there. make: called only when there is no usable file.
-    usable: whether what was read can be what `make` gives; a file may be damaged or somebody else's.
-    Raises CacheUnwritable, and whatever `make` raises.
+    usable: whether arrays that were read can be a result of `make`; a file may be damaged or somebody else's. Raises
+    CacheUnwritable, and whatever `make` raises.
     """
     found = kept(job, stage, body, hash)
     if found is not None and usable(found):
@@ -44,9 +45,9 @@ def kept(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
 
 
 def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
-    """JOB/stages/<body>_<stage>_<hash>.npz, a safe name whatever the body is called.
+    """Return JOB/stages/<body>_<stage>_<hash>.npz, a safe name whatever the body is called.
 
-    One that was made under another name is as good: the hash tells all that it was made from.
+    One that was made under another name is as good: the hash covers all its inputs.
     """
     path = job.stages / f"{safe_name(body)}_{stage}_{hash[:20]}.npz"
     if path.exists():
@@ -82,6 +83,6 @@ def read_arrays(path: Path, root: Path) -> Arrays | None:
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    told = [f"{name} {array.dtype.str} {array.shape} {digest_of(np.ascontiguousarray(array).tobytes())}"
+    lines = [f"{name} {array.dtype.str} {array.shape} {digest_of(np.ascontiguousarray(array).tobytes())}"
             for name, array in sorted(arrays.items())]
-    return digest_of("\n".join(told).encode())
+    return digest_of("\n".join(lines).encode())

@@ -1,4 +1,4 @@
-"""What the types cannot say: catalogue keys, limits of parameters, and arrays that must fit together."""
+"""Validation beyond types: catalogue keys, limits of parameters, and arrays that must fit together."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from .expect import (
 from .folder import FARTHEST, Job, blame, parameters, refuse
 from .place import place_of
 from .validate_cloth import check_cloth, check_triangles, check_wind
+from .validate_constraints import check_constraints
 from .validate_contact import check_contact
 from .validate_drafts import check_drafts
 from .validate_mechanisms import check_attached, check_mechanisms
@@ -43,8 +44,9 @@ def check(job: Job) -> None:
                            ("stage_solver", scene.stage_solver)):
         check_choice(family, choice, f"$.{family}")
     for i, body in enumerate(scene.bodies):
-        if body.method is not None:
-            check_choice("method", body.method, f"$.bodies[{i}].method")
+        for family in ("method", "integrator", "stage_solver"):
+            if (own := getattr(body, family)) is not None:
+                check_choice(family, own, f"$.bodies[{i}].{family}")
     check_mechanisms(job)
     check_drafts(scene)
     _check_following(scene)
@@ -67,6 +69,7 @@ def check(job: Job) -> None:
             _check_body(job, body, f"$.bodies[{i}]")
     for i, force in enumerate(scene.forces):
         _check_force(scene, force, f"$.forces[{i}]")
+    check_constraints(job)
     check_contact(job)
     check_wind(job)
     check_numbers(scene, "$")
@@ -85,13 +88,14 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
 
 
 def _check_following(scene: schema.Scene) -> None:
-    integrator = catalogue.find("integrator", scene.integrator.kind)
-    for choice in [scene.method_of(body) for body in scene.bodies] or [scene.method]:
-        method = catalogue.find("method", choice.kind)
-        if integrator.unfollowed and method.follows:
-            works = [entry.label for entry in catalogue.family("integrator").values() if not entry.unfollowed]
+    pairs = [(scene.integrator, scene.method_of(body)) for body in scene.bodies] or [(scene.integrator, scene.method)]
+    pairs += [(body.integrator, scene.method_of(body)) for body in scene.bodies if body.integrator is not None]
+    for own, choice in pairs:
+        integrator, method = catalogue.find("integrator", own.kind), catalogue.find("method", choice.kind)
+        if method.follows and (why := integrator.why_not("quasistatic")):
+            works = [entry.label for entry in catalogue.able("integrator", "quasistatic", hidden=True)]
             raise refuse(f"{integrator.label} moves every node on its own, which {method.label} does not, where "
-                         f"{method.follows}: {integrator.unfollowed}",
+                         f"{method.follows}: {why}",
                          "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or the method Vanilla FEM")
 
 
@@ -100,8 +104,8 @@ def _check_tolerance(scene: schema.Scene) -> None:
         raise refuse(f"an accuracy of {scene.time.tolerance:g} is finer than numbers can be, so that every step would "
                      "be the shortest", "$.time.tolerance", f"Use {FINEST:g} or more, or 0 for steps of one length")
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if scene.time.tolerance and not integrator.adaptive:
-        works = [entry.label for entry in catalogue.family("integrator").values() if entry.adaptive]
+    if scene.time.tolerance and not integrator.able("adaptive"):
+        works = [entry.label for entry in catalogue.able("integrator", "adaptive", hidden=True)]
         raise refuse(f"{integrator.label} does not tell its error, so an accuracy cannot choose its steps",
                      "$.time.tolerance", f"Use {', '.join(works[:-1])} or {works[-1]}, or set the accuracy to 0")
 
@@ -127,9 +131,9 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
     if ground.friction is not None:
         check_choice("friction", ground.friction, "$.ground.friction")
         integrator = catalogue.find("integrator", job.scene.integrator.kind)
-        if integrator.unrubbed:
-            works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.unrubbed]
-            raise refuse(f"{integrator.unrubbed}, so {integrator.label} knows no friction", "$.ground.friction",
+        if why := integrator.why_not("ground friction"):
+            works = [entry.label for entry in catalogue.able("integrator", "ground friction")]
+            raise refuse(f"{why}, so {integrator.label} knows no friction", "$.ground.friction",
                          f"Use {', '.join(works[:-1])} or {works[-1]}, or a ground without friction")
 
 
@@ -309,6 +313,14 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     assert given is not None
     nodes = check_array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
     tets = check_array(job, given.tets, f"{place}.tets", "i", (None, 4))
+    if (given.nodes, given.tets) not in job.sound:
+        _check_volume(nodes, tets, place)
+        job.sound.add((given.nodes, given.tets))
+    return len(nodes)
+
+
+def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], place: str) -> None:
+    """Whether tetrahedra have volume and every node is of one."""
     if not len(tets):
         raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
     check_indices(tets, len(nodes), f"{place}.tets", "nodes")
@@ -321,7 +333,6 @@ def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     if len(alone):
         raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{place}.nodes",
                      "Leave them out", kind=BadMesh)
-    return len(nodes)
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:

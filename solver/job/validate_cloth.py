@@ -1,4 +1,4 @@
-"""What a body that is cloth has to be: a surface of faces with area, each edge of two faces at most, in one piece of
+"""Validation of a body that is cloth: a surface of faces with area, each edge of two faces at most, in one piece of
 material space."""
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_choice("bending", cloth.bending, f"{where}.cloth.bending")
     check_choice("damping", body.damping, f"{where}.damping")
     damping = catalogue.find("damping", body.damping.kind)
-    if damping.unclothed:
-        works = [entry.label for entry in catalogue.menu("damping").values() if not entry.unclothed]
-        raise refuse(f"it is cloth, which {damping.label} does not damp: {damping.unclothed}", f"{where}.damping",
+    if why := damping.why_not("cloth"):
+        works = [entry.label for entry in catalogue.able("damping", "cloth")]
+        raise refuse(f"it is cloth, which {damping.label} does not damp: {why}", f"{where}.damping",
                      f"Use {' or '.join(works)}")
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
@@ -49,11 +49,11 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
 
 
 def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
-    """Check what goes with a mesh that is made anew as the cloth moves. Raises BadScene."""
+    """Check the settings of a mesh that is remeshed as the cloth moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
-    if bending.unremeshed:
-        works = [entry.label for entry in catalogue.menu("bending").values() if not entry.unremeshed]
-        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {bending.unremeshed}",
+    if why := bending.why_not("remeshing"):
+        works = [entry.label for entry in catalogue.able("bending", "remeshing")]
+        raise refuse(f"its Sharp Edges make its mesh anew, and {bending.label} cannot follow: {why}",
                      f"{where}.cloth.bending", f"Use {' or '.join(works)}")
     for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
                              ("pin.until", "pins that let go", body.pin.until is not None),
@@ -104,6 +104,9 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
             raise refuse(f"it has a pressure inside, and {what}", f"{where}.cloth.pressure",
                          "Close its holes, in Blender with Mesh > Clean Up > Fill Holes and Mesh > Normals > "
                          "Recalculate Outside, or set Pressure to 0", kind=BadMesh)
+    if cloth.quads is not None:
+        place = where.removesuffix("surface") + "cloth.quads"
+        check_indices(check_array(job, cloth.quads, place, "i", (None, 4)), len(vertices), place, "vertices")
     if cloth.seams is not None:
         place = where.removesuffix("surface") + "cloth.seams"
         seams = check_array(job, cloth.seams, place, "i", (None, 2))
@@ -170,7 +173,7 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
 
 
 def _depth(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how much pairs of triangles, (k, 3, 2) each, would have to move apart, negative where there is room."""
+    """Return by how much pairs of triangles, (k, 3, 2) each, overlap [m], negative where they are separate."""
     least = np.full(len(one), np.inf)
     for corners in (one, two):
         for a, b in SIDES:

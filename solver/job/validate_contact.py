@@ -1,4 +1,4 @@
-"""What contact of surfaces asks of a scene, and what an obstacle has to be."""
+"""Validation of contact of surfaces and of obstacles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .folder import Job, refuse
 
 MOST_FACES = 1_000_000
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
-FARTHEST_PUSH = 1.0 / 3.0  #: of a body's size: surfaces that push from farther off are nearly all near each other
+LARGEST_DISTANCE = 1.0 / 3.0  #: of a body's size: with a larger distance nearly all surfaces are near each other
 MOST_NEAR = 3_000_000  #: pairs of faces that a distance may bring near each other, some two gigabytes
 AROUND = 7.0  #: faces within one edge of a face
 JUMP = 1.0  #: of an obstacle's size: between two samples it moves no farther
@@ -39,11 +39,14 @@ def check_contact(job: Job) -> None:
     # cloth with Sharp Edges steps by itself
     together = [body for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
     check_one_damping(scene, together, "touch each other")
-    integrator = catalogue.find("integrator", scene.integrator.kind)
-    if not integrator.bounded:
-        works = [entry.label for entry in catalogue.menu("integrator").values() if entry.bounded]
-        raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", "$.integrator.kind",
-                     f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
+    for kind, where in [(scene.integrator.kind, "$.integrator.kind"),
+                        *((body.integrator.kind, f"$.bodies[{i}].integrator.kind")
+                          for i, body in enumerate(scene.bodies) if body.integrator is not None)]:
+        integrator = catalogue.find("integrator", kind)
+        if not integrator.able("contact"):
+            works = [entry.label for entry in catalogue.able("integrator", "contact")]
+            raise refuse(f"{integrator.label} does not bound its steps where surfaces meet", where,
+                         f"Use {', '.join(works[:-1])} or {works[-1]}, or leave the contact out")
     if scene.time.tolerance:
         raise refuse("contact of surfaces goes with steps of one length", "$.time.tolerance", "Set the accuracy to 0")
     _check_law(scene)
@@ -82,7 +85,7 @@ def check_contact(job: Job) -> None:
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
-    """What a body that is cut, nailed or let go while it touches others has to be."""
+    """Check a body that is cut, nailed or released while it touches others."""
     if not body.is_reshaped:
         return
     what, field = next((what, field) for what, field, has in (
@@ -113,7 +116,7 @@ def _check_reach(job: Job, body: schema.Body, distance: float, what: str, where:
     if distance <= 0.0 or not len(vertices):
         return
     size = float(np.ptp(vertices, axis=0).max())
-    most, why = FARTHEST_PUSH * size, f'a third of the size of "{body.name}", {size:.4g} m'
+    most, why = LARGEST_DISTANCE * size, f'a third of the size of "{body.name}", {size:.4g} m'
     if body.surface is not None:
         triangles = np.asarray(job.array(body.surface.triangles))
         corners = vertices[triangles]
@@ -137,7 +140,7 @@ def _check_law(scene: schema.Scene) -> None:
     """A law that keeps gaps open as constraints does so for nodes that all move on their own."""
     assert scene.contact is not None
     law = catalogue.find("contact", scene.contact.law.kind)
-    if not law.constrains:
+    if not law.able("constraints"):
         return
     barrier = "Use Barrier"
     for body in scene.bodies:

@@ -1,4 +1,4 @@
-"""What a draft on a subspace cannot have, said before anything is computed."""
+"""Limits of a draft on a subspace, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ def check_drafts(scene: schema.Scene) -> None:
     """Refuse bodies whose method drafts and that have what only nodes have. Raises BadScene."""
     for i, body in enumerate(scene.bodies):
         method = catalogue.find("method", scene.method_of(body).kind)
-        if not method.drafts:
+        if not method.able("draft"):
             continue
-        where, label, can = f"$.bodies[{i}]", method.label, method.drafted
-        if scene.integrator.kind not in INTEGRATORS and "any_integrator" not in can:
+        where, label, can = f"$.bodies[{i}]", method.label, method.able
+        if scene.integrator.kind not in INTEGRATORS and not can("any integrator"):
             labels = [catalogue.find("integrator", key).label for key in INTEGRATORS]
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")
         cloth = body.cloth
         for there, what, field in (
-                (cloth is not None and "cloth" not in can, "cloth has no weights to be moved by", "cloth"),
-                (body.rope is not None and "rope" not in can, "ropes have no weights to be moved by", "rope"),
+                (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
+                (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
                 (cloth is not None and bool(cloth.pressure), "nothing presses inside of its cloth", "cloth"),
                 (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
                 (scene.contact is not None, "its surface touches nothing but the ground", "method"),
                 (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
-                (bool(body.pulls) and "pulls" not in can, "it knows no pulls", "pulls"),
+                (bool(body.pulls) and not can("drafts pulls"), "it knows no pulls", "pulls"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
-                (any(body.name in force.bodies for force in scene.forces), "no force joins it to anything", "method")):
+                (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
+                 "method")):
             if there:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)

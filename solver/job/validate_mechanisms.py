@@ -1,4 +1,4 @@
-"""What the types of mechanisms cannot say: names must be known, trees have no cycle, lists fit their joints."""
+"""Validation of mechanisms beyond types: names must be known, trees have no cycle, lists fit their joints."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def check_mechanisms(job: Job) -> None:
 
 def _check_stepping(scene: schema.Scene) -> None:
     integrator = catalogue.find("integrator", scene.integrator.kind)
-    if integrator.unjointed:
-        works = [entry.label for entry in catalogue.menu("integrator").values() if not entry.unjointed]
-        raise refuse(f"{integrator.label} does not move jointed bodies: {integrator.unjointed}", "$.integrator.kind",
+    if why := integrator.why_not("joints"):
+        works = [entry.label for entry in catalogue.able("integrator", "joints")]
+        raise refuse(f"{integrator.label} does not move jointed bodies: {why}", "$.integrator.kind",
                      f"Use {', '.join(works[:-1])} or {works[-1]}")
     _check_hanging(scene)
     if scene.time.tolerance:
@@ -40,7 +40,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 
 
 def _check_hanging(scene: schema.Scene) -> None:
-    """What soft bodies on bones cannot have yet."""
+    """Refuse settings that soft bodies on bones do not support."""
     bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
               and (body.cloth is None or body.cloth.eulerian is None)]
     if not bodies:
@@ -48,9 +48,9 @@ def _check_hanging(scene: schema.Scene) -> None:
     hanging = bodies[0].name
     check_one_damping(scene, bodies, "hang on mechanisms" if scene.contact is None else "touch each other")
     friction = catalogue.find("joint_friction", scene.joint_friction.kind)
-    if friction.unfleshed:
-        works = [entry.label for entry in catalogue.menu("joint_friction").values() if not entry.unfleshed]
-        raise refuse(f'{friction.label} does not feel what "{hanging}" pulls at its bones: {friction.unfleshed}',
+    if why := friction.why_not("flesh"):
+        works = [entry.label for entry in catalogue.able("joint_friction", "flesh")]
+        raise refuse(f'{friction.label} does not feel what "{hanging}" pulls at its bones: {why}',
                      "$.joint_friction.kind", f"Use {' or '.join(reversed(works))}")
     for body in bodies:
         if scene.method_of(body).params.get("adaptive"):
@@ -246,7 +246,7 @@ def _check_tree(mechanism: schema_mechanisms.Mechanism, where: str) -> None:
             if at == start:
                 raise refuse(f"the joints go around in a circle: {' on '.join(way)}", f"{where}.joints[{i}].parent",
                              "Make one of the joints a loop")
-            if len(way) > len(above):  # it ends in a circle of others, which tell of it
+            if len(way) > len(above):  # it ends in a cycle of others, which report it
                 break
             at = mechanism.joints[above[at]].parent
         else:

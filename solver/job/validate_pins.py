@@ -10,7 +10,7 @@ from .folder import Job, refuse
 
 
 def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where: str) -> None:
-    """Check what is held of a body of so many vertices, and nodes where its volume is given. Raises BadScene."""
+    """Check the pins of a body of so many vertices, and nodes where its volume is given. Raises BadScene."""
     if pin.weights is not None:
         check_weights(job, pin.weights, f"{where}.weights", vertices)
     if pin.until is not None:
@@ -21,9 +21,9 @@ def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where
     if pin.motion is not None:
         if pin.motion_vertices is None:
             raise refuse("a pin motion needs the vertices that it tells of", f"{where}.motion_vertices")
-        told = check_array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
-        check_indices(told, vertices, f"{where}.motion_vertices", "vertices")
-        check_array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(told), 3))
+        vertices_found = check_array(job, pin.motion_vertices, f"{where}.motion_vertices", "i", (None,))
+        check_indices(vertices_found, vertices, f"{where}.motion_vertices", "vertices")
+        check_array(job, pin.motion, f"{where}.motion", "f", (job.samples, len(vertices_found), 3))
     if pin.nodes is not None:
         count = node_indices(job, pin.nodes, f"{where}.nodes", nodes)
         if pin.node_motion is not None:
@@ -44,12 +44,12 @@ def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> No
     if pin.strengths is None or pin.strength_vertices is None or pin.stiffness is None or pin.weights is None:
         raise refuse("weights over time need `weights`, `strengths`, `strength_vertices` and `stiffness`",
                      f"{where}.strengths")
-    told = check_array(job, pin.strength_vertices, f"{where}.strength_vertices", "i", (None,))
-    check_indices(told, vertices, f"{where}.strength_vertices", "vertices")
-    if len(np.unique(told)) != len(told):
+    vertices_found = check_array(job, pin.strength_vertices, f"{where}.strength_vertices", "i", (None,))
+    check_indices(vertices_found, vertices, f"{where}.strength_vertices", "vertices")
+    if len(np.unique(vertices_found)) != len(vertices_found):
         raise refuse("a vertex is listed twice", f"{where}.strength_vertices")
-    found = check_array(job, pin.strengths, f"{where}.strengths", "f", (len(job.frames), len(told)))
-    if len(told) and not 0.0 <= found.min() <= found.max() <= 1.0:
+    found = check_array(job, pin.strengths, f"{where}.strengths", "f", (len(job.frames), len(vertices_found)))
+    if len(vertices_found) and not 0.0 <= found.min() <= found.max() <= 1.0:
         raise refuse("weights over time lie outside of 0 to 1", f"{where}.strengths")
 
 

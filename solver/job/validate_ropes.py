@@ -1,4 +1,4 @@
-"""What a body that is ropes has to be: edges with a length, each once."""
+"""Validation of a body that is ropes: edges with a length, each once."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
     check_choice("rope", rope.length, f"{where}.rope.length")
     check_choice("damping", body.damping, f"{where}.damping")
     damping = catalogue.find("damping", body.damping.kind)
-    if damping.unclothed:
-        raise refuse(f"it is a rope, which {damping.label} does not damp: {damping.unclothed}", f"{where}.damping",
+    if why := damping.why_not("cloth"):
+        raise refuse(f"it is a rope, which {damping.label} does not damp: {why}", f"{where}.damping",
                      "Use Rayleigh")
     if isinstance(body.wobble_half_life, str) or body.wobble_half_life:
         raise refuse("a rope has no Wobble Half-Life yet", f"{where}.wobble_half_life",

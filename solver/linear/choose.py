@@ -19,7 +19,7 @@ def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
     because = why_multigrid(tets, machine_memory()) if key == "auto" else None
     if because is not None:
         large: LinearSolver = next(entry for entry in catalogue.family("linear_solver").values()
-                                   if entry.for_large).load()()
+                                   if entry.able("large")).load()()
         large.why += f": {because}"
         return large
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]

@@ -72,8 +72,7 @@ class LinearSolver(Factoring, Protocol):
 
     remarks: list[str]  #: sentences for the log about what happened since; whoever says them takes them out
 
-    @staticmethod
-    def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
+    def order(self, graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """A fill-reducing elimination order of a symmetric graph of nodes (no diagonal): (n,) node indices.
 
         lasts: whether the pattern does; where not, one that is found quickly is worth more.

@@ -93,6 +93,6 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
             if matrices is not None:
                 matrix = matrices[min(frame - first, len(matrices) - 1)]
                 x = x @ matrix[:3, :3].T + matrix[:3, 3]
-            store.write(frame, origins.apart(bodies, x))
+            store.write(frame, origins.relative(bodies, x))
             spent = time.perf_counter() - began
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))

@@ -1,7 +1,7 @@
-"""A muscle's fiber after Fung: slack when pressed, stiffer the more it is pulled, shorter when activated.
+"""Fung's active muscle fiber: slack in compression, exponentially stiffer in tension, shorter when activated.
 
 ψ = c/(2k) (exp(k s²) − 1) with s = ⟨λ/λ₀ − 1⟩, λ = |F a|, and activation shortens λ₀. The exponent k s² is capped at
-`CAP`: beyond it the energy goes on as the parabola that meets it with its slope and curvature. [Fung 1967]
+`CAP`: beyond it the energy continues as the parabola with the same slope and curvature there. [Fung 1967]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What fiber models share: an energy in f = F a, a the fiber's unit direction in material space.
+"""Tangent of fiber models: an energy in f = F a, a the fiber's unit direction in material space.
 
 P = s f aᵀ, and the tangent is ∂P_ij/∂F_kl = a_j a_l M_ik with M = across I + extra f fᵀ. Its eigenvalues are `across`,
-twice, for what turns the fiber, and across + extra |f|² along it; the other six are zero. [Kim 2019]
+twice, for rotations of the fiber, and across + extra |f|² along it; the other six are zero. [Kim 2019]
 """
 
 from __future__ import annotations

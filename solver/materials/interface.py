@@ -1,4 +1,4 @@
-"""What a material is, beside its kernels."""
+"""Protocol of a material, in addition to its kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What polynomial energies are made of: columns of F, I_C = tr FᵀF, J = det F, and F C with C = FᵀF."""
+"""Quantities that polynomial energies consist of: columns of F, I_C = tr FᵀF, J = det F, and F C with C = FᵀF."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The tangent of any isotropic energy from its second derivatives in the singular values.
+"""Tangent of any isotropic energy from its second derivatives in the singular values.
 
-In the frame of F = U Σ Vᵀ the tangent dP/dF falls apart into a 3 x 3 block on the diagonal entries and, for each pair
-of axes, a twist mode (U_i V_jᵀ − U_j V_iᵀ)/√2 and a flip mode (U_i V_jᵀ + U_j V_iᵀ)/√2. Clamping these eigenvalues
-at zero projects the whole tangent. [Smith 2018]
+In the frame of F = U Σ Vᵀ the tangent dP/dF separates into a 3 x 3 block on the diagonal entries and, for each pair of
+axes, a twist mode (U_i V_jᵀ − U_j V_iᵀ)/√2 and a flip mode (U_i V_jᵀ + U_j V_iᵀ)/√2. Clamping these eigenvalues at zero
+projects the whole tangent. [Smith 2018]
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where each quantity stands in the lane array that the element loop and the materials share.
+"""Slots of each quantity in the lane array that the element loop and the materials share.
 
 F, P, U and V are 3 x 3, column-major: entry (i, j) at slot i + 3 j. The tangent dP/dF is six 3 x 3 blocks, row-major:
 H_jl[i, k] = ∂P_ij/∂F_kl for (j, l) = (0,0), (1,1), (2,2), (1,0), (2,0), (2,1); the rest follows by symmetry.
@@ -23,8 +23,8 @@ SCALING = 102  #: ∂²ψ/∂σ_i∂σ_j as 11, 22, 33, 12, 13, 23 [Pa], 6 slots
 TWIST = 108  #: eigenvalues of the twist modes of the pairs 23, 13, 12 [Pa], 3 slots
 FLIP = 111  #: eigenvalues of the flip modes, 3 slots
 EIGENVECTORS = 114  #: scratch of the projection, 9 slots
-CHANGE = RIGHT  #: dF, once the tangent is there or where none is asked for, 9 slots
-MATERIAL_SLOTS = 123  #: slots that materials know of; the element loop keeps its own behind them
+CHANGE = RIGHT  #: dF, once the tangent is known or where none is required, 9 slots
+MATERIAL_SLOTS = 123  #: slots that materials know of; the element loop has its own after them
 
 MAX_CONSTANTS = ENERGY - CONSTANT
 MATERIAL_KERNEL = "void(f8[::1], b1)"  #: (work, project): adds to what the slots hold

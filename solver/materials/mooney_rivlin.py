@@ -81,7 +81,7 @@ class MooneyRivlin(Material):
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec, mooney_share: Vec) -> Vec:
-        """μ₁, μ₂ and Λ, (3, e) [Pa], such that small strain gives back E and ν: μ₁ + μ₂ = μ, Λ = λ + μ₁.
+        """Return μ₁, μ₂ and Λ, (3, e) [Pa], such that small strain has E and ν: μ₁ + μ₂ = μ, Λ = λ + μ₁.
 
         youngs_modulus, poisson_ratio, mooney_share: (e,) each; the share is μ₂ / μ. [Mooney 1940]
         """

@@ -18,6 +18,7 @@ class NeoHookeanPlain(MooneyRivlin):
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:  # type: ignore[override]
-        """μ, 0 and Λ = λ + μ, (3, e) [Pa], such that small strain gives back E and ν. (e,) each. [Smith 2018]"""
+        """Return μ, 0 and Λ = λ + μ, (3, e) [Pa], such that small strain has E and ν. Arguments (e,) each. [Smith 2018]
+        """
         lame_mu, lame_lambda = lame(youngs_modulus, poisson_ratio)
         return np.stack([lame_mu, np.zeros_like(lame_mu), lame_lambda + lame_mu])

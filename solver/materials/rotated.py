@@ -1,8 +1,8 @@
-"""What the energies that measure F from its nearest rotation share: μ Σ (σ_i − 1)², with the sign of det F on σ₃.
+"""Energies that measure F from its nearest rotation: μ Σ (σ_i − 1)², with the sign of det F on σ₃.
 
-F has no nearest rotation where σ₂ + σ₃ = 0 (an element turned inside out along its shortest axis): there the energy
-has a kink. What is divided by σ_i + σ_j is divided by `NARROW` at least, so the tangent is inexact within that of the
-kink and nowhere else. [Smith 2019]
+F has no nearest rotation where σ₂ + σ₃ = 0 (an element inverted along its shortest axis): there the energy has a kink.
+Divisors σ_i + σ_j are at least `NARROW`, so the tangent is inexact within that of the kink and nowhere else. [Smith
+2019]
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class StableNeoHookean(Material):
 
     @staticmethod
     def constants(youngs_modulus: Vec, poisson_ratio: Vec) -> Vec:
-        """μ and λ, (2, e) [Pa], such that small strain gives back E and ν.
+        """Return μ and λ, (2, e) [Pa], such that small strain has E and ν.
 
         youngs_modulus, poisson_ratio: (e,) each, one per element. [Smith 2018]
         """

@@ -54,7 +54,8 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
 
 
 class StVK(Material):
-    """Three kernels and the constants they read at each element. Pressed to 0.58 of its length it gives way."""
+    """Saint Venant-Kirchhoff: kernels and the constants they read at each element. It collapses when compressed to 0.58
+    of its length."""
 
     energy, stress, tangent = _energy, _stress, _tangent
 

@@ -14,6 +14,7 @@ from ..errors import BadMesh, ConJacError, MesherFailed
 from ..job.estimate import guessed_tets
 from .answer import Filled, Unusable, accepted
 from .child import ChildFailed, ChildTooSlow, Report, Told, run_mesher
+from .parting import parted
 from .sheets import find_sheets, thickened
 from .surface import Surface, clean
 from .volume import Volume
@@ -23,6 +24,7 @@ __all__ = ["Volume", "fillable", "tetrahedralize"]
 MOST_TETS = 5e6
 EDGE_SHARE = 0.05  # of the box diagonal: the edge length where none is given
 SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
+ROOM = 3.0  # of the envelope: sheets with less between them would be meshed as one
 LAST_TRY = 0.6  # of that
 QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
 FEWEST = 30  # tetrahedra of a loose part
@@ -56,7 +58,9 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        volume = _in_two_tries(mesher, entry.label, surface, settings, say, _time_for(surface, values, seconds))
+        apart = parted(surface, ROOM * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+        volume = apart.back(_in_two_tries(mesher, entry.label, apart.surface, settings, say,
+                                          _time_for(surface, values, seconds)))
         return replace(volume, notes=(*notes, *volume.notes))
     except ConJacError as error:
         error.object = error.object or name

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 import numpy as np
 
+from ..errors import Environment
 from ..state import Index, Vec
 from .random_device import fix_random_device
 from .surface import Surface, enclosed_volumes
@@ -30,8 +32,11 @@ class TetWild:
         """Edge length and envelope as fractions of the box diagonal.
 
         The envelope is a tenth of the edge, since the render mesh is embedded and needs no exact surface; on thin
-        shapes a tenth of their thickness 2 V / A, so that both sides stay apart.
+        shapes a tenth of their thickness 2 V / A, so that both sides stay apart. Raises Environment without pytetwild.
         """
+        if find_spec("pytetwild") is None:
+            raise Environment("fTetWild is not installed here", "Install the Python package pytetwild, make the volume "
+                              "on a machine that has it, or use another mesher")
         edge = min((params["edge_length"] or surface.diagonal / 20.0) / surface.diagonal, 1.0)
         a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
         area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()

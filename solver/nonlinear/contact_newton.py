@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
+from .descent import DescentDirections, Direction, Exhausted, Step, Stop, descend
 from .fallback_euler import StageNotConverged
 from .initial_guess import contact_start
 from .limits import remaining
@@ -29,6 +31,78 @@ VIOLENT = 0.35
 USUAL = 0.1  #: root mean square strain of each body relative to the tolerance of the largest
 
 
+class ContactIterations(DescentDirections, Stop):
+    """Directions and stop rule of a stage in contact: the rule depends on how far the factor can be trusted."""
+
+    def __init__(self, strain_left: float, accepts: bool, by_strain: bool) -> None:
+        """For the arguments see `solve_in_contact`."""
+        self._strain_left, self._accepts, self._by_strain = strain_left, accepts, by_strain
+        self._factors = self._served = self._count = 0  #: factors; iterations on the last one, and in all
+        self.last = 0.0  #: strain of the last full step
+        self._is_slow = self._is_fresh = self._is_violent = False
+        self.vector: Vec = np.zeros(0)  #: the last direction
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+        """Return the next direction. Raises Exhausted after too many factors, StageNotConverged."""
+        self._count += 1
+        reused = None
+        if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < REUSE_LIMIT:
+            reused = _reused_direction(problem, at, self.last)
+        self._is_fresh = reused is None
+        if reused is None:
+            if self._factors == MAX_FACTORIZATIONS:
+                raise Exhausted
+            try:
+                problem.factor_for_directions(at.unknowns)
+            except StepFailed as failure:
+                self.retries(problem, at, failure)
+                raise Exhausted from failure
+            self._factors, self._served = self._factors + 1, 0
+        self.vector = problem.direction(at.residual) if reused is None else reused
+        self._served += 1
+        return Direction(self.vector)
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Return True, to try with a new factor, or False where the iterate may be accepted. Raises StageNotConverged
+        else."""
+        if not self._is_fresh:
+            self.last = 0.0
+            return True
+        if self._accepts and self._count > 1:
+            return False
+        raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
+
+    def is_done(self, step: Step) -> bool:
+        """Whether neither the remaining strain nor the remaining energy is visible."""
+        problem, at, moved = step.problem, step.after, step.moved
+        self._is_slow, self._is_violent = moved > SLOW * self.last > 0.0, self._is_violent or moved > VIOLENT
+        rest = self._remaining_strain(step)
+        self.last = moved if step.is_full else 0.0
+        if not step.is_full:
+            return False
+        if rest <= self._strain_left:
+            if self._is_slow and not self._is_fresh:
+                # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
+                self._served = REUSE_LIMIT
+                return False
+            return self._accepts or problem.has_converged_energy(at, self.vector)
+        return (self._is_violent and self._is_fresh and not self._by_strain
+                and problem.has_converged_energy(at, self.vector)
+                and problem.usual_strain_of_bodies(step.change) <= USUAL * self._strain_left)
+
+    def _remaining_strain(self, step: Step) -> float:
+        # quasistatic nodes may still slide a little in each iteration without any energy left
+        moved, left = step.moved, remaining(step.moved, self.last)
+        if not self._is_fresh and step.is_full and not self._is_slow:
+            # the remaining energy does not converge quadratically on a reused factor: it has to be far smaller
+            self.vector = REUSED_FACTOR_MARGIN * step.problem.direction(step.after.residual)
+            left = step.problem.strain(self.vector) / REUSED_FACTOR_MARGIN
+        if self._by_strain:
+            return left
+        # slow convergence on a reused factor says little about the remaining distance
+        return min(moved, left) if self._is_fresh or not self._is_slow else max(moved, left)
+
+
 def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
                      strain_left: float, accepts: bool = False, by_strain: bool = False) -> tuple[StageProblem, Vec]:
     """Return the stage with its final friction, and its unknowns (3 p,) [m/s]. Raises StageNotConverged.
@@ -45,61 +119,26 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
     alone decides convergence, for quasistatic positions, whose directions are not exact.
     """
     problem = problem_at(step_start)
-    at, last, factors, served = contact_start(problem, step_start, guess), 0.0, 0, 0
-    is_slow = is_fresh = is_violent = False
-    direction = np.zeros_like(guess)
-    for count in range(ITERATIONS_PER_FACTOR * MAX_FACTORIZATIONS):
-        try:
-            reused = None
-            if not by_strain and last > 0.0 and is_slow and served < REUSE_LIMIT:
-                reused = _reused_direction(problem, at, last)
-            is_fresh = reused is None
-            if reused is None:
-                if factors == MAX_FACTORIZATIONS:
-                    break
-                problem.factor_for_directions(at.unknowns)
-                factors, served = factors + 1, 0
-            direction = problem.direction(at.residual) if reused is None else reused
-            served += 1
-            after, fraction = problem.search(at, direction)
-        except StepFailed as failure:
-            if not is_fresh:
-                last = 0.0
-                continue
-            if accepts and count:
-                break
-            raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
-        step = after.unknowns - at.unknowns
-        moved = problem.strain(step)
-        at, is_slow, is_violent = after, moved > SLOW * last > 0.0, is_violent or moved > VIOLENT
-        # quasistatic nodes may still slide a little in each iteration without any energy left
-        remaining_strain = remaining(moved, last)
-        if not is_fresh and fraction == 1.0 and not is_slow:
-            # the remaining energy does not converge quadratically on a reused factor: it has to be far smaller
-            direction = REUSED_FACTOR_MARGIN * problem.direction(at.residual)
-            remaining_strain = problem.strain(direction) / REUSED_FACTOR_MARGIN
-        # slow convergence on a reused factor says little about the remaining distance
-        rest = remaining_strain if by_strain else min(moved,
-                                                      remaining_strain) if is_fresh or not is_slow else max(moved,
-                                                                                                            remaining_strain)
-        if fraction == 1.0 and rest <= strain_left:
-            if is_slow and not is_fresh:
-                # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
-                served = REUSE_LIMIT
-            elif accepts or problem.has_converged_energy(at, direction):
-                return (problem, at.unknowns) if by_strain else _with_final_loads(problem_at, problem, at)
-        elif fraction == 1.0 and is_violent and is_fresh and not by_strain and problem.has_converged_energy(at,
-                                                                                                            direction) \
-                and problem.usual_strain_of_bodies(step) <= USUAL * strain_left:
-            return _with_final_loads(problem_at, problem, at)
-        last = moved if fraction == 1.0 else 0.0
-        if fraction == 1.0 and count < LAGGED:
-            before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
-            at = at if problem is before else problem.evaluate(at.unknowns)
-    if accepts or last > 0.0 and problem.has_converged_energy(at, direction) and lowers_potential_of_rest(problem, at):
+    at = contact_start(problem, step_start, guess)
+    iterations = ContactIterations(strain_left, accepts, by_strain)
+    end = descend(problem, at, iterations, iterations, ITERATIONS_PER_FACTOR * MAX_FACTORIZATIONS,
+                  partial(with_lagged_friction, problem_at), LAGGED)
+    problem, at = end.problem, end.at
+    if end.has_converged:
+        return (problem, at.unknowns) if by_strain else _with_final_loads(problem_at, problem, at)
+    if accepts or iterations.last > 0.0 and problem.has_converged_energy(at, iterations.vector) \
+            and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
     unsettled = problem.failed(f"surfaces did not settle in {MAX_FACTORIZATIONS} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
+
+
+def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
+                         at: Evaluation) -> tuple[StageProblem, Evaluation]:
+    """Return the stage with friction of the normal forces at an iterate, and the evaluation there. For `problem_at` see
+    `solve_in_contact`."""
+    after = problem_at(problem.positions_at(at.unknowns))
+    return (problem, at) if after is problem else (after, after.evaluate(at.unknowns))
 
 
 def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
@@ -109,10 +148,9 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
     The normal force of one stage and the sliding of the next do not belong together where a body hops.
     """
     for _ in range(LOAD_UPDATES):
-        before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
+        before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
-        at = problem.evaluate(at.unknowns)
         try:
             at, _ = problem.search(at, problem.direction(at.residual))
         except StepFailed:

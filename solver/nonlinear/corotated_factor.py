@@ -33,7 +33,7 @@ class CorotatedFactor:
             problem.system.edges.turning.forget()
         self._reused.ready(resting, np.zeros_like(unknowns))
         self._problem = problem
-        problem.system.edges.turning.follow(problem.positions(problem.velocities(unknowns)))
+        problem.system.edges.turning.follow(problem.positions_at(unknowns))
         return True
 
     def solve(self, right: Vec) -> Vec:

@@ -6,6 +6,7 @@ from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .corotated_factor import CorotatedFactor
+from .descent import DescentDirections, Direction, Step, Stop, descend
 from .fallback_euler import CONDENSED, raises_not_converged
 from .interface import StageSolver
 from .limits import WORK_LEFT, StopRule, remaining
@@ -20,6 +21,97 @@ MEMORY = 8
 #: relative change of an edge: a longer iteration after a cut one has left the region of its factor
 LARGE_MOVE = 0.15
 USUAL = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest
+
+
+class EarlyDirections(DescentDirections):
+    """Directions of a reused factor, or of the corotated one of the rest shape in a violent stage, with secant pairs.
+
+    Projected stiffness is factored again where a step was cut, where an iteration moved further than the one before,
+    after too many iterations, and where the body has left the region of a factor of an earlier stage.
+    """
+
+    def __init__(self, factor: ReusedFactor, corotated: CorotatedFactor | None, pairs: SecantPairs,
+                 aged: bool) -> None:
+        """corotated: where the stage is violent. aged: whether the factor is one of an earlier stage."""
+        self._reused, self._pairs, self._aged = factor, pairs, aged
+        self._factor: ReusedFactor | CorotatedFactor = factor if corotated is None else corotated
+        self._is_violent = corotated is not None
+        self._is_new, self._since = True, 0
+        self._was_cut = self._leads_astray = False
+        self._last = 0.0  #: change of the last iteration on this factor
+        self.count = 0  #: iterations, those without an accepted step too
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+        """Return the next direction. Raises StepFailed."""
+        self.count += 1
+        is_renewed = self._leads_astray or self._since == (PATIENCE if self._factor is self._reused
+                                                           else COROTATED_PATIENCE)
+        if is_renewed:
+            self._renew(problem, at)
+        vector = self._pairs.direction(at.residual, self._factor.solve)
+        if not problem.moves(vector):
+            return None  # only rounding is left, which no search could lower
+        strain = problem.strain(vector)
+        if self._aged and strain > LARGEST_STEP:
+            # the body has left the region of the factor, where each step makes little progress
+            self._renew(problem, at)
+            is_renewed = True
+            vector = self._pairs.direction(at.residual, self._factor.solve)
+            strain = problem.strain(vector)
+        return Direction(vector, strain, is_renewed=is_renewed)
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Return True, to try with a new factor. Raises the failure of a new one's own direction."""
+        if self._is_new and self._factor is self._reused and not len(self._pairs):
+            raise failure
+        self._leads_astray = True
+        return True
+
+    def follow(self, step: Step) -> None:
+        """Add a secant pair, and decide whether the factor still serves."""
+        moved = step.moved
+        self._pairs.add(step.change, step.after.residual - step.before.residual)
+        self._is_new, self._since = False, self._since + 1
+        if self._factor is not self._reused:
+            self._leads_astray = step.fraction < CUT
+        elif not self._is_violent:
+            self._leads_astray = not step.is_full or moved > self._last > 0.0
+            self._was_cut |= self._leads_astray
+            self._leads_astray |= self._was_cut and moved > LARGE_MOVE
+        self._last = moved
+
+    def _renew(self, problem: StageProblem, at: Evaluation) -> None:
+        """Factor the projected matrix: where convergence stalls the body bends far, and the true matrix is nearly
+        singular."""
+        self._reused.renew_projected(problem, at.unknowns)
+        self._pairs.clear(len(at.unknowns))
+        self._factor, self._is_new, self._since = self._reused, True, 0
+        self._aged = self._leads_astray = False
+        self._last = 0.0
+
+
+class EarlyStop(Stop):
+    """Ends after a full step where all further changes, extrapolated from the last two, are not visible: those of the
+    most strained edge, or of a violent body's edges on average, and on the ground those of energy."""
+
+    def __init__(self, problem: StageProblem, strain_left: float, is_violent: bool) -> None:
+        """strain_left: admissible relative change of an edge."""
+        self._strain_left, self._is_violent = strain_left, is_violent
+        self._work_left = WORK_LEFT * problem.stage.energy_at_stake(problem.mass, problem.order)
+        self._last = self._usual = self._work = 0.0
+
+    def is_done(self, step: Step) -> bool:
+        """Whether the remaining change is small enough."""
+        if step.direction.is_renewed:
+            self._last = self._usual = self._work = 0.0
+        problem, moved = step.problem, step.moved
+        usual = problem.usual_strain(step.change) if self._is_violent else moved
+        work = abs(problem.stage.work(problem.mass, problem.order, step.change)) if problem.touches_ground else 0.0
+        done = step.is_full and remaining(work, self._work) <= self._work_left and (
+            remaining(moved, self._last) <= self._strain_left
+            or remaining(usual, self._usual) <= USUAL * self._strain_left)
+        self._last, self._usual, self._work = moved, usual if step.is_full else 0.0, work if step.is_full else 0.0
+        return done
 
 
 class EarlyStoppedQuasiNewton(StageSolver):
@@ -46,61 +138,17 @@ class EarlyStoppedQuasiNewton(StageSolver):
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         at = problem.evaluated(guess)
         violent = problem.is_violent and self._corotated.ready(problem, guess)
-        factor: ReusedFactor | CorotatedFactor = self._corotated if violent else self._factor
         aged = not violent and not self._factor.ready(problem, guess)
         if not aged:
             self._pairs.clear(len(guess))
-        fresh, since, cut, astray = True, 0, False, False
-        stage, mass, order = problem.stage, problem.mass, problem.order
-        last, usually, worked, goal = 0.0, 0.0, 0.0, WORK_LEFT * stage.energy_at_stake(mass, order)
-        for count in range(self.limits.iterations):
-            if astray or since == (PATIENCE if factor is self._factor else COROTATED_PATIENCE):
-                self._renew(problem, at)
-                factor, fresh, since, aged, astray = self._factor, True, 0, False, False
-                last = usually = worked = 0.0
-            direction = self._pairs.direction(at.residual, factor.solve)
-            if not problem.moves(direction):
-                return at.unknowns  # only rounding is left, which no search could lower
-            strain = problem.strain(direction)
-            if aged and strain > LARGEST_STEP:
-                # the body has left the region of the factor, where each step makes little progress
-                self._renew(problem, at)
-                last = usually = worked = 0.0
-                fresh, since, aged = True, 0, False
-                direction = self._pairs.direction(at.residual, factor.solve)
-                strain = problem.strain(direction)
-            try:
-                after, fraction = problem.search(at, direction, strain)
-            except StepFailed:
-                if fresh and factor is self._factor and not len(self._pairs):
-                    raise
-                astray = True
-                continue
-            moved, step = fraction * strain, after.unknowns - at.unknowns
-            self._pairs.add(step, after.residual - at.residual)
-            usual = problem.usual_strain(step) if violent else moved
-            at, fresh, since = after, False, since + 1
-            work = abs(stage.work(mass, order, step)) if problem.touches_ground else 0.0
-            if fraction == 1.0 and remaining(work, worked) <= goal and (
-                    remaining(moved, last) <= self.limits.strain_left
-                    or remaining(usual, usually) <= USUAL * self.limits.strain_left):
-                if not violent:
-                    self._factor.spent(count + 1)
-                return at.unknowns
-            if factor is self._corotated:
-                astray = fraction < CUT
-            elif not violent:
-                astray = fraction < 1.0 or moved > last > 0.0
-                cut |= astray
-                astray |= cut and moved > LARGE_MOVE
-            last, usually, worked = moved, usual if fraction == 1.0 else 0.0, work if fraction == 1.0 else 0.0
-        raise self.limits.failure(problem, at)
-
-    def _renew(self, problem: StageProblem, at: Evaluation) -> None:
-        """Factor the projected matrix: where convergence stalls the body bends far, and the true matrix is nearly
-        singular."""
-        self._factor.renew_projected(problem, at.unknowns)
-        self._pairs.clear(len(at.unknowns))
+        directions = EarlyDirections(self._factor, self._corotated if violent else None, self._pairs, aged)
+        end = descend(problem, at, directions, EarlyStop(problem, self.limits.strain_left, violent),
+                      self.limits.iterations)
+        if not end.has_converged:
+            raise self.limits.failure(problem, end.at)
+        if not end.is_rounding and not violent:
+            self._factor.spent(directions.count)
+        return end.at.unknowns
 
     def forget_past(self) -> None:
         """Discard the factors and the secant pairs."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import Vec
+from .descent import DescentDirections, Direction, FullStepStop, descend
 from .interface import StageSolver
 from .limits import StopRule
-from .problem import StageProblem
+from .problem import Evaluation, StageProblem
 
 CONDENSED = 0.5  #: tolerance relative to the first residual where velocities are condensed
 FALLBACK_ITERATIONS = 4  #: most iterations of a fallback step
@@ -33,6 +34,25 @@ def raises_not_converged(problem: StageProblem) -> Iterator[None]:
         raise
 
 
+class ProjectedDirections(DescentDirections):
+    """Directions of projected stiffness, factored in each iteration; the first one has to lower the potential."""
+
+    def __init__(self, first: Evaluation) -> None:
+        """first: where the iterations start."""
+        self._first = first
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+        """Return the direction of the projected matrix there. Raises StepFailed."""
+        problem.factor(at.unknowns, False)
+        return Direction(problem.system.linear.solve(-at.residual))
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Return False: there is no further decrease. Raises the failure at the first iterate."""
+        if at is self._first:
+            raise failure
+        return False
+
+
 class FallbackEuler(StageSolver):
     """A dissipative step: iterations with projected stiffness from the initial positions until a full step is taken,
     each of which lowers the incremental potential, which is there the body's energy."""
@@ -42,16 +62,5 @@ class FallbackEuler(StageSolver):
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Return rates (3 p,) with a lower potential than zero rates have. Raises StepFailed."""
-        at_rest = np.zeros_like(guess)
-        at, fraction = problem.evaluate(at_rest), 0.0
-        for _ in range(FALLBACK_ITERATIONS):
-            if fraction == 1.0:
-                break
-            problem.factor(at.unknowns, False)
-            try:
-                at, fraction = problem.search(at, problem.system.linear.solve(-at.residual))
-            except StepFailed:
-                if at.unknowns is at_rest:
-                    raise
-                break  # no further decrease
-        return at.unknowns
+        at_rest = problem.evaluate(np.zeros_like(guess))
+        return descend(problem, at_rest, ProjectedDirections(at_rest), FullStepStop(), FALLBACK_ITERATIONS).at.unknowns

@@ -90,7 +90,7 @@ class GapActiveSet:
     def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
         """Return unknowns as near to a guess as contact allows, and the remaining prescribed displacement [m]."""
         problem = self._problem
-        end = problem.positions(problem.velocities(guess))
+        end = problem.positions_at(guess)
         fractions = problem.physics.largest_steps(step_start, end)
         if fractions.min() == 1.0:
             return guess, self._zero_motion
@@ -100,7 +100,7 @@ class GapActiveSet:
         for bound in self._bounds:
             bound.add_near_pairs(x)
         unknowns = problem.unknowns_at(x)
-        prescribed_left = problem.positions(problem.velocities(unknowns)) - x
+        prescribed_left = problem.positions_at(unknowns) - x
         prescribed_left[problem.order] = 0.0
         return unknowns, prescribed_left
 
@@ -110,7 +110,7 @@ class GapActiveSet:
         Pairs that the direction would bring into contact are added to the program, so one program finds all pairs of an
         impact.
         """
-        start = problem.positions(problem.velocities(at.unknowns))
+        start = problem.positions_at(at.unknowns)
         residual = at.residual
         if prescribed_left.any():
             lin = problem.forces.linearise_at(start, None, problem.stage.time)
@@ -164,7 +164,7 @@ class GapActiveSet:
         fraction = problem.longest(unknowns, problem.displacement(direction) + prescribed_left)
         if fraction < SHORTEST:
             furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
-            x = problem.positions(problem.velocities(unknowns))[furthest]
+            x = problem.positions_at(unknowns)[furthest]
             raise StepFailed(f"what is moved by hand has {np.abs(prescribed_left).max():.3g} m of its way left near "
                              f"({', '.join(f'{c:.4g}' for c in x)}) m and something is before it",
                              problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
@@ -181,7 +181,7 @@ class GapActiveSet:
 
         def trial(step: float) -> PenalisedEvaluation:
             there = problem.evaluate(at.unknowns + step * direction)
-            return self._penalised(there, self._gaps(problem.positions(problem.velocities(there.unknowns))),
+            return self._penalised(there, self._gaps(problem.positions_at(there.unknowns)),
                                    contact_impulse)
 
         whole = trial(longest) if longest == 1.0 else None
@@ -202,7 +202,7 @@ class GapActiveSet:
     def _is_solved(self, problem: StageProblem, at: Evaluation, impulse: Vec, gaps: Gaps, direction: Vec, goal: float,
                    moved: float, last: float) -> bool:
         """Whether the remaining change is not visible, or the residual within its tolerance."""
-        now = self._gaps(problem.positions(problem.velocities(at.unknowns)))
+        now = self._gaps(problem.positions_at(at.unknowns))
         if len(now.gap) and float(-now.gap.min()) > self._closed:
             return False
         if self._limits.strain_left:
@@ -223,7 +223,7 @@ class GapActiveSet:
         problem = self._problem
         impulse = self._direction(problem, problem.evaluated(unknowns), self._zero_motion)[1]
         forces, first = impulse / (problem.stage.a * problem.stage.h), 0
-        x = problem.positions(problem.velocities(unknowns))
+        x = problem.positions_at(unknowns)
         for bound in self._bounds:
             count = len(bound.gaps(x).gap)
             bound.record_forces(x, forces[first : first + count])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
-from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest
+from .contact_newton import CLEARANCE_REMEDY, LAGGED, lowers_potential_of_rest, with_lagged_friction
+from .descent import DescentDirections, Direction, Step, StrainStop, descend
 from .fallback_euler import CONDENSED, FallbackEuler, StageNotConverged
 from .initial_guess import backtrack_to_step_start
-from .limits import StopRule, remaining
-from .problem import StageProblem
+from .limits import StopRule
+from .problem import Evaluation, StageProblem
 
 MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
 PATIENCE = 15  #: iterations on one factor
@@ -27,6 +29,43 @@ class GroundImpactEuler(FallbackEuler):
         self.limits = StopRule(CONDENSED, MAX_ITERATIONS, 0.0, STRAIN_LEFT, accepts=True, patience=PATIENCE)
 
 
+class GroundDirections(DescentDirections):
+    """Directions of projected stiffness with secant pairs, on a factor that is reused until a direction is far too long
+    or no full step is accepted."""
+
+    def __init__(self) -> None:
+        self._pairs = SecantPairs(MEMORY)
+        self._served, self._renews, self._last = 0, True, 0.0
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+        """Return the next direction. Raises StepFailed."""
+        vector = at.residual
+        if not self._renews and self._served < PATIENCE:
+            vector = self._pairs.direction(at.residual, problem.approximate_solve)
+            self._renews = problem.strain(vector) > ASTRAY * self._last
+        if self._renews or self._served == PATIENCE:
+            problem.factor(at.unknowns, False)
+            self._pairs.clear(len(at.unknowns))
+            vector, self._served, self._renews = problem.direction(at.residual), 0, True
+        self._served += 1
+        return Direction(vector)
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Return True, to try with a new factor, or False where the energy has not increased although there is no
+        further decrease. Raises StageNotConverged else."""
+        if not self._renews:
+            self._renews = True
+            return True
+        if lowers_potential_of_rest(problem, at):
+            return False
+        raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
+
+    def follow(self, step: Step) -> None:
+        """Add a secant pair; the next factor is a new one where the step was cut."""
+        self._pairs.add(step.change, step.after.residual - step.before.residual)
+        self._renews, self._last = not step.is_full, step.moved if step.is_full else 0.0
+
+
 def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,
                     strain_left: float) -> tuple[StageProblem, Vec]:
     """Return the stage with its final friction, and its unknowns (3 p,) [m/s].
@@ -37,38 +76,10 @@ def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, 
     else raises StageNotConverged. For the arguments see `solve_in_contact`.
     """
     problem = problem_at(step_start)
-    at, last, served, renews = backtrack_to_step_start(problem, problem.evaluate(guess), step_start), 0.0, 0, True
-    direction = guess
-    pairs = SecantPairs(MEMORY)
-    pairs.clear(len(guess))
-    for count in range(MAX_ITERATIONS):
-        if not renews and served < PATIENCE:
-            direction = pairs.direction(at.residual, problem.approximate_solve)
-            renews = problem.strain(direction) > ASTRAY * last
-        if renews or served == PATIENCE:
-            problem.factor(at.unknowns, False)
-            pairs.clear(len(guess))
-            direction, served, renews = problem.direction(at.residual), 0, True
-        served += 1
-        try:
-            after, fraction = problem.search(at, direction)
-        except StepFailed as failure:
-            if not renews:
-                renews = True
-                continue
-            if lowers_potential_of_rest(problem, at):
-                return problem, at.unknowns
-            raise StageNotConverged(str(failure), failure.object, failure.remedy or CLEARANCE_REMEDY) from failure
-        step = after.unknowns - at.unknowns
-        pairs.add(step, after.residual - at.residual)
-        moved, at, renews = problem.strain(step), after, fraction < 1.0
-        if fraction == 1.0 and remaining(moved, last) <= strain_left:
-            return problem, at.unknowns
-        last = moved if fraction == 1.0 else 0.0
-        if fraction == 1.0 and count < LAGGED:
-            before, problem = problem, problem_at(problem.positions(problem.velocities(at.unknowns)))
-            at = at if problem is before else problem.evaluate(at.unknowns)
-    if lowers_potential_of_rest(problem, at):
-        return problem, at.unknowns
-    unsettled = problem.failed(f"what lies on the ground did not settle in {MAX_ITERATIONS} iterations", at)
+    at = backtrack_to_step_start(problem, problem.evaluate(guess), step_start)
+    end = descend(problem, at, GroundDirections(), StrainStop(strain_left), MAX_ITERATIONS,
+                  partial(with_lagged_friction, problem_at), LAGGED)
+    if end.has_converged or lowers_potential_of_rest(end.problem, end.at):
+        return end.problem, end.at.unknowns
+    unsettled = end.problem.failed(f"what lies on the ground did not settle in {MAX_ITERATIONS} iterations", end.at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)

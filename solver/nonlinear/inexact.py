@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..assembly.product import Product
 from ..errors import StepFailed
 from ..state import Vec
 from .conjugate_gradients import ConjugateGradients
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .limits import StopRule
 from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
+
+
+class InexactDirections(DescentDirections):
+    """Directions of conjugate gradients: with the projected matrix, and with the true one after a full step."""
+
+    def __init__(self, direction: Callable[[StageProblem, Evaluation, bool], Vec], cg: ConjugateGradients) -> None:
+        """direction: solves for one at an iterate, with the true matrix where the last argument says so. cg: by which
+        it does."""
+        self._direction, self._cg = direction, cg
+        self._tries_true = False
+        self.inner = 0  #: conjugate gradient iterations so far
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+        """Return the next direction. Raises StepFailed."""
+        vector = self._direction(problem, at, self._tries_true)
+        self.inner += self._cg.taken
+        return None if self._tries_true and not problem.moves(vector) else Direction(vector)
+
+    def follow(self, step: Step) -> None:
+        """Select the next matrix."""
+        self._tries_true = step.is_full
 
 
 class InexactNewton:
@@ -32,22 +55,16 @@ class InexactNewton:
         precondition: makes P⁻¹ of the matrix that was just filled. factor: that of P, refactored where a
         direction takes more iterations than that costs: an old one knows nothing of new contacts.
         """
-        whole, inner = False, 0
+        directions = InexactDirections(partial(self._direction, precondition=precondition, factor=factor), self._cg)
         if at.size <= goal:
-            return at, inner
-        for _ in range(self.limits.iterations):
-            direction = self._direction(problem, at, precondition, whole, factor)
-            inner += self._cg.taken
-            if whole and not problem.moves(direction):
-                return at, inner
-            at, step = problem.search(at, direction)
-            if at.size <= goal:
-                return at, inner
-            whole = step == 1.0
-        raise self.limits.failure(problem, at)
+            return at, 0
+        end = descend(problem, at, directions, ResidualStop(goal), self.limits.iterations)
+        if not end.has_converged:
+            raise self.limits.failure(problem, end.at)
+        return end.at, directions.inner
 
     def _direction(self, problem: StageProblem, at: Evaluation,
-                   precondition: Callable[[Product], Callable[[Vec], Vec]], true: bool,
+                   true: bool, precondition: Callable[[Product], Callable[[Vec], Vec]],
                    factor: ReusedFactor | None) -> Vec:
         matrix = problem.system.matrix
         if self._product is None or not self._product.of(matrix):
@@ -72,5 +89,5 @@ class InexactNewton:
             self._cg.taken += spent
         if true and not is_definite:
             # not near enough yet: the projected matrix has a descent direction
-            return self._direction(problem, at, precondition, False, factor)
+            return self._direction(problem, at, False, precondition, factor)
         return direction

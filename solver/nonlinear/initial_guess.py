@@ -64,7 +64,7 @@ def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Eval
     if not problem.has_current_factor:
         return None
     unknowns = problem.unknowns_at(step_start)
-    here = problem.positions(problem.velocities(unknowns))
+    here = problem.positions_at(unknowns)
     others = np.ones(len(step_start), dtype=bool)
     others[problem.order] = False
     if not np.array_equal(here[others], step_start[others]) and problem.physics.largest_step(step_start, here) < 1.0:
@@ -98,7 +98,7 @@ def backtrack_to_step_start(problem: StageProblem, at: Evaluation, step_start: V
             fraction += part
     if low is at:
         return at
-    here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (at, low))
+    here, there = (problem.positions_at(one.unknowns) for one in (at, low))
     return low if problem.physics.largest_step(here, there) == 1.0 else at
 
 

@@ -31,12 +31,12 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     step_start: positions at the start of the step, (n, 3) [m], free of intersections. Raises StepFailed where the
     prescribed displacement is blocked.
     """
-    end = problem.positions(problem.velocities(guess))
+    end = problem.positions_at(guess)
     x = _farthest(problem, step_start, end)
     if x is end:
         return guess, step_start
     unknowns = problem.unknowns_at(x)
-    prescribed_left = problem.positions(problem.velocities(unknowns)) - x
+    prescribed_left = problem.positions_at(unknowns) - x
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
         return unknowns, step_start
@@ -64,7 +64,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         prescribed_left = (1.0 - fraction) * prescribed_left
         if fraction == 1.0:
             return unknowns, step_start
-        x = displaced.positions(displaced.velocities(unknowns)) + prescribed_left
+        x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
     moved_thing, blocking = problem.physics.blocked_at(furthest, x)

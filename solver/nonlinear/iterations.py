@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,10 @@ EXTENT_FRACTION = 1.0e-3  #: relative to the extent: the scale of the tolerance 
 
 class PosedStage(Protocol):
     """A linearised stage."""
+
+    @property
+    def tree_stage(self) -> Any:
+        """Return the stage of joints in it, None where there are none."""
 
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
@@ -154,6 +158,7 @@ class Iterations(Generic[T]):
         self.free_fraction = 1.0  #: fraction of the last change that nothing blocked
         self.last = 0.0  #: change of the iteration before, 0 where that was blocked
         self.count = 0  #: iterations so far
+        self.posed: T | None = None  #: stage of the last iteration
 
     def solve_stage(self) -> State:
         """Return the state at the stage's end. Raises StepFailed where the iterations do not converge."""
@@ -161,7 +166,7 @@ class Iterations(Generic[T]):
         while self.count < max(self.limits.iterations, self.tries):
             self.count += 1
             try:
-                posed = self.pose()
+                self.posed = posed = self.pose()
                 found = posed.solve()
                 change = found - self.u
                 self.take(posed, found, change, relaxed.relaxation)
@@ -199,7 +204,8 @@ class Iterations(Generic[T]):
     @property
     def end(self) -> State:
         """Return the state of the current iterate."""
-        return State(self._time, self.q, self.u, self._memory)
+        tree_stage = None if self.posed is None else self.posed.tree_stage
+        return State(self._time, self.q, self.u, self._memory, tree_stage=tree_stage)
 
     def pose(self) -> T:
         """Return the stage linearised at the iterate. Raises NotPositiveDefinite."""

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from ..state import Vec
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .interface import StageSolver
 from .limits import StopRule
-from .problem import StageProblem
+from .problem import Evaluation, StageProblem
 
 SLOW = 0.5  #: relative to the last residual: above it projected stiffness has stalled
 BLENDS = (0.0625, 0.25)  #: fractions of it, added to the true one, that are tried then
+
+
+class FactoredDirections(DescentDirections):
+    """Directions of a new factor each: the projected matrix far from the root, the true one after a full step, from
+    where it converges in a few iterations."""
+
+    def __init__(self, ends_early: bool) -> None:
+        """ends_early: whether the stop rule is one of strain: directions below rounding then end the stage with any
+        matrix, and projected stiffness that has stalled is not blended with the true one."""
+        self._ends_early = ends_early
+        self._tries_true = False
+        self._blends: tuple[float, ...] = ()
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction | None:
+        """Return the direction of the matrix there. Raises StepFailed."""
+        is_true = problem.factor(at.unknowns, self._tries_true, blends=self._blends)
+        vector = problem.system.linear.solve(-at.residual)
+        if (is_true or self._ends_early) and not problem.moves(vector):
+            return None
+        return Direction(vector, problem.strain(vector) if self._ends_early else None, is_true)
+
+    def follow(self, step: Step) -> None:
+        """Select the next matrix."""
+        self._tries_true = step.is_full
+        # projected stiffness is far too stiff on the descent from a saddle, as where a contact slips off an edge
+        has_stalled = not step.direction.is_true and step.after.size > SLOW * step.before.size
+        self._blends = BLENDS if has_stalled and not self._ends_early else ()
 
 
 class NewtonDirect(StageSolver):
@@ -24,19 +52,7 @@ class NewtonDirect(StageSolver):
         goal = self.limits.goal(problem, at)
         if at.size <= goal:
             return at.unknowns
-        whole = False
-        blends: tuple[float, ...] = ()
-        for _ in range(self.limits.iterations):
-            true = problem.factor(at.unknowns, whole, blends=blends)
-            direction = problem.system.linear.solve(-at.residual)
-            if true and not problem.moves(direction):
-                return at.unknowns
-            before = at.size
-            at, step = problem.search(at, direction)
-            # projected stiffness is far too stiff on the descent from a saddle, as where a contact slips off an edge
-            blends = BLENDS if not true and at.size > SLOW * before else ()
-            if at.size <= goal:
-                return at.unknowns
-            # after a full step the true stiffness converges in a few iterations
-            whole = step == 1.0
-        raise self.limits.failure(problem, at)
+        end = descend(problem, at, FactoredDirections(ends_early=False), ResidualStop(goal), self.limits.iterations)
+        if not end.has_converged:
+            raise self.limits.failure(problem, end.at)
+        return end.at.unknowns

@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 from ..state import Vec
+from .descent import Step, Stop, descend
 from .fallback_euler import raises_not_converged
 from .interface import StageSolver
 from .limits import StopRule, remaining
+from .newton import FactoredDirections
 from .problem import StageProblem
+
+
+class VisibleStop(Stop):
+    """Ends after a full step where neither the remaining strain nor the remaining energy is visible."""
+
+    def __init__(self, strain_left: float) -> None:
+        """strain_left: admissible relative change of an edge."""
+        self._strain_left, self._last = strain_left, 0.0
+
+    def is_done(self, step: Step) -> bool:
+        """Whether the remaining change is small enough."""
+        moved, problem = step.moved, step.problem
+        # the true matrix squares the change, a projected one leaves a fraction of it
+        left = moved * moved if step.direction.is_true else remaining(moved, self._last)
+        if problem.stage.inertia:
+            settled = (min(moved, left) <= self._strain_left
+                       and problem.has_converged_energy(step.after, step.direction.vector))
+        else:
+            # quasistatic positions may converge slowly in small steps
+            settled = left <= self._strain_left
+        self._last = moved if step.is_full else 0.0
+        return step.is_full and settled
 
 
 class NewtonVisible(StageSolver):
@@ -26,24 +50,9 @@ class NewtonVisible(StageSolver):
             return self._solve(problem, guess)
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
-        at, last, whole = problem.evaluated(guess), 0.0, False
-        for _ in range(self.limits.iterations):
-            true = problem.factor(at.unknowns, whole)
-            direction = problem.system.linear.solve(-at.residual)
-            if not problem.moves(direction):
-                return at.unknowns  # only rounding is left
-            strain = problem.strain(direction)
-            at, fraction = problem.search(at, direction, strain)
-            whole, moved = fraction == 1.0, fraction * strain
-            # the true matrix squares the change, a projected one leaves a fraction of it
-            remaining_strain = moved * moved if true else remaining(moved, last)
-            if problem.stage.inertia:
-                settled = min(moved, remaining_strain) <= self.limits.strain_left and problem.has_converged_energy(at,
-                                                                                                                   direction)
-            else:
-                # quasistatic positions may converge slowly in small steps
-                settled = remaining_strain <= self.limits.strain_left
-            if whole and settled:
-                return at.unknowns
-            last = moved if whole else 0.0
-        raise self.limits.failure(problem, at)
+        stop = VisibleStop(self.limits.strain_left)
+        end = descend(problem, problem.evaluated(guess), FactoredDirections(ends_early=True), stop,
+                      self.limits.iterations)
+        if not end.has_converged:
+            raise self.limits.failure(problem, end.at)
+        return end.at.unknowns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,8 +17,12 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
+from ..threads import parallel_for
+from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
+from .last_drag import LastDrag
 from .prescribed_directions import PrescribedDirections
+from .problem_kernels import PIECES, leave_residual, move_nodes, place_nodes, widest
 from .stage_matrix import StageMatrix
 
 NEGLIGIBLE_STEP = 1.0e-12  #: relative to the body's extent: a shorter step is below the resolution of doubles
@@ -28,37 +32,7 @@ LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 #: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
 WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
 LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """A trial point."""
-
-    unknowns: Vec  #: velocities of the unknown nodes [m/s], (3 p,)
-    residual: Vec  #: M (v − v̂) − a h f, (3 p,) [N s]
-    merit: float | None  #: ½ |v − v̂|²_M + (a/b) W, whose gradient is the residual [J]; None without an energy W
-
-    @property
-    def size(self) -> float:
-        return float(np.abs(self.residual).max(initial=0.0))
-
-    @property
-    def norm(self) -> float:
-        return float(np.linalg.norm(self.residual))
-
-
-class LastDrag:
-    """D v of a stage, cached for its last velocities: it is needed again with other forces."""
-
-    def __init__(self, damped: Damped) -> None:
-        self._damped, self._v = damped, np.zeros((0, 3))
-        self._force: Vec = self._v
-
-    def at(self, v: Vec) -> Vec:
-        """Return D v, (n, 3) [N], for velocities (n, 3) [m/s]."""
-        if not np.array_equal(v, self._v):
-            self._v, self._force = v, self._damped.force(v)
-        return self._force
+ALL: Mask = np.zeros(0, dtype=bool)  #: unknown nodes move
 
 
 class StageProblem:
@@ -80,7 +54,7 @@ class StageProblem:
         self.forces: Forces = physics
         self._drag = None if damped is None else LastDrag(damped)
         self.order, self.mass = system.pattern.order, physics.mass
-        self._base = base
+        self._base = np.ascontiguousarray(base)
         #: positions at the stage's start, (n, 3) [m]: not `base` where prescribed nodes move unevenly
         self.step_start = base
         self.tets = system.pattern.tets
@@ -88,24 +62,30 @@ class StageProblem:
         self._prescribed_velocities = np.zeros_like(base)
         if stage.w is not None:
             self._prescribed_velocities[prescribed] = stage.w
-        self._moving: Mask | None = None  #: which of the unknown nodes move, (p,); None: all
+        self._moving = ALL  #: which of the unknown nodes move, (p,); empty: all
         self._inertia = stage.inertia * physics.mass[self.order, None]
         self._predicted_velocities = stage.v_hat[self.order]
         # the weight of the heaviest node, the scale of a residual where nothing else sets one
         self.floor = stage.a * stage.h * STANDARD_GRAVITY * float(physics.mass.max())
-        extent = float(np.ptp(base[physics.mass > 0.0], axis=0).max())  # obstacles have no mass
+        extent = float(widest(self._base, physics.mass))  # obstacles have no mass
         self._negligible_step = NEGLIGIBLE_STEP * extent
         # the energy of lifting the body by its own size: terms of the merit that cancel may be as large
         self._noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
 
     def velocities(self, unknowns: Vec) -> Vec:
         """Return velocities of all nodes, (n, 3) [m/s]."""
-        v = self._prescribed_velocities.copy()
-        if self._moving is None:
-            v[self.order] = unknowns.reshape(-1, 3)
-        else:
-            v[self.order[self._moving]] = unknowns.reshape(-1, 3)[self._moving]
-        return v
+        return self._at(unknowns)[0]
+
+    def _at(self, unknowns: Vec) -> tuple[Vec, Vec]:
+        """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each."""
+        v, x = np.empty_like(self._base), np.empty_like(self._base)
+        parallel_for(place_nodes, PIECES, self.system.pattern.position, self._moving, unknowns.reshape(-1, 3),
+                     self._prescribed_velocities, self._base, self.stage.b * self.stage.h, v, x)
+        return v, x
+
+    def positions_at(self, unknowns: Vec) -> Vec:
+        """Return positions of all nodes at these unknowns, (n, 3) [m]."""
+        return self._at(unknowns)[1]
 
     def positions(self, v: Vec) -> Vec:
         """Return positions of all nodes at velocities v, (n, 3) [m]."""
@@ -139,7 +119,7 @@ class StageProblem:
         system: of the unknown nodes. moving: else a mask of those in the present system, (p,).
         """
         other = self.of(forces)
-        other._prescribed_velocities, other._moving, other._last = v, moving, None
+        other._prescribed_velocities, other._moving, other._last = v, ALL if moving is None else moving, None
         if system is not None:
             other.system, other.order = system, system.pattern.order
             other._inertia = self.stage.inertia * self.mass[other.order, None]
@@ -165,29 +145,25 @@ class StageProblem:
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Return residual and merit; the merit is infinite where the energy is undefined, None where there is none."""
-        v = self.velocities(unknowns)
-        force, energy = self.forces.evaluate(self.positions(v), self.stage.time)
+        v, x = self._at(unknowns)
+        force, energy = self.forces.evaluate(x, self.stage.time)
         drag = None if self._drag is None else self._drag.at(v)
         if drag is not None:
             force = force + drag
-        change = v[self.order] - self._predicted_velocities
-        momentum = self._inertia * change
-        residual = self._residual(momentum, force)
+        left, stirred = np.empty_like(self._predicted_velocities), np.empty(PIECES)
+        parallel_for(leave_residual, PIECES, self.order, self._moving, self._inertia, self._predicted_velocities, v,
+                     force, self.stage.a * self.stage.h, left, stirred)
+        residual: Vec = left.ravel()
+        if self.prescribed_directions is not None:
+            residual = self.prescribed_directions.residual_across(residual)
         if energy is None:
             self._last = Evaluation(unknowns, residual, None)
             return self._last
-        merit = 0.5 * float(np.vdot(change, momentum)) + self.stage.a / self.stage.b * energy
+        merit = 0.5 * float(stirred.sum()) + self.stage.a / self.stage.b * energy
         if drag is not None:
             merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
         self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
         return self._last
-
-    def _residual(self, momentum: Vec, force: Vec) -> Vec:
-        left = momentum - self.stage.a * self.stage.h * force[self.order]
-        if self._moving is not None:
-            left[~self._moving] = 0.0
-        residual: Vec = left.ravel()
-        return residual if self.prescribed_directions is None else self.prescribed_directions.residual_across(residual)
 
     def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
         """Write M − a h D − a b h² K at this fraction of the step to `unknowns` into the pattern's matrix; return the
@@ -212,7 +188,7 @@ class StageProblem:
         """
         is_own = factor is None
         if factor is None:
-            positions = self.positions(self.velocities(unknowns))[self.order]
+            positions = self.positions_at(unknowns)[self.order]
             factor = partial(self.system.linear.factor, positions=positions)
         if try_true and self.system.linear.proves_definite:
             self.fill(unknowns, project=False, step_fraction=true_at)
@@ -237,8 +213,7 @@ class StageProblem:
     def factor_for_directions(self, unknowns: Vec) -> None:
         """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
         tetrahedra may be reused. Raises StepFailed."""
-        system, v = self.system, self.velocities(unknowns)
-        x = self.positions(v)
+        system, (v, x) = self.system, self._at(unknowns)
         strained = system.reused_blocks.strained(self.stage, self.damped, self.forces.filled(), x)
         if strained is not None and self._refactored_reusing(x, v, strained):
             return
@@ -302,11 +277,9 @@ class StageProblem:
 
     def displacement(self, direction: Vec) -> Vec:
         """Return the displacement by a change of the unknowns, (n, 3) [m]."""
-        moved = np.zeros_like(self._base)
-        if self._moving is None:
-            moved[self.order] = self.stage.b * self.stage.h * direction.reshape(-1, 3)
-        else:
-            moved[self.order[self._moving]] = self.stage.b * self.stage.h * direction.reshape(-1, 3)[self._moving]
+        moved = np.empty_like(self._base)
+        parallel_for(move_nodes, PIECES, self.system.pattern.position, self._moving, direction.reshape(-1, 3),
+                     self.stage.b * self.stage.h, moved)
         return moved
 
     def strain(self, direction: Vec) -> float:
@@ -328,7 +301,8 @@ class StageProblem:
 
     def moves(self, direction: Vec) -> bool:
         """Whether a change of the unknowns moves anything by more than the resolution of doubles."""
-        return float(np.abs(self.displacement(direction)).max(initial=0.0)) > self._negligible_step
+        farthest = float(np.abs(self.displacement(direction)).max(initial=0.0))
+        return farthest > self._negligible_step
 
     def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
         """Whether the remaining decrease of energy along the direction is negligible.
@@ -377,7 +351,7 @@ class StageProblem:
         """Return the largest fraction of a displacement by strain, and of that the largest of each node by contact,
         (n,)."""
         step = self._strained(moved, strain)
-        start = self.positions(self.velocities(unknowns))
+        start = self.positions_at(unknowns)
         return step, self.physics.largest_steps(start, start + step * moved)
 
     def _strained(self, moved: Vec, strain: float | None) -> float:
@@ -387,14 +361,14 @@ class StageProblem:
 
     def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
         """Return the largest fraction in [0, 1] of a displacement of all nodes, (n, 3) [m], by strain and contact."""
-        step, start = self._strained(moved, strain), self.positions(self.velocities(unknowns))
+        step, start = self._strained(moved, strain), self.positions_at(unknowns)
         return step * self.physics.largest_step(start, start + step * moved)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""
         worst = self.worst_node(at)
         net = at.size / (self.stage.a * self.stage.h)
-        where = ", ".join(f"{c:.4g}" for c in self.positions(self.velocities(at.unknowns))[worst])
+        where = ", ".join(f"{c:.4g}" for c in self.positions_at(at.unknowns)[worst])
         message = f"{what}; a net force of {net:.3g} N is left near ({where}) m, {self.stage.time:.6g} s"
         body = self.physics.body_of(worst)
         if at.size > LEFT_BY_ROUNDING * self._rounding(at):
@@ -407,7 +381,7 @@ class StageProblem:
 
     def _rounding(self, at: Evaluation) -> float:
         """Return the change of a residual by the last digit of a position [N s]."""
-        furthest = float(np.abs(self.positions(self.velocities(at.unknowns))).max())
+        furthest = float(np.abs(self.positions_at(at.unknowns)).max())
         self.fill(at.unknowns)  # the last factor may have needed some columns only
         stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
         return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)

@@ -5,10 +5,47 @@ from __future__ import annotations
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
+from .descent import DescentDirections, Direction, ResidualStop, Step, descend
 from .interface import StageSolver
 from .limits import Progress, StopRule
-from .problem import StageProblem
+from .problem import Evaluation, StageProblem
 from .reused_factor import ReusedFactor
+
+
+class SecantDirections(DescentDirections):
+    """Directions of a reused factor, updated by secant pairs; the factor is renewed where convergence is slow."""
+
+    def __init__(self, factor: ReusedFactor, pairs: SecantPairs, goal: float, first: Evaluation) -> None:
+        """goal: residual to reach [N s]. first: where the iterations start."""
+        self._factor, self._pairs, self._goal = factor, pairs, goal
+        self._progress = Progress(goal, factor.patience)
+        self.best = first  #: the iterate with the smallest residual
+        self.count = 0  #: iterations on the present factor in this stage
+
+    def find(self, problem: StageProblem, at: Evaluation) -> Direction:
+        """Return the next direction."""
+        return Direction(self._pairs.direction(at.residual, self._factor.solve))
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Renew the factor and return True. Raises the failure of a new one's own direction."""
+        if self._progress.fresh and len(self._pairs) == 0:
+            raise failure
+        self._renew(problem, at)
+        return True
+
+    def follow(self, step: Step) -> None:
+        """Add a secant pair; renew the factor where convergence is slow. Raises StepFailed."""
+        self._pairs.add(step.change, step.after.residual - step.before.residual)
+        self.best = min(self.best, step.after, key=lambda at: at.size)
+        self.count += 1
+        if step.after.size > self._goal and self._progress.is_slow(step.after.size):
+            self._renew(step.problem, step.after)
+
+    def _renew(self, problem: StageProblem, at: Evaluation) -> None:
+        self._factor.renew(problem, at.unknowns)
+        self._pairs.clear(len(at.unknowns))
+        self._progress.restart()
+        self.count = 0
 
 
 class QLB(StageSolver):
@@ -32,29 +69,12 @@ class QLB(StageSolver):
             return at.unknowns
         if self._factor.ready(problem, guess):
             self._pairs.clear(len(guess))
-        progress, best = Progress(goal, self._factor.patience), at
-        for _ in range(self.limits.iterations):
-            direction = self._pairs.direction(at.residual, self._factor.solve)
-            try:
-                after, _ = problem.search(at, direction)
-            except StepFailed:
-                if progress.fresh and len(self._pairs) == 0:
-                    raise
-                self._renew(problem, at.unknowns, progress)
-                continue
-            self._pairs.add(after.unknowns - at.unknowns, after.residual - at.residual)
-            at, best = after, min(best, after, key=lambda one: one.size)
-            if at.size <= goal:
-                self._factor.spent(progress.count + 1)
-                return at.unknowns
-            if progress.is_slow(at.size):
-                self._renew(problem, at.unknowns, progress)
-        raise self.limits.failure(problem, best)  # iterates wander where only rounding is left
-
-    def _renew(self, problem: StageProblem, unknowns: Vec, progress: Progress) -> None:
-        self._factor.renew(problem, unknowns)
-        self._pairs.clear(len(unknowns))
-        progress.restart()
+        directions = SecantDirections(self._factor, self._pairs, goal, at)
+        end = descend(problem, at, directions, ResidualStop(goal), self.limits.iterations)
+        if not end.has_converged:
+            raise self.limits.failure(problem, directions.best)  # iterates wander where only rounding is left
+        self._factor.spent(directions.count)
+        return end.at.unknowns
 
     def forget_past(self) -> None:
         """Discard the factor and the secant pairs."""

@@ -37,10 +37,10 @@ class QuasistaticProblem(StageProblem):
         self._position_inertia = inertia
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        v = self.velocities(unknowns)
-        force, energy = self.forces.evaluate(self.positions(v), self.stage.time)
+        v, x = self._at(unknowns)
+        force, energy = self.forces.evaluate(x, self.stage.time)
         slope, value = self._position_inertia.energy(v)
-        residual = self._residual(slope[self.order], force)
+        residual: Vec = (slope - self.stage.a * self.stage.h * force)[self.order].ravel()
         merit = np.inf if energy is None else value + self.stage.a / self.stage.b * energy
         self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
         return self._last
@@ -79,7 +79,7 @@ class QuasistaticProblem(StageProblem):
             self._directions.true = self.system.matrix.copy()
         self.fill(unknowns)
         try:
-            self._directions.factor(self.system.matrix, self.positions(self.velocities(unknowns))[self.order])
+            self._directions.factor(self.system.matrix, self.positions_at(unknowns)[self.order])
         except NotPositiveDefinite as failure:
             raise StepFailed("the stiffness is not positive definite") from failure
         return try_true

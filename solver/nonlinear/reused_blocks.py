@@ -19,7 +19,7 @@ from ..meshing.volume import EDGES
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
-from .strain_kernels import strained_elements
+from .strain_kernels import element_edges, strained_elements
 
 STRAINED = 0.3  #: relative to an edge's length, rotation included: beyond it an element's stiffness is evaluated again
 MOST = 0.25  #: fraction of the elements beyond which reusing the others saves little
@@ -45,7 +45,11 @@ class ReferenceShapes:
         inverse = np.divide(1.0, square, out=np.zeros_like(square), where=square > 0.0)
         return cls(which, nodes, inverse.astype(np.float32), np.zeros((len(which), 3, 3), np.float32))
 
-    def take(self, x: Vec, rows: Index | slice) -> None:
+    def take_all(self, x: Vec) -> None:
+        """Store the shapes of all rows at positions x, (n, 3) [m]."""
+        parallel_for(element_edges, len(self.nodes), x, self.nodes, self.edges)
+
+    def take(self, x: Vec, rows: Index) -> None:
         """Store the shapes of these rows at positions x, (n, 3) [m]."""
         corners = x[self.nodes[rows]]
         self.edges[rows] = corners[:, 1:] - corners[:, :1]
@@ -86,7 +90,7 @@ class ReusedBlocks:
              pattern: Pattern, rest: Vec) -> None:
         """Store the state of a factor of which all blocks were evaluated. rest: (n, 3) [m]."""
         self._shapes = self._shapes or ReferenceShapes.of(pattern, rest)
-        self._shapes.take(lin.x, slice(None))
+        self._shapes.take_all(lin.x)
         self._at = stage, damped, filled
         self._joined, self._node_blocks = _joined(lin), lin.node_blocks.copy()
 

@@ -29,3 +29,13 @@ def strained_elements(start, stop, x, corners, edges, inverse_square, most, out)
         largest = max(largest, _square(b0 - a0, b1 - a1, b2 - a2) * fraction[3])
         largest = max(largest, _square(c0 - a0, c1 - a1, c2 - a2) * fraction[4])
         out[k] = max(largest, _square(c0 - b0, c1 - b1, c2 - b2) * fraction[5]) > most
+
+
+@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f4[:,:,::1])")
+def element_edges(start, stop, x, corners, edges):  # type: ignore[no-untyped-def]
+    """Write the edges of elements start to stop from the first corner to the others, (k, 3, 3) [m], at positions x
+    (n, 3) [m]. corners: (k, 4)."""
+    for k in range(start, stop):
+        for a in range(3):
+            for i in range(3):
+                edges[k, a, i] = x[corners[k, a + 1], i] - x[corners[k, 0], i]

@@ -18,7 +18,7 @@ from ..coordinates.free_nodes import SomeFreeNodes
 from ..linear.interface import LinearSolver
 from ..state import CarrierMotion, Index, Vec
 from .interface import Balancing, Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic, PosedNodes
-from .stage import NodeStage, Stage
+from .stage import NodeStage, NoJoints, Stage
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class BlockCondensation:
 
 
 @dataclass(frozen=True)
-class PosedBlocks(NoQuasistatic):
+class PosedBlocks(NoQuasistatic, NoJoints):
     """A stage of all of them."""
 
     owner: BlockCondensation

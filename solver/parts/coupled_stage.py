@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class CarrierSystem(Protocol):
 class PosedCarrier(Protocol):
     """Their stage with what soft bodies add to it, factored."""
 
+    @property
+    def tree_stage(self) -> Any:
+        """Return the stage of joints."""
+
     def solve(self) -> Vec:
         """Rates at its end, (m,). Raises StepFailed."""
 
@@ -58,6 +62,7 @@ class RelinearisedStage:
     """An iteration on a factor that was made elsewhere: what is left of momentum is answered as it would be there."""
 
     rates: Vec  #: of the free nodes and of the joints, (3 f + m,)
+    tree_stage: Any  #: the stage of joints
 
     def solve(self) -> Vec:
         return self.rates
@@ -114,6 +119,11 @@ class CoupledStage(NoQuasistatic):
             self.posed = self.posed.under(self._impulses)
         return np.concatenate([self.posed.solve(), u])
 
+    @property
+    def tree_stage(self) -> Any:
+        """Return the stage of joints at the rates that `solve` found."""
+        return self.bones.tree_stage
+
     def _brought(self, at: Bodies, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
         """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
@@ -139,9 +149,11 @@ class CoupledStage(NoQuasistatic):
         free = left[self._coordinates.free].ravel()
         felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
         eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - felt)
-        u = self._bones.pose(at, joints, of_joints, eliminated).solve()
+        bones = self._bones.pose(at, joints, of_joints, eliminated)
+        u = bones.solve()
         own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)
-        return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]))
+        return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]),
+                                 bones.tree_stage)
 
     def _standing(self, rates: Vec) -> CarrierMotion:
         """What attached nodes do at the end of a stage at such rates, (c,), to first order."""

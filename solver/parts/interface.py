@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import scipy.sparse as sp
 
@@ -90,6 +90,10 @@ class Posed(Protocol):
 
 class Touched(Posed, Protocol):
     """A stage of nodes that may touch something; its first rates are the velocities of the free ones, (3 f,) [m/s]."""
+
+    @property
+    def tree_stage(self) -> Any:
+        """Return the stage of joints in it, None where there are none."""
 
     @property
     def lin(self) -> Linearised:
@@ -227,34 +231,35 @@ class Condensation(Protocol):
 
 
 class FixedPointSweeps(Protocol):
-    """Quasi-Newton passes over a stage, on the factor of one that was posed nearby."""
+    """Quasi-Newton sweeps over a stage, on the factor of one that was posed nearby."""
 
     @property
     def includes_contacts(self) -> bool:
-        """Whether it was factored where something touched."""
+        """Whether contacts were in the matrix that was factored."""
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
-        """Whether its factor is there still and of positions near x, and those are dynamic who are so now.
+        """Whether its factor still exists and is of positions near x, with the present choice of dynamic nodes.
 
         exactly: whether the stage is solved to its root.
         """
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
+        """Return the change by a sweep of x − b h v, b h v and p, (3, n, 3); at: with K v and K p."""
 
     @property
     def force(self) -> Vec:
-        """Where it was factored, (n, 3) [N]."""
+        """Return forces where it was factored, (n, 3) [N]."""
 
-    def modal_motion(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through h seconds [m], posed `ahead` seconds after their start, and velocities at their
-        end [m/s], (n, 3); swings: whether dynamic unknowns turn by their modes, else all is calmed."""
+    def modal_motion(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
+        """Return displacements of all nodes through h seconds [m], posed `posed_at` seconds after their start, and
+        velocities at their end [m/s], (n, 3); is_exact: whether dynamic unknowns advance by their modes, else all by
+        Euler's step."""
 
     def quasistatic_correction(self, at: Products) -> Vec:
-        """What positions and velocities lack of following the dynamic unknowns, (2, n, 3); at: with K v."""
+        """Return the deviation of positions and velocities from the condensation, (2, n, 3); at: with K v."""
 
     def strain(self, change: Vec) -> float:
-        """The largest share of its length by which that changes an edge, in positions or by velocities."""
+        """Return the largest relative change of an edge by that, in positions or by velocities."""
 
 
 #: over a stage linearised there

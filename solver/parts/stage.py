@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,12 @@ class Momentum(Enum):
     CENTRED = "centred"  #: reflected too, in stages that are linearised midway, where all of the weight acts
     PRINTED = "printed"  #: M_r u − h Jᵀ (M J̇u + quadratic velocities), as the dissertation has it
     STRAIGHT = "straight"  #: straight on from a solved stage's base, projected: rates kept over a wide turn gain energy
+
+
+class NoJoints:
+    """A posed stage without joints."""
+
+    tree_stage: Any = None  #: of a stage with joints: theirs
 
 
 @dataclass(frozen=True)

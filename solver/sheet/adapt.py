@@ -19,7 +19,7 @@ from .working import Working
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
 PASSES = 12  #: of splits in a round, and of collapses: each about halves what is left
 SAME = 1.0e-12  #: [m] and share: places in material space that are one
-TELLS = 2.0  #: of what its sizing wants: an edge that is no longer is not told
+VISIBLE_LENGTH = 2.0  #: of the target of its sizing: a new edge that is no longer changes nothing visible
 NOTHING = -2  #: no corner of a face and no neighbour
 TURNS = 8  #: sweeps over all edges before turning is given up for this round
 
@@ -33,7 +33,7 @@ class Adapted:
     splits: int
     flips: int
     collapses: int
-    said: str | None  #: what is left to do and where, a sentence; None where all is done
+    message: str | None  #: what is left to do and where, a sentence; None where all is done
 
     @property
     def changed(self) -> bool:
@@ -41,16 +41,17 @@ class Adapted:
 
 
 class Measurements:
-    """What was measured and tried of a mesh, and where: elsewhere only what changed since is measured and tried anew.
+    """Cache of measurements and attempts on a mesh: only the neighbourhood of changes is measured and tried again.
 
-    The same comes out, bit for bit: what faces ask for and whether a vertex may go depend on what is near alone.
+    Results are equal, bit for bit: the sizing of faces and whether a vertex may be removed depend on their
+    neighbourhood alone.
     """
 
     def __init__(self, working: Working) -> None:
         self._working = working
         rows = len(working.faces)
         self.measured: Index = np.full((rows, 6), NOTHING, np.int32)  #: corners and neighbours of faces then, (m, 6)
-        self.asked = np.empty((rows, 10))  #: for what they asked, and their folds, (m, 10)
+        self.requested = np.empty((rows, 10))  #: for their sizing and their folds, (m, 10)
         self._tried: Index = np.full((rows, 6), NOTHING, np.int32)
         self._metric = np.empty((len(working.at), 3))
 
@@ -60,7 +61,7 @@ class Measurements:
         if more > 0:
             nothing = np.full((more, 6), NOTHING, np.int32)
             self.measured, self._tried = (np.concatenate([one, nothing]) for one in (self.measured, self._tried))
-            self.asked = np.concatenate([self.asked, np.empty((more, 10))])
+            self.requested = np.concatenate([self.requested, np.empty((more, 10))])
         more = len(self._working.at) - len(self._metric)
         if more > 0:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
@@ -72,14 +73,14 @@ class Measurements:
 
 
 def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Index | None = None) -> Adapted:
-    """The same cloth with edges as long as `sizing` wants them. points, ends: of the features, as `Working` takes.
+    """Return the cloth with edges as long as `sizing` requires. points, ends: of the features, as `Working` takes.
 
-    Area in material space, the border's shape, X and x of vertices that stay are kept; conformal edges are split and
-    collapsed along their feature only. A bounded number of sweeps: what is left then is said.
+    Area in material space, the border's shape, X and x of remaining vertices are preserved; conformal edges are split
+    and collapsed along their feature only. The number of sweeps is bounded; the result says where work was left.
 
-    A new vertex lies on the edge that it splits. On the arc of the normals there instead it would stretch the cloth:
-    bent by 0.3 rad an edge, cotton of 1,000 N/m then has 14 times the bending energy as a strain, and the next step
-    throws it 9 times as far. [Thesis 2.6.2]
+    A new vertex is on the edge that it splits. On the arc of the normals there instead it would stretch the cloth: bent
+    by 0.3 rad an edge, cotton of 1,000 N/m then has 14 times the bending energy as a strain, and the next step throws
+    it 9 times as far. [Thesis 2.6.2]
     """
     working = Working(mesh, points, ends)
     seen, counts, left = Measurements(working), (0, 0, 0), True
@@ -100,7 +101,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
         working.mark_changed()
     changed, was = working.sheet()
     stopped = left or working.counts[1] + 2 > sizing.most_faces
-    return Adapted(changed, was, *counts, said=_told(working, sizing, seen) if stopped else None)
+    return Adapted(changed, was, *counts, message=_message_of(working, sizing, seen) if stopped else None)
 
 
 def _is_back(working: Working, mesh: SheetMesh) -> bool:
@@ -136,11 +137,11 @@ def _flip(working: Working) -> int:
     return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, TURNS))
 
 
-def _told(working: Working, sizing: Sizing, seen: Measurements) -> str | None:
+def _message_of(working: Working, sizing: Sizing, seen: Measurements) -> str | None:
     """Which edge is longest for what it should be, None where none is much too long."""
     measure(working, sizing, seen)
     edges, lengths = _edges(working, 1.0, np.inf)
-    if lengths.max(initial=0.0) <= TELLS:
+    if lengths.max(initial=0.0) <= VISIBLE_LENGTH:
         return None
     f, k = divmod(int(edges[lengths.argmax()]), 3)
     ends = [working.faces[f, (k + i) % 3] for i in (1, 2)]
@@ -154,7 +155,7 @@ def measure(working: Working, sizing: Sizing, seen: Measurements | None = None) 
     """Write the metric of all vertices. seen: of the same mesh before, where it was measured already."""
     seen = Measurements(working) if seen is None else seen
     seen.room()
-    measure_sizing(working.arrays, sizing.limits, seen.measured, seen.asked, np.empty((working.counts[0], 7)))
+    measure_sizing(working.arrays, sizing.limits, seen.measured, seen.requested, np.empty((working.counts[0], 7)))
 
 
 def _edges(working: Working, low: float, high: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

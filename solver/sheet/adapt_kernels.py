@@ -10,7 +10,7 @@ from .operations_kernels import DONE, flip, split_edge
 
 TURN = 1.0e-2  #: how far past Delaunay an edge is before it is turned, in squares of what edges should be
 POP = 0.03  #: of an edge's length: how far the surface may move in the world where one is turned
-STILL = 1.0e-4  #: the same at vertices that are kept
+STILL = 1.0e-4  #: that fraction at vertices that are marked as fixed
 NEEDLE = 0.9  #: a half of a needle has its small angle, but for what rounding takes
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
 TINY = 0.25  #: an edge that is shorter goes even where that leaves others long, to be split again
@@ -108,8 +108,8 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8, i8, i8, i8)")
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
-    """Whether to turn the edge a b to c d would move the surface in the world by more than a share POP of the shorter
-    of both; where one of them is kept by nearly nothing."""
+    """Whether to flip the edge a b to c d would move the surface in the world by more than a fraction POP of the
+    shorter of both; where one of them is fixed by almost nothing."""
     x, kept = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):

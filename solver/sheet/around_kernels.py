@@ -9,7 +9,8 @@ from ..threads import kernel
 
 @kernel("Tuple((i8[::1], i8[::1]))(i8, i8, i4[:,::1])")
 def faces_around(vertices, count, faces):  # type: ignore[no-untyped-def]
-    """Where each vertex' faces start among all, (n + 1,), and these, rising, (3 m,), of so many faces (m, 3)."""
+    """Write where the faces of each vertex start among all, (n + 1,), and these, rising, (3 m,), of so many faces (m,
+    3)."""
     start = np.zeros(vertices + 1, np.int64)
     for f in range(count):
         for k in range(3):

@@ -51,7 +51,7 @@ def of_flat(x: Vec, faces: Index, warp: Vec) -> Vec:
 
 
 def _upright(material: Vec, faces: Index) -> Vec:
-    """The same, or its mirror image where most of the cloth lies turned over in it."""
+    """Return the chart, or its mirror image where most of the cloth is inverted in it."""
     a, b, c = (material[faces[:, k]] for k in range(3))
     one, two = b - a, c - a
     if (one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]).sum() < 0.0:

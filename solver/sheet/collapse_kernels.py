@@ -138,8 +138,8 @@ def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
 
 @kernel(f"b1({MESH}, i8, i8, f8, f8[:,::1])")
 def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
-    """Collapse, measure anew, and take it back where edges of `into` are longer than the root of `limit` then, or
-    others near by too long where they were not. Whether it stands."""
+    """Collapse, measure again, and undo it where edges of `into` are longer than the root of `limit` then, or others
+    near by too long where they were not. Returns whether it remains."""
     metric, faces, across, at = mesh[4], mesh[7], mesh[8], mesh[9]
     around, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
     signed = ring(mesh, gone, around)
@@ -197,7 +197,7 @@ def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, b1[::1], b1[::1])")
 def widen(mesh, marks, wider):  # type: ignore[no-untyped-def]
-    """Mark besides all that share a face with a marked vertex, wider (n,)."""
+    """Mark in addition all that share a face with a marked vertex, wider (n,)."""
     faces, counts = mesh[7], mesh[10]
     for i in range(counts[VERTICES]):
         wider[i] = marks[i]
@@ -236,10 +236,10 @@ def mark_stale(mesh, known, metric_then, stale):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8[:,::1], f8, f8[:,::1], f8, f8, b1[::1])")
 def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # type: ignore[no-untyped-def]
-    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`,
-    or a little longer for one that is shorter than a half, by the metric as it was and as it is then; how many were.
-    limits: as `measure_sizing` takes them. stale: vertices that may go now where they might not when that was asked
-    last, (n,)."""
+    """Collapse edges between these vertices, (e, 2), the shortest first, where no new edge is longer than `usual`, or a
+    little longer for one that is shorter than a half, by the metric before and after; returns how many were. limits: as
+    `measure_sizing` takes them. stale: vertices that may be removable now where they were not when last tested, (n,).
+    """
     faces, at, done = mesh[7], mesh[9], 0
     partly = not stale[: mesh[10][VERTICES]].all()
     around, beyond, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32), np.empty(2 * WIDEST, np.int32)

@@ -38,7 +38,7 @@ class Conformed:
 
     @property
     def momentum(self) -> Vec:
-        """What the whole changed by, for a kilogram a square metre [m³/s], (3,)."""
+        """Return the change of momentum of the whole, for a kilogram a square metre [m³/s], (3,)."""
         changed: Vec = self.mesh.momentum - self.before.momentum
         return changed
 
@@ -46,13 +46,12 @@ class Conformed:
 def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float = 0.0, free: Mask | None = None,
             gravity: Vec | None = None, spared: Mask | None = None, runs: Runs | None = None
             ) -> Conformed:
-    """The sheet on features as they are now, before a step of h [s] that begins with the velocities that it has.
+    """Return the sheet on features as they are now, before a step of h [s] that begins with its velocities.
 
-    free: vertices whose constraints on a feature pulled nothing in the step before, which lift off, (n,). gravity:
-    what else the step does to velocities [m/s²], (3,): a wire that is passed has no side that could tell. spared:
-    vertices whose triangles stay as they are, (n,), but for what leaves a feature. runs: those of the features, where
-    they are known.
-    [Thesis 2.6]
+    free: vertices whose constraints on a feature had no impulse in the step before, which lift off, (n,). gravity:
+    change of velocities in the step by other forces [m/s²], (3,): a wire that is passed has no outside. spared:
+    vertices whose triangles are not changed, (n,), except at those that leave a feature. runs: those of the features,
+    where they are known. [Thesis 2.6]
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
@@ -130,11 +129,11 @@ def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]
     number = np.full(int(now.working.counts[0]), -1)
     number[np.flatnonzero(now.working.alive)] = np.arange(len(made.x))
 
-    def told(vertices: list[int]) -> Index:
+    def numbers_of(vertices: list[int]) -> Index:
         numbers: Index = number[np.array(vertices, dtype=int)].astype(np.int32)
         return numbers[numbers >= 0]
 
-    jump = max([now.jump, *(off for _, _, off in now.owed.values())])
+    jump = max([now.jump, *(off for _, _, off in now.carried_over.values())])
     pairs = [(int(number[a]), int(number[b])) for a, b in unjoined if number[a] >= 0 and number[b] >= 0]
-    return Conformed(made, was, not np.array_equal(made.faces, before.faces), told(sorted(now.new)),
-                     told(sorted(now.released)), jump, before, pairs)
+    return Conformed(made, was, not np.array_equal(made.faces, before.faces), numbers_of(sorted(now.new)),
+                     numbers_of(sorted(now.released)), jump, before, pairs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..contact.find.passing import passing_edges, passing_points
 from ..state import Index, Mask, Vec
-from . import mesh_kernels as asked
+from . import mesh_kernels as queries
 from . import operations_kernels as ops
 from .insertion_kernels import living_edges, stand_already
 from .limits import RemeshLimits
@@ -30,15 +30,15 @@ class Conforming:
     working: Working
     runs: Runs
     limits: RemeshLimits
-    h: float  #: the step that is ahead [s]
+    h: float  #: of the next step [s]
     border: Vec  #: the border's edges in material space, which stay where they are, (b, 2, 2)
-    fall: Vec  #: what the step moves everything besides its velocity [m], (3,)
+    fall: Vec  #: displacement of everything in the step in addition to its velocity [m], (3,)
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
     released: set[int] = field(default_factory=set)  #: vertices that left them
     refused: set[tuple[int, ...]] = field(default_factory=set)  #: passings that are left as they are
     #: material that vertices stand for which could not move there yet, its velocity, and how far they are off [m]
-    owed: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
+    carried_over: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
     jump: float = 0.0  #: the furthest that a place of the cloth has moved in the world [m]
     spared: Mask | None = None  #: vertices at which nothing is inserted, joined or mended, (n,) of those at the start
     #: vertices on runs in their order, and how far along they are, while nothing is changed
@@ -60,7 +60,7 @@ class Conforming:
         working = self.working
         if vertex not in self.new and working.on[vertex] < 0:
             self.new[vertex] = working.v[vertex].copy()
-        if vertex not in self.owed:
+        if vertex not in self.carried_over:
             self.jump = max(self.jump, float(np.linalg.norm(working.x[vertex] - place)))
         working.on[vertex], working.x[vertex] = on, place
         working.mark_changed()
@@ -93,9 +93,9 @@ class Conforming:
         after = min(self.sharpness(f) for f in around)
         if after < min(THINNEST, least) or after <= 0.0:
             working.material[vertex] = before
-            self.owed[vertex] = X, velocity.copy(), float(np.linalg.norm(working.x[vertex] - x))
+            self.carried_over[vertex] = X, velocity.copy(), float(np.linalg.norm(working.x[vertex] - x))
             return False
-        self.owed.pop(vertex, None)
+        self.carried_over.pop(vertex, None)
         working.x[vertex], working.v[vertex], working.slide[vertex] = x, velocity, 0.0
         if vertex in self.new:
             self.new[vertex] = velocity.copy()
@@ -104,11 +104,11 @@ class Conforming:
 
     def pay(self) -> None:
         """Move vertices where they should be, as far as triangles allow it by now."""
-        for vertex, (X, velocity, off) in list(self.owed.items()):
+        for vertex, (X, velocity, off) in list(self.carried_over.items()):
             if self.working.at[vertex] < 0 or vertex not in self.new:
-                del self.owed[vertex]
+                del self.carried_over[vertex]
             elif not self.shift(vertex, X, self.working.x[vertex].copy(), velocity):
-                self.owed[vertex] = X, velocity, off
+                self.carried_over[vertex] = X, velocity, off
 
     def _straight(self, vertex: int, target: Vec) -> bool:
         """Whether the border goes straight through a vertex of it and a place."""
@@ -122,7 +122,7 @@ class Conforming:
 
     def sharpness(self, face: int) -> float:
         """tan of the smallest angle of a face in material space."""
-        return float(asked.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
+        return float(queries.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
 
     def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
         """Between a run over a face and the border's edge nearest to X, in material space [rad]."""
@@ -151,12 +151,12 @@ def insert_points(now: Conforming) -> int:
     """Vertices on corners and tips that faces go over; how many."""
     working, features, limits = now.working, now.runs.features, now.limits
     n = int(working.counts[0])
-    asked = features.corner.copy()
-    asked[working.on[:n][working.alive & (working.on[:n] >= 0) & (working.on[:n] < now.runs.points)]] = False
-    if not asked.any():
+    requested = features.corner.copy()
+    requested[working.on[:n][working.alive & (working.on[:n] >= 0) & (working.on[:n] < now.runs.points)]] = False
+    if not requested.any():
         return 0
     rows = working.living_faces
-    found = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, asked, now.h,
+    found = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, requested, now.h,
                            limits.thickness, limits.depth)
     done, used = 0, set[int]()
     # what is touched already comes before what will be met
@@ -164,7 +164,7 @@ def insert_points(now: Conforming) -> int:
         point, face = int(found.feature[k]), int(rows[found.of[k]])
         corners = set(working.faces[face].tolist())
         key = (-1, point)
-        if (not asked[point] or key in now.refused or used & corners or now.released & corners
+        if (not requested[point] or key in now.refused or used & corners or now.released & corners
                 or now.spares(*corners)):
             continue
         vertex = _at_point(now, face, found.share[k], point)
@@ -172,7 +172,7 @@ def insert_points(now: Conforming) -> int:
             now.refused.add(key)
             continue
         now.sit(vertex, point, found.places[k])
-        asked[point] = False
+        requested[point] = False
         used |= corners | {vertex}
         done += 1
     return done
@@ -267,8 +267,8 @@ def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
 
 
 def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
-    """Whether a place of an edge would be moved further than it and what is sharp, at this velocity, come to each other
-    in a step, or it by itself: contact pushes it out."""
+    """Whether a point of an edge would be moved further than it and the feature approach each other in a step at this
+    velocity, or it by itself: contact forces separate them."""
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
     own = (1.0 - share) * v[a] + share * v[b]
@@ -291,8 +291,8 @@ def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
 
 
 def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
-    """Whether the edge of the cloth that lies on a run at a place slides to the material X (2,) in the step ahead: fast
-    cloth brings its next vertices there, and needs none besides."""
+    """Whether the edge of the cloth on a run at this point slides to the material X (2,) in the next step: fast cloth
+    brings its next vertices there, and needs no others."""
     working = now.working
     here, along, at = _along(now, run, place)
     pair = _between(now, here, along, at)
@@ -318,7 +318,7 @@ def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
 
 
 def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, int] | None:
-    """The ends of the edge that lies over a place of a run, as `_along` tells of both; None where none does."""
+    """Return the ends of the edge over a point of a run, as `_along` gives both; None where there is none."""
     k = int(np.searchsorted(along, at))
     if not 0 < k < len(here):
         return None
@@ -345,7 +345,7 @@ def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec
         return None
     off = (share if vertex == a else 1.0 - share) * length
     if working.on_border(vertex) and not is_border and off > 1e-6 * length:
-        # the border's own edge tells whether the feature goes over it
+        # the border's own edge decides whether the feature passes over it
         return None
     weights = np.zeros(3)
     corners = working.faces[face].tolist()

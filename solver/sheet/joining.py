@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact.find.sharp_kernels import RECEDES
-from . import mesh_kernels as asked
+from . import mesh_kernels as queries
 from .insertion import Conforming
 from .working import Outcome
 
 MOST = 8  #: edges that are crossed on the way from one vertex to the next
-AHEAD = 3  #: vertices on a run that may be of another layer of the cloth before the next of this one
+LOOKAHEAD = 3  #: vertices on a run that may be of another layer of the cloth before the next of this one
 STRETCH = 2.0  #: the way along the run and that through the material are alike within this, or the cloth leaves it
 
 
@@ -20,7 +20,7 @@ def join(now: Conforming) -> list[tuple[int, int]]:
     for run in _with_vertices(now):
         vertices, along = _on_run(now, run)
         for k in range(len(vertices) - 1):
-            for j in range(k + 1, min(k + 1 + AHEAD, len(vertices))):
+            for j in range(k + 1, min(k + 1 + LOOKAHEAD, len(vertices))):
                 a, b = vertices[k], vertices[j]
                 if now.working.faces_of(a, b)[0] >= 0:
                     break
@@ -127,7 +127,7 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
 def slip(now: Conforming, a: int, b: int) -> bool:
     """Flip an edge that lies along a run although a vertex of it is between its ends; whether it could be."""
     working = now.working
-    edge = asked.find_edge(working.arrays, a, b)
+    edge = queries.find_edge(working.arrays, a, b)
     if edge < 0:
         return False
     was, working.on[a] = int(working.on[a]), -1

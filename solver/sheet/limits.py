@@ -13,7 +13,7 @@ SHORTEST = 0.01  # of the cloth's length [Thesis 2.6.1]
 
 @dataclass(frozen=True)
 class RemeshLimits:
-    """What is near, short or thin."""
+    """Bounds on distances, lengths and angles for remeshing."""
 
     thickness: float  #: how near cloth is to touch a feature [m]
     shortest: float  #: edges at features that are shorter in material space are collapsed [m]

@@ -1,6 +1,6 @@
 """Triangles at features that are too short or too thin: the preprocessing loop of section 2.6.1.
 
-A split whose new vertex the next round collapses is done at once: as a flip, where that gives the same triangles.
+A split whose new vertex the next round collapses is done at once: as a flip, where that gives equal triangles.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .working import Outcome
 
 OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
 THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the angle that a collapse may leave where nothing else is left
-AHEAD = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
+AT_END = 0.5  #: of the angle: how thin a triangle may have become at the end of the step
 
 
 def mend(now: Conforming) -> bool:
@@ -35,7 +35,7 @@ def mend(now: Conforming) -> bool:
             tried[key] = tried.get(key, 0) + 1
             if tried[key] <= 3:
                 changed |= _collapse_short(now, face) or _unfold(now, face) or _mend(now, face)
-        done |= changed or bool(now.owed)
+        done |= changed or bool(now.carried_over)
         now.pay()
         if not changed:
             break
@@ -47,12 +47,12 @@ def thin_faces(now: Conforming) -> Index:
     working, limits = now.working, now.limits
     rows: Index = np.empty(int(working.counts[1]), np.int32)
     count = thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
-                             float(np.tan(AHEAD * limits.ill)), rows)
+                             float(np.tan(AT_END * limits.ill)), rows)
     return rows[:count]
 
 
 def _lengths(X: list[list[float]]) -> list[float]:
-    """Of the edges opposite to the corners of a triangle (3, 2)."""
+    """Return lengths of the edges opposite to the corners of a triangle (3, 2)."""
     return [dist(X[NEXT[k]], X[LAST[k]]) for k in range(3)]
 
 
@@ -76,7 +76,7 @@ def _collapse_short(now: Conforming, face: int) -> bool:
 
 
 def _collapse(now: Conforming, a: int, b: int) -> bool:
-    """Collapse an edge towards the one of its ends that stays: on a feature, on the border or kept."""
+    """Collapse an edge towards the one of its ends that stays: on a feature, on the border or fixed."""
     working = now.working
 
     def rank(i: int) -> tuple[bool, bool, bool, int]:
@@ -134,7 +134,7 @@ def _mend(now: Conforming, face: int) -> bool:
     later = (working.material[corners] + now.h * working.slide[corners]).tolist()
     sharpness = _sharpness(X)
     # as it will be, where that is worse
-    if _sharpness(later) < min(sharpness, tan(AHEAD * now.limits.ill)):
+    if _sharpness(later) < min(sharpness, tan(AT_END * now.limits.ill)):
         X = later
     elif sharpness >= tan(now.limits.ill):
         return False

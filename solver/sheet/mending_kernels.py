@@ -7,10 +7,10 @@ from .mesh_kernels import FACES, MESH, sharpness
 
 
 @kernel(f"i8({MESH}, i8, f8, f8, f8, f8, i4[::1])")
-def thin_at_features(mesh, points, h, shortest, ill, ahead, out):  # type: ignore[no-untyped-def]
+def thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: ignore[no-untyped-def]
     """Write the faces with a vertex on a feature that have an edge shorter than `shortest` [m] or an angle of a smaller
-    tangent than `ill` in material space, of one smaller than `ahead` after h [s] of sliding, or all three vertices on
-    one run; how many there are. Features from `points` on are runs."""
+    tangent than `ill` in material space, of one smaller than `predicted` after h [s] of sliding, or all three vertices
+    on one run; returns how many there are. Features from `points` on are runs."""
     X, slide, on, faces, counts = mesh[1], mesh[3], mesh[5], mesh[7], mesh[10]
     found = 0
     for f in range(counts[FACES]):
@@ -23,7 +23,7 @@ def thin_at_features(mesh, points, h, shortest, ill, ahead, out):  # type: ignor
             bad |= (X[p, 0] - X[q, 0]) ** 2 + (X[p, 1] - X[q, 1]) ** 2 < shortest * shortest
         bad |= sharpness(X[a, 0], X[a, 1], X[b, 0], X[b, 1], X[c, 0], X[c, 1]) < ill
         bad |= sharpness(X[a, 0] + h * slide[a, 0], X[a, 1] + h * slide[a, 1], X[b, 0] + h * slide[b, 0],
-                         X[b, 1] + h * slide[b, 1], X[c, 0] + h * slide[c, 0], X[c, 1] + h * slide[c, 1]) < ahead
+                         X[b, 1] + h * slide[b, 1], X[c, 0] + h * slide[c, 0], X[c, 1] + h * slide[c, 1]) < predicted
         if bad:
             out[found] = f
             found += 1

@@ -1,14 +1,14 @@
-"""What is asked of a triangle mesh in material space, over arrays with room for more.
+"""Queries of a triangle mesh in material space, over arrays with capacity for more.
 
 MESH is a tuple of arrays that all kernels here take:
 
-    x (n, 3), material (n, 2), v (n, 3), slide (n, 2), metric (n, 3), on (n,), kept (n,): what vertices have
+    x (n, 3), material (n, 2), v (n, 3), slide (n, 2), metric (n, 3), on (n,), kept (n,): values of vertices
     faces (m, 3), −1 in a dead one; across (m, 3): the face beyond the edge opposite to a corner, −1 at the border
     at (n,): a face of each vertex, −1 of a dead one
     counts (3,): rows of vertices and of faces in use, dead ones too, and how many point features there are
     ends (E, 2): point features at the ends of each edge feature
 
-An edge is told by a face and the corner opposite to it. A face goes round as c, a, b from that corner on.
+An edge is given by a face and the corner opposite to it. A face has corners c, a, b in order from that one on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MESH = ("Tuple((f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], 
         " i8[::1], i4[:,::1]))")
 
 VERTICES, FACES, POINTS = 0, 1, 2  #: places in counts
-WIDEST = 64  #: faces around a vertex; where more meet nothing is changed
+WIDEST = 64  #: faces around a vertex; where there are more nothing is changed
 FREE = -2  #: no feature at all
 
 

@@ -208,11 +208,11 @@ def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
 
 @kernel(f"i8({MESH}, i8, i8, f8, f8)")
 def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyped-def]
-    """DONE where the vertex `gone` may be moved onto its neighbour `into`, else why not.
+    """DONE where the vertex `gone` may be moved onto its neighbour `into`, else the reason against it.
 
-    A kept vertex stays, and one on a point feature; one on an edge feature goes along its conformal edge only; one on
-    the border goes along the border only, and only where sin of its turn there is below `straight`. No face is turned
-    over in material space, nor gets an angle whose tan is below `thinnest` and below the worst around `gone` now.
+    A fixed vertex stays, and one on a point feature; one on an edge feature moves along its conformal edge only; one on
+    the border along the border only, and only where sin of the border's angle there is below `straight`. No face is
+    inverted in material space, nor gets an angle whose tan is below `thinnest` and below the worst around `gone` now.
     """
     X, on, kept, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
     if at[gone] < 0 or at[into] < 0:
@@ -286,7 +286,7 @@ def collapse(mesh, gone, into):  # type: ignore[no-untyped-def]
             continue
         k, j = corner_of(faces, f, gone), corner_of(faces, f, into)
         tip = faces[f, 3 - k - j]
-        # what was beyond the edge of `gone` and what beyond that of `into` meet
+        # neighbours beyond the edge of `gone` and beyond that of `into` become neighbours
         one, two = across[f, j], across[f, k]
         if one >= 0:
             across[one, far_corner(across, one, f)] = two

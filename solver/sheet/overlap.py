@@ -10,8 +10,8 @@ TOUCH = 1.0e-9  #: of their size: triangles that share no more than that only to
 
 
 def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
-    """The first two faces whose insides meet, None where there are none. material: (n, 2) [m]. faces: (m, 3),
-    positively oriented."""
+    """Return the first two faces whose interiors overlap, None where there are none. material: (n, 2) [m]. faces: (m,
+    3), positively oriented."""
     corners = material[faces]
     low, high = corners.min(axis=1), corners.max(axis=1)
     size = np.median(high - low, axis=0).max()
@@ -30,15 +30,15 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
 
 
 def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
-    """Pairs of boxes that meet, some at a time: sorted by where they begin along the first axis."""
+    """Return pairs of overlapping boxes, some at a time: sorted by their lower bounds along the first axis."""
     order = np.argsort(low[:, 0], kind="stable")
     end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")
     found = []
-    for ahead in range(1, max(2, int((end - np.arange(len(order))).max()))):
-        one = np.flatnonzero(end > np.arange(len(order)) + ahead)
+    for offset in range(1, max(2, int((end - np.arange(len(order))).max()))):
+        one = np.flatnonzero(end > np.arange(len(order)) + offset)
         if not len(one):
             break
-        first, second = order[one], order[one + ahead]
+        first, second = order[one], order[one + offset]
         meet = (low[first, 1] < high[second, 1]) & (low[second, 1] < high[first, 1])
         if meet.any():
             found.append((np.minimum(first, second)[meet], np.maximum(first, second)[meet]))

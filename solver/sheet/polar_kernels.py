@@ -13,7 +13,7 @@ TURNS, STILL = 30, 1.0e-13  #: steps to the mean rotation at most, and a step [r
 
 @inlined
 def quaternion(a0, a1, a2, b0, b1, b2, c0, c1, c2):  # type: ignore[no-untyped-def]
-    """Of the rotation with columns a, b, c, from its largest entry."""
+    """Quaternion of the rotation with columns a, b, c, from its largest entry."""
     trace = a0 + b1 + c2
     if trace >= max(a0, max(b1, c2)):
         w = 0.5 * math.sqrt(max(1.0 + trace, 0.0))
@@ -54,9 +54,10 @@ def take_apart(gradients, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], f8[::1], f8[:,::1], f8[:,:,::1])")
 def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
-    """R̄ S̄ of the faces around each vertex, by area, into out, (n, 3, 2): Σ A log(R̄ᵀ R) = 0. apart: `take_apart`.
+    """Write R̄ S̄ of the faces around each vertex, by area, into out, (n, 3, 2): Σ A log(R̄ᵀ R) = 0. apart:
+    `take_apart`.
 
-    The mean is looked for from the largest face on. Zero at a vertex of no face.
+    The iteration starts at the largest face. Zero at a vertex of no face.
     """
     n, m = out.shape[0], faces.shape[0]
     start, around = faces_around(n, m, faces)

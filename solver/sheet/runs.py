@@ -43,7 +43,7 @@ class Runs:
 
     @cached_property
     def lengths(self) -> Vec:
-        """Of the edges [m], (E,)."""
+        """Return lengths of the edges [m], (E,)."""
         ends = self.features.points[self.features.edges]
         lengths: Vec = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         return lengths
@@ -58,16 +58,16 @@ class Runs:
 
     def from_edges(self, on: Index) -> Index:
         """`on` (n,) with numbers of runs in place of edges."""
-        told = on.copy()
+        numbers = on.copy()
         edge = on >= self.points
-        told[edge] = self.points + self.features.run[on[edge] - self.points]
-        return told
+        numbers[edge] = self.points + self.features.run[on[edge] - self.points]
+        return numbers
 
     def to_edges(self, on: Index, x: Vec) -> Index:
         """`on` (n,) with numbers of edges again, those that are nearest to x (n, 3)."""
-        told = on.copy()
-        edges_under(self.places, self.edges, self.first, self.ends, np.ascontiguousarray(x), told)
-        return told
+        numbers = on.copy()
+        edges_under(self.places, self.edges, self.first, self.ends, np.ascontiguousarray(x), numbers)
+        return numbers
 
     def nearest(self, run: int, x: Vec) -> tuple[Index, Vec, Vec]:
         """The nearest edge of a run to points x (k, 3), its share t of it, unclamped at the ends of the run, and the
@@ -98,7 +98,8 @@ class Runs:
         return unit
 
     def velocity(self, on: Index, x: Vec) -> Vec:
-        """Of the features under vertices at x (k, 3) that are on points or runs, (k,): (k, 3) [m/s]."""
+        """Return velocities of the features under vertices at x (k, 3) that are on points or runs, (k,): (k, 3) [m/s].
+        """
         velocity = np.zeros_like(x)
         point = on < self.points
         velocity[point] = self.features.velocity[on[point]]

@@ -34,7 +34,7 @@ def nearest_on_run(points, edges, first, last, has_ends, x, edge, share, place):
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[::1], i4[:,::1], f8[:,::1], i4[::1])")
 def edges_under(points, edges, first, ends, x, on):  # type: ignore[no-untyped-def]
-    """Write the nearest edge over the run of each vertex at x (n, 3) that is on one, both behind the number of points.
+    """Write the nearest edge over the run of each vertex at x (n, 3) that is on one, both numbered after the points.
     first: edge of each run, (R + 1,). ends: corners of each, (R, 2)."""
     edge, share, place, count = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), points.shape[0]
     for v in range(on.shape[0]):

@@ -35,7 +35,7 @@ MADE_OF = {**{name: {name} for name in ("x", "material", "faces", "v", "slide", 
 
 @lru_cache
 def _staying(changed: tuple[str, ...]) -> list[str]:
-    """What stays true of a mesh with other arrays of these names."""
+    """Return names of cached properties that remain valid with other arrays of these names."""
     return [name for name, of in MADE_OF.items() if of.isdisjoint(changed)]
 
 
@@ -56,7 +56,7 @@ class SheetMesh:
 
     @classmethod
     def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
-        """A Lagrangian cloth without motion; kept are `pinned` (n,) and corners of the border. x: (n, 3) [m].
+        """Return a Lagrangian cloth without motion; fixed are `pinned` (n,) and corners of the border. x: (n, 3) [m].
         material: (n, 2) [m]. faces: (m, 3). Raises BadMesh as `checked` does."""
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
@@ -67,7 +67,8 @@ class SheetMesh:
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, kept)
 
     def replaced(self, **changes: Any) -> SheetMesh:
-        """The same but for these arrays, of as many vertices; what does not come from them is not worked out again."""
+        """Return the mesh with these arrays replaced, of as many vertices; properties that do not depend on them are
+        retained."""
         made = object.__new__(SheetMesh)
         have = self.__dict__
         made.__dict__.update({name: have[name] for name in _staying(tuple(changes)) if name in have}, **changes)
@@ -107,9 +108,9 @@ class SheetMesh:
 
     @cached_property
     def border_tangents(self) -> Vec:
-        """b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside.
+        """Return b, the unit vector along the border in material space, the cloth to its left, (n, 2); zero inside.
 
-        From the vertex before to the one behind: sliding so leaves the cloth as large as it is, and a border straight.
+        From the previous vertex to the next: sliding along it preserves the cloth's area, and a straight border.
         """
         tangents: Vec = np.zeros((len(self.x), 2))
         tangents_of(np.ascontiguousarray(self.material), self.border_edges, tangents)
@@ -132,7 +133,7 @@ class SheetMesh:
 
     @cached_property
     def areas(self) -> Vec:
-        """Of the faces in material space [m²], (m,)."""
+        """Return areas of the faces in material space [m²], (m,)."""
         areas: Vec = np.empty(len(self.faces))
         areas_of(np.ascontiguousarray(self.material), np.ascontiguousarray(self.faces), areas)
         return areas
@@ -243,7 +244,7 @@ class SheetMesh:
                           "Separate the vertex, or fill the gap with a face")
 
     def _joined_by(self, label: Index) -> str:
-        """What makes one of pieces; label: of each face, (m,)."""
+        """Return what makes one of pieces, for messages; label: of each face, (m,)."""
         from scipy.spatial import cKDTree
 
         piece = np.zeros(len(self.x), dtype=np.int32)
@@ -261,7 +262,7 @@ class SheetMesh:
         return f"Vertices of them lie on each other: join these by Merge > By Distance in Edit Mode{unwrapped}"
 
     def _spot(self, face: int) -> str:
-        """Where a face is, for messages."""
+        """Return a text that locates a face, for messages."""
         x, X = self.x[self.faces[face]].mean(axis=0), self.material[self.faces[face]].mean(axis=0)
         return f"near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) m in the world, ({X[0]:.4g}, {X[1]:.4g}) m in the material"
 

@@ -9,7 +9,7 @@ from ..threads import kernel
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1])")
 def areas_of(material, faces, out):  # type: ignore[no-untyped-def]
-    """Of faces (m, 3) in material space, (m,)."""
+    """Write areas of faces (m, 3) in material space, (m,)."""
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         out[f] = 0.5 * ((material[b, 0] - material[a, 0]) * (material[c, 1] - material[a, 1])

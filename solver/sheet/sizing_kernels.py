@@ -39,7 +39,7 @@ def spectrum(a, b, d):  # type: ignore[no-untyped-def]
 
 @inlined
 def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
-    """Of a face in the world, as long as twice its area."""
+    """Return the normal of a face in the world, twice its area long."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
     p0, p1, p2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     q0, q1, q2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
@@ -57,7 +57,7 @@ def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
     m0, m1, m2 = normal_of(x, faces, g)
     c0, c1, c2 = n1 * m2 - n2 * m1, n2 * m0 - n0 * m2, n0 * m1 - n1 * m0
     theta = np.arctan2(np.sqrt(c0 * c0 + c1 * c1 + c2 * c2), n0 * m0 + n1 * m1 + n2 * m2)
-    # the far corner tells to which side it bends
+    # the far corner determines the sign of the bend
     d = faces[g, far_corner(across, g, f)]
     return -theta if n0 * (x[d, 0] - x[a, 0]) + n1 * (x[d, 1] - x[a, 1]) + n2 * (x[d, 2] - x[a, 2]) < 0.0 else theta
 
@@ -82,7 +82,7 @@ def bend_of(mesh, f, folds, out):  # type: ignore[no-untyped-def]
 
 @kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def strain_of(mesh, f, limits, out):  # type: ignore[no-untyped-def]
-    """What velocity and compression ask for in a face, three entries [1/m²]."""
+    """Write the sizing of a face for velocity and compression, three entries [1/m²]."""
     x, X, v, slide, faces = mesh[0], mesh[1], mesh[2], mesh[3], mesh[7]
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
     twice = wedge(X, a, b, c)
@@ -136,15 +136,15 @@ def metric_of(sums, u, limits, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_face(mesh, f, folds, limits, asked, sums):  # type: ignore[no-untyped-def]
-    """Write into asked, (6,), what a face with these folds (3,) asks for, and add it times its area to `sums`, (7,),
-    the area last."""
+def add_face(mesh, f, folds, limits, requested, sums):  # type: ignore[no-untyped-def]
+    """Write into requested, (6,), the sizing of a face with these folds (3,), and add it times its area to `sums`,
+    (7,), the area last."""
     X, faces = mesh[1], mesh[7]
     area = wedge(X, faces[f, 0], faces[f, 1], faces[f, 2])
-    bend_of(mesh, f, folds, asked[:3])
-    strain_of(mesh, f, limits, asked[3:])
+    bend_of(mesh, f, folds, requested[:3])
+    strain_of(mesh, f, limits, requested[3:])
     for i in range(6):
-        sums[i] += area * asked[i]
+        sums[i] += area * requested[i]
     sums[6] += area
 
 
@@ -158,14 +158,14 @@ def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
 
 
 @kernel(f"void({MESH}, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
-def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped-def]
+def measure_sizing(mesh, limits, known, requested, work):  # type: ignore[no-untyped-def]
     """Write the metric of each vertex, entries 00, 01, 11, [1/m²].
 
-    limits: of each sheet, ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: the longest an edge may be [m], at
-    least and at most; NARROWEST: the shortest over the longest of what one vertex asks for; BEGINS: from which u on its
-    material is; the first row's ANGLE, SPEED and SAG are those of all. known: corners and neighbours of faces as they
-    were last measured, (m, 6), and what they asked for and their folds then, asked (m, 10): where these are the same
-    nothing is measured anew. work: (rows of vertices, 7).
+    limits: of each sheet, ANGLE [rad], SPEED [m/s], SAG [m]; SMALLEST, LARGEST: bounds of the longest edge [m];
+    NARROWEST: the shortest over the longest at one vertex; BEGINS: the first u of its material; the first row's ANGLE,
+    SPEED and SAG are those of all. known: corners and neighbours of faces as they were last measured, (m, 6), and their
+    sizing and folds then, requested (m, 10): where these are equal nothing is measured again. work: (rows of vertices,
+    7).
     """
     metric, faces, across, counts = mesh[4], mesh[7], mesh[8], mesh[10]
     n, m = counts[VERTICES], counts[FACES]
@@ -178,19 +178,20 @@ def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped
     for f in range(m):
         if faces[f, 0] < 0:
             continue
-        anew = changed[f]
+        is_stale = changed[f]
         for k in range(3):
-            anew = anew or (across[f, k] >= 0 and changed[across[f, k]])
-        if anew:
+            is_stale = is_stale or (across[f, k] >= 0 and changed[across[f, k]])
+        if is_stale:
             # a fold is one from both sides
             for k in range(3):
                 g = across[f, k]
-                asked[f, 7 + k] = (asked[g, 7 + far_corner(across, g, f)] if 0 <= g < f else fold_of(mesh, f, k))
-            asked[f, :7] = 0.0
-            add_face(mesh, f, asked[f, 7:], limits, of_face, asked[f, :7])
+                requested[f, 7 + k] = (requested[g, 7 + far_corner(across, g, f)] if 0 <= g < f
+                                       else fold_of(mesh, f, k))
+            requested[f, :7] = 0.0
+            add_face(mesh, f, requested[f, 7:], limits, of_face, requested[f, :7])
         for k in range(3):
             for i in range(7):
-                work[faces[f, k], i] += asked[f, i]
+                work[faces[f, k], i] += requested[f, i]
     for f in range(m):
         for k in range(3):
             known[f, k], known[f, 3 + k] = faces[f, k], across[f, k]
@@ -201,11 +202,11 @@ def measure_sizing(mesh, limits, known, asked, work):  # type: ignore[no-untyped
 
 @kernel(f"void({MESH}, i8, f8[:,::1], f8[::1])")
 def measure_vertex(mesh, vertex, limits, out):  # type: ignore[no-untyped-def]
-    """The same of a single vertex, (3,)."""
-    around, asked, sums, folds = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7), np.empty(3)
+    """Write the metric of a single vertex, (3,)."""
+    around, requested, sums, folds = np.empty(WIDEST, np.int32), np.empty(6), np.zeros(7), np.empty(3)
     for f in around[:abs(ring(mesh, vertex, around))]:
         for k in range(3):
             folds[k] = fold_of(mesh, f, k)
-        add_face(mesh, f, folds, limits, asked, sums)
+        add_face(mesh, f, folds, limits, requested, sums)
     if sums[6] > 0.0:
         metric_of(sums, mesh[1][vertex, 0], limits, out)

@@ -1,4 +1,4 @@
-"""Where the vertices on features are after a step: still there, past an end, lifted off, or at the cloth's border."""
+"""Vertices on features after a step: still there, past an end, lifted off, or at the cloth's border."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORSE = 0.9  #: of its tan: so much smaller an angle may become in a step where 
 
 @dataclass(frozen=True)
 class Tracked:
-    """Vertices that were on features, anew."""
+    """Vertices that were on features, and what they are on now."""
 
     x: Vec  #: [m], (n, 3), those on features exactly there
     on: Index  #: (n,), with runs
@@ -28,8 +28,8 @@ class Tracked:
 
 
 def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mask | None) -> Tracked:
-    """What became of the vertices on features, which are where they are now, before a step of h [s]. free: whose
-    constraints pulled nothing in the last step, (n,): these lift off."""
+    """Return the state of the vertices on features, which are at their present positions, before a step of h [s]. free:
+    whose constraints had no impulse in the last step, (n,): these lift off."""
     x, on = mesh.x.copy(), runs.from_edges(mesh.on)
     vertices = (on >= 0).nonzero()[0].astype(np.int32)
     gone = np.zeros(len(x), dtype=bool) if free is None else free & (on >= 0)
@@ -53,7 +53,7 @@ def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: fl
 
 
 def border_distance(segments: Vec, X: Vec) -> Vec:
-    """Of places X (k, 2) in material space to the border's edges, (b, 2, 2), (k,) [m]."""
+    """Return distances of points X (k, 2) in material space to the border's edges, (b, 2, 2), (k,) [m]."""
     nearest: Vec = np.empty(len(X))
     nearest_segment(np.ascontiguousarray(segments), np.ascontiguousarray(X), nearest)
     return nearest

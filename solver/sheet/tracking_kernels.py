@@ -30,8 +30,8 @@ def nearest_segment(segments, X, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], b1[::1], i4[:,::1], b1[::1], i4[::1], f8, f8, b1[::1])")
 def up_to_border(material, slide, faces, border, ends, kept, vertices, h, near, out):  # type: ignore[no-untyped-def]
-    """Which of some vertices come nearer than `near` [m] to the border, or where they are on it to a vertex of it that
-    is kept, now, halfway and at the end of a step of h [s] in which they slide, (k,)."""
+    """Write which of some vertices come nearer than `near` [m] to the border, or, where they are on it, to a vertex of
+    it that is fixed, now, halfway and at the end of a step of h [s] in which they slide, (k,)."""
     # none but those of faces at the border are so near
     close = np.zeros(material.shape[0], np.bool_)
     for f in range(faces.shape[0]):

@@ -14,9 +14,9 @@ FLAT = 1.0e-9  # of a gradient's size: directions in which the cloth has shrunk 
 def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
     """F of some vertices, (k, 3, 2), as `polar_gradients` has it, from the faces around them alone; a mean where one of
     these lies on a line, as before triangles are mended."""
-    asked = np.zeros(len(mesh.x), dtype=bool)
-    asked[vertices] = True
-    faces = mesh.faces[asked[mesh.faces].any(axis=1)]
+    is_requested = np.zeros(len(mesh.x), dtype=bool)
+    is_requested[vertices] = True
+    faces = mesh.faces[is_requested[mesh.faces].any(axis=1)]
     numbers, flat = np.unique(faces, return_inverse=True)
     around = SheetMesh(mesh.x[numbers], mesh.material[numbers], flat.reshape(-1, 3).astype(np.int32), mesh.v[numbers],
                        mesh.slide[numbers], mesh.on[numbers], mesh.kept[numbers])
@@ -62,9 +62,9 @@ def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs, gradien
     inside = np.flatnonzero(~border & (on >= runs.points))
     if not len(inside):
         return across
-    asked = np.zeros(len(mesh.x), dtype=bool)
-    asked[vertices[inside]] = True
-    ends = mesh.edges[asked[mesh.edges].any(axis=1)]
+    is_requested = np.zeros(len(mesh.x), dtype=bool)
+    is_requested[vertices[inside]] = True
+    ends = mesh.edges[is_requested[mesh.edges].any(axis=1)]
     for k in inside.tolist():
         i, run = int(vertices[k]), int(on[k]) - runs.points
         other = ends[(ends == i).any(axis=1)].sum(axis=1) - i

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..state import Index, Mask, Vec
-from . import mesh_kernels as asked
+from . import mesh_kernels as queries
 from . import operations_kernels as ops
 from .sheet_mesh import SheetMesh
 
@@ -18,7 +18,7 @@ THINNEST = float(np.tan(np.radians(4.0)))  #: tan of the angle that no change go
 
 
 class Outcome(IntEnum):
-    """What came of a flip or a collapse."""
+    """Result of a flip or a collapse."""
 
     DONE = ops.DONE
     KEPT = ops.KEPT  #: the vertex is pinned, or a corner of the border
@@ -27,25 +27,25 @@ class Outcome(IntEnum):
     LINKED = ops.LINKED  #: two faces would fall together
     INVERTED = ops.INVERTED  #: a face would be turned over, or lose its area, in material space
     THIN = ops.THIN  #: a face would get too small an angle
-    CROWDED = ops.CROWDED  #: more faces meet there than `mesh_kernels.WIDEST`
+    CROWDED = ops.CROWDED  #: more than `mesh_kernels.WIDEST` faces at a vertex
     NO_EDGE = ops.NO_EDGE  #: no edge joins these two vertices
 
 
 class Working:
-    """What is done to a mesh vertex by vertex; numbers of vertices stay until `sheet` counts them anew.
+    """A mesh under changes of single vertices; numbers of vertices stay until `sheet` compacts them.
 
-    Kernels that sweep take `arrays` (`mesh_kernels.MESH`) and need `room` made for what they add.
+    Kernels that sweep take `arrays` (`mesh_kernels.MESH`) and need `room` made for new rows.
     """
 
     def __init__(self, mesh: SheetMesh, points: int | None = None, ends: Index | None = None,
                  straight: float = STRAIGHT, thinnest: float = THINNEST) -> None:
-        """points: how many point features there are; None: all that `on` tells are points. ends: the points at the
-        ends of each edge feature, (E, 2), as `Features.edges`. straight: sin of the turn below which a border is
-        straight. thinnest: tan of the angle in material space that no flip or collapse goes below."""
+        """points: number of point features; None: all in `on` are points. ends: the points at the ends of each edge
+        feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight. thinnest: tan
+        of the angle in material space that no flip or collapse goes below."""
         self._from = mesh
         self.straight, self.thinnest = straight, thinnest
         n, m = len(mesh.x), len(mesh.faces)
-        # features whose number lies past the ends that are told have none
+        # features with a number past the given ends have none
         known = int(mesh.on.max(initial=-1)) + 1 if points is None else points
         self._ends: Index = np.ascontiguousarray(np.zeros((0, 2)) if ends is None else ends, dtype=np.int32)
         self.counts = np.array([n, m, known])
@@ -80,7 +80,7 @@ class Working:
         EOL on a conformal edge, else Lagrangian, with the velocities of section 2.6.2. [Thesis 2.6.2]
         """
         self.room(1)
-        edge = asked.find_edge(self.arrays, a, b)
+        edge = queries.find_edge(self.arrays, a, b)
         if edge < 0:
             return -1
         f, k = divmod(edge, 3)
@@ -95,7 +95,7 @@ class Working:
 
     def flip(self, a: int, b: int) -> Outcome:
         """Replace the edge between two vertices by the one that joins the corners opposite to it."""
-        edge = asked.find_edge(self.arrays, a, b)
+        edge = queries.find_edge(self.arrays, a, b)
         if edge < 0:
             return Outcome.NO_EDGE
         outcome = Outcome(ops.flip(self.arrays, edge // 3, edge % 3, self.thinnest))
@@ -103,7 +103,7 @@ class Working:
         return outcome
 
     def may_collapse(self, gone: int, into: int) -> Outcome:
-        """What `collapse` would say."""
+        """Return the outcome that `collapse` would have."""
         return Outcome(ops.may_collapse(self.arrays, gone, into, self.straight, self.thinnest))
 
     def collapse(self, gone: int, into: int) -> Outcome:
@@ -116,8 +116,8 @@ class Working:
 
     def faces_around(self, vertex: int) -> Index:
         """As they follow each other to the left, from the border on where it is there, (k,)."""
-        out: Index = np.empty(asked.WIDEST, dtype=np.int32)
-        return out[:abs(asked.ring(self.arrays, vertex, out))]
+        out: Index = np.empty(queries.WIDEST, dtype=np.int32)
+        return out[:abs(queries.ring(self.arrays, vertex, out))]
 
     def neighbours(self, vertex: int) -> Index:
         """Vertices that an edge joins with this one, as they follow each other to the left, (k,)."""
@@ -131,15 +131,15 @@ class Working:
 
     def faces_of(self, a: int, b: int) -> tuple[int, int]:
         """The faces of the edge between two vertices, the second −1 at the border; (−1, −1) where no edge is."""
-        edge = asked.find_edge(self.arrays, a, b)
+        edge = queries.find_edge(self.arrays, a, b)
         return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
 
     def on_border(self, vertex: int) -> bool:
-        return bool(asked.ring(self.arrays, vertex, np.empty(asked.WIDEST, dtype=np.int32)) < 0)
+        return bool(queries.ring(self.arrays, vertex, np.empty(queries.WIDEST, dtype=np.int32)) < 0)
 
     def conformal(self, a: int, b: int) -> bool:
         """Whether an edge between two vertices lies along an edge feature."""
-        return bool(asked.feature_of(self.arrays, a, b) >= 0)
+        return bool(queries.feature_of(self.arrays, a, b) >= 0)
 
     @property
     def alive(self) -> Mask:
@@ -153,7 +153,7 @@ class Working:
         return rows
 
     def mark_changed(self) -> None:
-        """Say that something was written to the arrays besides the operations here."""
+        """Note a change of the arrays by other means than the operations here."""
         self._changed = True
 
     def sheet(self) -> tuple[SheetMesh, Index]:
@@ -178,7 +178,7 @@ class Working:
 
 
 def _longer(array: Any, rows: int) -> Any:
-    """The same with room for so many rows, or for those that it has."""
+    """Return the array with capacity for so many rows, or for those that it has."""
     longer = np.zeros((max(rows, len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

@@ -9,7 +9,10 @@ import numpy as np
 
 from ..embedding.bind import Embedding
 from ..embedding.pinned import PinnedVertices
+from ..errors import StepFailed
 from ..state import Index, Vec
+
+BLOW_UP = 1.0e3  #: a body this many times its rest size has diverged
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,15 @@ class BodyInWorld:
         matrix = self.to_object[min(frame, len(self.to_object) - 1)]
         local: Vec = points @ matrix[:3, :3].T + matrix[:3, 3]
         return local
+
+    def refuse_blow_up(self, x: Vec) -> None:
+        """Raise StepFailed where its positions, of all nodes (n, 3) [m], are not finite or far larger than at rest."""
+        own = x[self.nodes]
+        extent = float(np.abs(own - own[0]).max())
+        if not np.isfinite(extent):
+            raise StepFailed("a node's position is not a number", self.name)
+        if extent > BLOW_UP * self.size:
+            raise StepFailed(f"it grew to {extent / self.size:.0f} times its size", self.name)
 
     @property
     def vertices(self) -> int:

@@ -13,7 +13,7 @@ from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.cloth.air import Air
 from ..forces.pulls import Pull
-from ..parts.projective.body import PointRows, ProjectiveState, Touching
+from ..parts.projective.body import ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
 from .bodies import BodyInWorld
 from .interface import Part
@@ -35,7 +35,7 @@ class SteppedBody(Protocol):
 
     def diagonal(self, h: float) -> Vec: ...
 
-    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: PointRows | None = None,
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
              places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState: ...
 
 
@@ -85,9 +85,9 @@ class ConstraintDraft(Part):
     def attempt(self, state: State, h: float) -> State:
         """A step of the body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
-        held = [PointRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
+        held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         touching = self._on_ground(ends, h) if self.ground.is_there else None
-        after = self.body.step(before, h, self._air_force(before, h), PointRows.joined(held) if held else None,
+        after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held) if held else None,
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()
         if not np.isfinite(extent):
@@ -101,10 +101,10 @@ class ConstraintDraft(Part):
         ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
         point = ground.point(time)
 
-        def touching(x: Vec, begun: Vec) -> PointRows:
+        def touching(x: Vec, begun: Vec) -> TargetRows:
             near = np.flatnonzero((x - point) @ ground.normal < NEAR * self.shown.size)
             near = np.setdiff1d(near, self.body.prescribed)
-            return PointRows.touching(near, stiffness[near], point, ground.normal, ground.friction)
+            return TargetRows.touching(near, stiffness[near], point, ground.normal, ground.friction)
 
         return touching
 

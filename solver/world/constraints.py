@@ -18,7 +18,8 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.jointed import DRIVE_LEAD, ConstraintSolution, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.interface import DRIVE_LEAD, ConstraintSolution, LinearizationPoint, Unsettled
+from ..parts.joints.jointed import PosedTree
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT, REFLECTING
 

@@ -24,7 +24,7 @@ from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
-from ..parts.joints.jointed import DRIVE_LEAD
+from ..parts.joints.interface import DRIVE_LEAD
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
@@ -35,8 +35,8 @@ from .in_contact import solve_without_contact, touches
 from .interface import Attachment
 from .joints import Joints
 from .layout import of_another_version
+from .multipliers import recall, remembering
 from .nodes import Nodes
-from .rope_memory import recall, remembering
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
@@ -98,7 +98,7 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         flesh = {key: value for key, value in state.memory.items() if not key.startswith(JOINTS)}
         bones = {key.removeprefix(JOINTS): value for key, value in state.memory.items() if key.startswith(JOINTS)}
         return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
-                State(state.time, state.q[self._cut :], state.u[self._cut :], bones))
+                State(state.time, state.q[self._cut :], state.u[self._cut :], bones, tree_stage=state.tree_stage))
 
     def merged(self, states: Sequence[State]) -> State:
         """Return one state of both with one history. Raises BadInput where one lacks its own."""
@@ -110,7 +110,8 @@ class FleshOnBones(Attachment, System[CoupledStage]):
                     raise of_another_version()
                 flesh[key] = np.concatenate([flesh[key], bones.pop(key)])
         memory = flesh | {JOINTS + key: value for key, value in bones.items()}
-        return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory)
+        return State(soft.time, np.concatenate([soft.q, jointed.q]), np.concatenate([soft.u, jointed.u]), memory,
+                     tree_stage=jointed.tree_stage)
 
     def begin(self, state: State, h: float) -> None:
         """Prepare the contact laws for a step."""
@@ -137,7 +138,7 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         soft bodies give way.
         """
         soft, joints = self.parted(after)
-        constraints, posed = self.jointed.constraints, self.jointed.condensation.last
+        constraints, posed = self.jointed.constraints, joints.tree_stage
         drive_errors = np.zeros(0) if constraints is None or posed is None else constraints.drive_errors(joints, posed)
         solved = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         joints = self.jointed.finish(joints, isolated=False)

@@ -14,7 +14,7 @@ from ..coordinates.attached import Attached
 from ..coordinates.joints.rotations import product, quaternion
 from ..coordinates.tree import CENTRES
 from ..integrators.spin import Turn, spin, turned
-from ..parts.joints.jointed import Jointed
+from ..parts.joints.jointed import Jointed, PosedTree
 from ..state import Index, Mask, State, Vec
 from .joints import EFFORT, Joints
 from .nodes import Nodes
@@ -40,7 +40,7 @@ class FreeBones:
 
     def __init__(self, soft: Nodes, jointed: Joints) -> None:
         """soft: bodies with nodes attached to the bones."""
-        self._soft, self._jointed, self._tree = soft, jointed, jointed.tree
+        self._soft, self._tree = soft, jointed.tree
         inertia = self._tree.inertia
         self._arms = _points(inertia)
         self._points = self._speeds = np.zeros_like(self._arms)  #: of the last state that was evaluated, (n, 6, 3)
@@ -64,7 +64,7 @@ class FreeBones:
         soft, bones = after
         x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)
         for one, (x0, v0) in zip(self._trees, starts):
-            if touched[one.flesh].any() or self._is_acted_on(one):
+            if touched[one.flesh].any() or self._is_acted_on(one, bones):
                 continue
             x1, v1 = self._points_of(one, soft)
             total = one.mass.sum()
@@ -99,9 +99,9 @@ class FreeBones:
         return (np.concatenate([x[one.flesh], self._points[one.bones].reshape(-1, 3)]),
                 np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
 
-    def _is_acted_on(self, one: FreeTree) -> bool:
-        """Whether constraints had a resultant on its bones in the last stage."""
-        posed = self._jointed.condensation.last
+    def _is_acted_on(self, one: FreeTree, bones: State) -> bool:
+        """Whether constraints had a resultant on its bones in the stage that a state of the bones solves."""
+        posed: PosedTree | None = bones.tree_stage
         if posed is None or posed.held is None:
             return False
         effort = posed.held.memory.get(EFFORT, np.zeros(self._tree.rates))

@@ -52,7 +52,7 @@ def free_bodies_at(soft: SoftBodies, floating: list[Index], problem: StageProble
     """Return the unconstrained components, nodes of each, that have no contact at a stage's unknowns."""
     if not floating:
         return []
-    x = problem.positions(problem.velocities(unknowns))
+    x = problem.positions_at(unknowns)
     touching = np.zeros(len(soft.mass), dtype=bool)
     touching[soft.touching_at(x, problem.stage.time)] = True
     return [part for part in floating if not touching[part].any()]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..assembly.linearised import Linearised
 from ..contact.laws.interface import SlidingNodes, along
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.iterations import BALANCE_STEPS
+from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
 from ..state import State, Vec
 from .soft_bodies import SoftBodies
 
+FRICTION_ROUNDS = 4  #: updates of the ground's friction in a stage
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), the initial guess of the law
 
 
@@ -40,7 +43,8 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
     q = base + stage.b * stage.h * (u + posed.correction(u))
     if is_last:
         q = posed.relax(q, u, evaluate)
-    after = remember(State(stage.time, q, u, start.memory), posed.stage, found)
+    after = State(stage.time, q, u, start.memory, tree_stage=posed.tree_stage)
+    after = remember(after, posed.stage, found)
     return after if sticking is None else replace(after, memory=sticking.remembered(after.memory, q))
 
 
@@ -104,13 +108,14 @@ def with_ground_friction(soft: SoftBodies, posed: Touched, after: State, correct
     rates = after.u if correction is None else after.u + correction
     found = friction_impulses(soft, posed, ended, rates, after.memory)
     if found is None:
-        return remember(after, stage, None)
+        return replace(remember(after, stage, None), tree_stage=posed.tree_stage)
     under = posed.under(found.impulses)
     change = under.solve() - alone + (rates - after.u)
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads in equilibrium
     q = under.relax(q, u, soft.evaluate, BALANCE_STEPS)
-    return remember(State(after.time, q, u, after.memory), stage, found)
+    end = State(after.time, q, u, after.memory, tree_stage=under.tree_stage)
+    return remember(end, stage, found)
 
 
 def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:
@@ -171,3 +176,27 @@ def friction_force(soft: SoftBodies, memory: Mapping[str, Vec]) -> Vec:
     known = memory.get(FORCE)
     shape = (len(soft.mass), 3)
     return known if known is not None and known.shape == shape else np.zeros(shape)
+
+
+def with_repeated_friction(soft: SoftBodies, stage: NodeStage, after: State, lin: Linearised, posed: Touched,
+                           posed_at: Callable[[State], tuple[Linearised, Touched]],
+                           net_impulse: Callable[[State], Vec]) -> State:
+    """Add friction of the ground to the end of a solved stage, linearised again until little work is left. Raises
+    StepFailed.
+
+    lin, posed: the stage at its end. posed_at: the same at another end. net_impulse: residual without friction of all
+    nodes at an end, (n, 3) [N s].
+    """
+    free = soft.coordinates.free
+    goal = WORK_LEFT * stage.energy_at_stake(soft.mass, free)
+    for count in range(FRICTION_ROUNDS):
+        rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
+        after = with_ground_friction(soft, posed, after, rest)
+        if count == FRICTION_ROUNDS - 1:
+            break
+        left = net_impulse(after) + stage.a * stage.h * friction_force(soft, after.memory)
+        rest = posed.respond(left[free].reshape(-1, 1))[:, 0]
+        if abs(stage.work(soft.mass, free, rest)) <= goal:
+            break
+        lin, posed = posed_at(after)
+    return after

@@ -139,7 +139,7 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         active_set = GapActiveSet(plain, bounds, solver, min(law.activation for law in soft.contacts))
         return plain, active_set.solve(step_start, guess)
     seconds = plain.stage.b * plain.stage.h
-    base = plain.positions(plain.velocities(guess)) - seconds * plain.velocities(guess)
+    base = plain.positions_at(guess) - seconds * plain.velocities(guess)
 
     def with_friction(x: Vec, selection: Selection = ALL) -> StageProblem:
         """Return the stage with friction's normal forces and normals at positions (n, 3), and a selection of forces."""
@@ -164,7 +164,7 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
     for _ in range(FRICTION_ROUNDS):
         problem = with_friction(at)
         unknowns = solver.solve(problem, unknowns)
-        at = problem.positions(problem.velocities(unknowns))
+        at = problem.positions_at(unknowns)
         if static_friction is None and not any(law.has_friction for law in soft.contacts):
             break
     return problem, unknowns
@@ -178,13 +178,13 @@ def _solve_early_stopped(soft: SoftBodies, plain: StageProblem, with_friction: C
     def has_pairs(x: Vec) -> bool:
         return any(len(law.measure(x, 0.0).nodes) for law in soft.contacts)
 
-    if not has_pairs(step_start) and not has_pairs(plain.positions(plain.velocities(unknowns))):
+    if not has_pairs(step_start) and not has_pairs(plain.positions_at(unknowns)):
         try:
             unknowns = solver.solve(plain, _lower_start(plain, unknowns, step_start))
         except StageNotConverged:
             pass  # it may have made contact
         else:
-            if not has_pairs(plain.positions(plain.velocities(unknowns))):
+            if not has_pairs(plain.positions_at(unknowns)):
                 return plain, unknowns
     return solve_in_contact(with_friction, step_start, unknowns, solver.limits.strain_left)
 
@@ -193,5 +193,5 @@ def _lower_start(plain: StageProblem, unknowns: Vec, step_start: Vec) -> Vec:
     """Return an initial guess of lower potential (3 p,), if the path to it is free of contact: prescribed nodes are at
     the end of their motion, and free ones may not go back through them."""
     lower = lowest_potential_start(plain, unknowns, step_start)
-    here, there = (plain.positions(plain.velocities(one)) for one in (unknowns, lower))
+    here, there = (plain.positions_at(one) for one in (unknowns, lower))
     return lower if plain.physics.largest_step(here, there) == 1.0 else unknowns

@@ -55,8 +55,8 @@ class Islands:
         plain: without friction. with_friction: with normal forces at positions (n, 3). step_start: positions at the
         stage's start, (n, 3) [m]. guess: ballistic velocities, (3 p,). unknowns: their contact-free fraction.
         """
-        x = plain.positions(plain.velocities(unknowns))
-        far = np.abs(plain.positions(plain.velocities(guess)) - x).max(axis=1)
+        x = plain.positions_at(unknowns)
+        far = np.abs(plain.positions_at(guess) - x).max(axis=1)
         cut_short = self._body[far > NEGLIGIBLE * min(law.edge for law in self._soft.contacts)]
         links, touched = self._links(plain, (step_start, x))
         seeds = np.union1d(cut_short[cut_short >= 0], touched)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,19 +13,22 @@ from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
 from ..integrators.backward_euler import ImpactEuler
 from ..integrators.interface import Integrator, P, System
-from ..nonlinear.iterations import FASTEST, Rates
+from ..nonlinear.iterations import Rates
 from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import EXTERNAL_FORCE
-from ..parts.joints.jointed import Constraints, Jointed, LinearizationPoint, PosedTree, Unsettled
+from ..parts.joints.interface import LinearizationPoint, Unsettled
+from ..parts.joints.jointed import Constraints, Jointed, PosedTree
 from ..parts.joints.last_twist import LAST_TWIST, stepped
 from ..parts.joints.leap_step import CentredStep, LeapStep
-from ..parts.joints.leapfrog import half_step_rates
 from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.joints.tree_step import TreeStep
+from ..parts.joints.tumbling import Tumbling
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
+from .dissipation import Dissipation
 from .interface import Part
+from .joint_bounds import JointBounds
 from .mechanisms import MechanismInWorld, OwnFrames
 
 ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k, 3)
@@ -36,11 +38,6 @@ CONTACTS, BEARINGS = "contacts", "bearings"  #: kinds of friction whose iteratio
 UNSETTLED = ((BEARINGS, "Friction inside joints", "raise Passes of the joint friction or lower the step"),
              (CONTACTS, "Contact and friction of what touches", "lower the step"))
 GROUND = "what stands"  #: name of an obstacle in messages
-CHART_ENDS = 6.0  #: [rad] from the centre of a chart of rotations, which is singular at 2π
-LARGEST_TURN = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
-FIRST_SAMPLE = 15  #: linearised steps before the first whose dissipation is measured
-SAMPLE_INTERVAL = 60  #: steps between two measurements: one costs two steps of ten joints
-REPORTED_LOSS = 0.01  #: relative loss of kinetic energy a second that is reported
 
 
 @dataclass
@@ -65,16 +62,12 @@ class Joints(Part, System[PosedTree]):
 
     def __post_init__(self) -> None:
         self._postures = (self.tree.blank(), self.tree.blank())
-        self._charted = np.concatenate([np.zeros(0, np.int32)] + [
-            batch.entries[:, :3].ravel() for batch in self.tree.batches if batch.centres.shape[1]])
-        self._owner = np.repeat(np.arange(self.tree.count), np.diff(self.tree.dof))
+        self._bounds = JointBounds(self.tree)
         self.iterations = 0  #: of all stages that were solved iteratively
         #: steps with constraints, and by kind those whose friction did not converge
         self.steps, self.unsettled = 0, Counter[str]()
         self._worst: tuple[Unsettled, float] | None = None  #: largest error of contacts and its time [s]
-        #: kinetic energy [J] that measured steps lost, and had
-        self._energy_lost, self._energy_seen = 0.0, 0.0
-        self._until_sample = FIRST_SAMPLE  #: linearised steps until the next measurement
+        self._dissipation = Dissipation()
         self.impacts = 0  #: iterative stages in which contacts or limits closed or opened
 
     @cached_property
@@ -91,6 +84,11 @@ class Joints(Part, System[PosedTree]):
     def _leapfrog(self) -> LeapfrogSteps:
         """Return the operations of leapfrog beyond posing stages."""
         return LeapfrogSteps(self.condensation)
+
+    @cached_property
+    def _tumbling(self) -> Tumbling:
+        """Return the bodies that may turn freely."""
+        return Tumbling(self.tree)
 
     @cached_property
     def _momentum(self) -> Momentum:
@@ -130,12 +128,9 @@ class Joints(Part, System[PosedTree]):
         """Return sentences about the steps so far: friction that did not converge, and dissipation."""
         sentences = [f"{what} did not settle in {self.unsettled[key]} of {self.steps} steps"
                      f"{self._worst_of(key)}: {remedy}" for key, what, remedy in UNSETTLED if self.unsettled[key]]
-        fraction = 1.0 - math.exp(-self._energy_lost / self._energy_seen) if self._energy_seen > 0.0 else 0.0
-        if fraction > REPORTED_LOSS:
-            percent = float(f"{100.0 * fraction:.2g}")
+        if self._dissipation.sentence:
             others = "" if self.integrator.momentum is Momentum.REFLECTED else "Semi-Implicit Leapfrog, "
-            sentences.append(f"Linearised steps took {percent:g} % a second of the energy with which jointed bodies "
-                             f"moved: shorter steps, {others}BDF2 or SDIRK2 take less")
+            sentences.append(f"{self._dissipation.sentence}: shorter steps, {others}BDF2 or SDIRK2 take less")
         return sentences
 
     def _worst_of(self, key: str) -> str:
@@ -201,7 +196,7 @@ class Joints(Part, System[PosedTree]):
         base = start.q if stage.base is None else stage.base
         flies_on = stage.base is None and self._momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if flies_on else start.memory
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory)
+        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
 
     def linearise(self, state: State) -> LinearizationPoint:
         """Return the posture at a state; overwritten by the next call."""
@@ -227,43 +222,41 @@ class Joints(Part, System[PosedTree]):
 
     def begin(self, state: State, h: float) -> None:
         """Measure in some steps the dissipation by linearisation."""
-        self._until_sample -= 1
-        if self._until_sample < 0 and self.recentres:
-            self._sample_dissipation(state, h)
+        if self._dissipation.due and self.recentres:
+            self._dissipation.measure(self._leapfrog, self.linearise(state), h, self._momentum)
 
     def attempt(self, state: State, h: float) -> State:
         """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
         if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
-            return self.finish(self.integrated(self, state, h))
+            solved = self.integrated(self, state, h)
+            after = self.finish(solved)
+            return after if self.recentres or not len(self._tumbling) else self._kept(state, after, solved.tree_stage)
         if not self._fits_kernel:
             return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
             after, is_regular = self._leapfrog_step.solve(state, h)
             if not is_regular:
-                self._refuse_blow_up(after)
+                self._bounds.check_motion(after)
             return self._leapfrog_step.finish(self.tree.home(after), h)
         after, is_regular = self._tree_step.step(state, h)
         return self.tree.home(after) if is_regular else self.finish(after)
 
-    def _sample_dissipation(self, state: State, h: float) -> None:
-        """Measure the dissipation by linearisation, in a few of the steps."""
-        self._until_sample = SAMPLE_INTERVAL
-        if self._momentum is Momentum.PRINTED or not np.isfinite(state.u).all():
-            return
-        try:
-            taken, brought = self._leapfrog.dissipated(self.linearise(state), h, self._momentum)
-        except StepFailed:
-            return  # the step itself reports the cause
-        self._energy_lost, self._energy_seen = self._energy_lost + taken, self._energy_seen + h * brought
+    def _kept(self, before: State, after: State, posed: PosedTree | None) -> State:
+        """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin. posed: its
+        last stage."""
+        if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
+            return after
+        return self._tumbling.kept(before, after, None if posed is None else posed.held)
 
     def finish(self, after: State, isolated: bool = True) -> State:
-        """Return the end of a step with exact constraints projected and charts recentred, for the stage that was posed
-        last. Raises StepFailed.
+        """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
+        it. Raises StepFailed.
 
         isolated: without attached soft bodies, whose momentum is that of the bodies' new positions.
         """
-        self._refuse_blow_up(after)
-        posed, constraints, solved = self.condensation.last, self.constraints, after.u
+        self._bounds.check_motion(after)
+        posed: PosedTree | None = after.tree_stage
+        constraints, solved = self.constraints, after.u
         if posed is not None and posed.held is not None and constraints is not None:
             self.steps += 1
             self.unsettled.update(posed.held.unsettled)
@@ -284,7 +277,7 @@ class Joints(Part, System[PosedTree]):
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
-        return after
+        return replace(after, tree_stage=None)
 
     def count_impact(self, start: State) -> None:
         """Count a solved stage whose active contacts and limits differ from those of the step before.
@@ -314,47 +307,10 @@ class Joints(Part, System[PosedTree]):
         memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
         return ImpactEuler({}).step(system, replace(state, memory=memory), h)
 
-    def _refuse_blow_up(self, after: State) -> None:
-        # sums of squares bound every entry and take a microsecond; only if they fail is each checked
-        rotation = after.q[self._charted]
-        if after.u @ after.u < FASTEST and after.q @ after.q < np.inf and rotation @ rotation < CHART_ENDS:
-            return
-        if not (np.isfinite(after.q).all() and np.isfinite(after.u).all()):
-            bad = np.flatnonzero(~(np.isfinite(after.q) & np.isfinite(after.u)))[0]
-            raise StepFailed("its motion is not a number", self._name_of_rate(bad))
-        if not len(after.u):
-            return
-        fastest = int(np.argmax(np.abs(after.u)))
-        if abs(after.u[fastest]) > FASTEST:
-            raise StepFailed(f"its joint moves at {abs(after.u[fastest]):.1g} a second", self._name_of_rate(fastest))
-        if len(self._charted):
-            rotation = np.linalg.norm(after.q[self._charted].reshape(-1, 3), axis=1)
-            if rotation.max() > CHART_ENDS:
-                raise StepFailed("it turned nearly all around in one step",
-                                 self._name_of_rate(self._charted[3 * int(np.argmax(rotation))]))
-
-    def _name_of_rate(self, rate: int) -> str:
-        return self.tree.bodies[int(self._owner[rate])]
-
     def check_step_size(self, after: State, h: float) -> None:
-        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far.
-
-        The work of forces in such a step is far off, and a long chain that whips gains energy. A wheel may spin at any
-        rate, as its centre moves straight.
-        """
-        u = half_step_rates(after.u, after.memory, h)
-        if not self.recentres or h * np.abs(u) @ self.tree.angular < LARGEST_TURN:
-            return
-        end = self.tree.posture(after.q, u, after.memory, self._postures[0])
-        start = self.tree.posture(after.q - h * u, u, after.memory, self._postures[1])
-        straight = h * np.einsum("nab,nb->na", start.E[:, :3, :3], start.twist[:, 3:])
-        deviation = np.linalg.norm(end.E[:, :3, 3] - start.E[:, :3, 3] - straight, axis=1)
-        # the end of an arc of angle t deviates by t/2 of its length from the straight path
-        rotated = 2.0 * deviation / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
-        rotation = np.minimum(rotated, h * np.linalg.norm(start.twist[:, :3], axis=1))
-        if len(rotation) and rotation.max() > LARGEST_TURN:
-            body = int(np.argmax(rotation))
-            raise StepFailed(f"its path turned by {rotation[body]:.1f} radians", self.tree.bodies[body])
+        """Raise StepFailed where a semi-implicit step of h seconds to `after` rotated a body and its path too far."""
+        if self.recentres:
+            self._bounds.check_rotation(after, h)
 
     def blocked_by(self, state: State) -> str:
         """Return a remedy if a loop in a singular posture blocks all motion at a state; "" otherwise."""
@@ -372,7 +328,7 @@ class Joints(Part, System[PosedTree]):
         """Return the error for the artist: which body, at which frame, and what helps."""
         name = failure.object
         if name is None and len(state.u):
-            name = self._name_of_rate(int(np.argmax(np.abs(state.u))))
+            name = self._bounds.body_of(int(np.argmax(np.abs(state.u))))
         remedy = failure.remedy or (
             "Lower the step, raise the damping of its joint or give thin bodies more mass"
             if self.condensation.explicit is None else
@@ -405,4 +361,4 @@ class Joints(Part, System[PosedTree]):
 
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the State."""
-        self.condensation.last = None
+        return  # all of it is

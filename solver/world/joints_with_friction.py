@@ -15,7 +15,8 @@ from ..bearings.kernels import add_lines
 from ..bearings.staggered import OtherRows
 from ..constraints.external import External, Solution
 from ..errors import StepFailed
-from ..parts.joints.jointed import ConstraintSolution, PosedTree
+from ..parts.joints.interface import ConstraintSolution
+from ..parts.joints.jointed import PosedTree
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .joints import BEARINGS

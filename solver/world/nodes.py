@@ -13,35 +13,33 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.laws.static_friction import STUCK_NODES as STUCK_NODES
-from ..errors import Diverged, StepFailed
+from ..errors import StepFailed
 from ..integrators.control import Controller
 from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
-from ..nonlinear.equilibrium import equilibrium
 from ..nonlinear.fallback_euler import FallbackEuler, StageNotConverged
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.limits import WORK_LEFT
 from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import EXTERNAL_FORCE, Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
-from ..state import CarrierMotion, Index, State, Vec
+from ..state import CarrierMotion, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
 from .free_turning import REPEATED, gains, linearised
-from .ground_friction import finish_linear_stage, friction_force, remember, under, with_ground_friction
+from .ground_friction import finish_linear_stage, remember, under, with_ground_friction, with_repeated_friction
 from .half_life_damping import HalfLifeDampers
 from .interface import Part
-from .rope_memory import recall, remembering
+from .multipliers import recall, remembering
 from .soft_bodies import SoftBodies
 from .stage_methods import stage_method_of
+from .start_in_equilibrium import start_in_equilibrium
+from .step_counts import FALLBACK_STEPS, RESCUED, sentences
 
 if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
-FALLBACK_STEPS, RESCUED = "calmed", "rescued"
-FRICTION_ROUNDS = 4  #: updates of the ground's friction in a stage
 PARTS = 4  #: parts of a step whose modal motion gains energy
 SAME_TIME = 1.0e-9  #: relative to a step: a smaller remainder is rounding
 
@@ -87,28 +85,10 @@ class Nodes(SoftBodies, Part):
         """
         x = self.coordinates.positions(self.rest[self.coordinates.free].ravel(), 0.0, carrier_motion)
         if self.balanced:
-            prescribed_directions = self._held_by_pins()
-            try:
-                x = equilibrium(self, x, 0.0, prescribed_directions, self.tets, type(self.linear)())
-            except StepFailed as failure:
-                raise Diverged(f"the start has no balance: {failure}",
-                               "Switch off Start at Rest or raise the stiffness",
-                               self.balanced[0].name if len(self.balanced) == 1 else None,
-                               self.start_frame) from failure
+            x = start_in_equilibrium(self, x, self.balanced, self.condensation.floating.groups, type(self.linear)())
         q = x[self.coordinates.free].ravel()
         sleep = self.condensation.sleep
         return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), carrier_motion)
-
-    def _held_by_pins(self) -> Index:
-        """Return free nodes of components with pins or kinematic nodes, of bodies that start in equilibrium;
-        unconstrained components start in their rest shape."""
-        prescribed_directions = np.zeros(len(self.rest), dtype=bool)
-        for body in self.balanced:
-            prescribed_directions[body.nodes] = self.coordinates.is_free[body.nodes]
-        for group in self.condensation.floating.groups:
-            for part in group.parts:
-                prescribed_directions[part] = False
-        return np.flatnonzero(prescribed_directions).astype(np.int32)
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
         """Return f and K = ∂f/∂x at the state, D = ∂f/∂v at the predicted positions at `time`; overwritten by the next
@@ -141,8 +121,7 @@ class Nodes(SoftBodies, Part):
         whole = self.condensation.whole
         if whole is None:
             raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        lin = self.linearise_at(x, self.velocity(state), state.time, project=False)
+        lin = self.linearise_at(*self.nodes_at(state), state.time, project=False)
         lin = replace(lin, damped=self._damped(state, time))
         return whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
 
@@ -153,10 +132,9 @@ class Nodes(SoftBodies, Part):
 
     def acceleration(self, state: State) -> Vec:
         """Return M⁻¹ (f + D v) of the free nodes, (3 f,) [m/s²]."""
-        x, v = self.coordinates.positions(state.q, state.time, state.carrier_motion), self.velocity(state)
+        x, v = self.nodes_at(state)
         force, _ = self.evaluate(x, state.time)
-        damped = self._damped(state, state.time)
-        if damped is not None:
+        if (damped := self._damped(state, state.time)) is not None:
             force += damped.force(v)
         free = self.coordinates.free
         acceleration: Vec = (force[free] / self.mass[free, None]).ravel()
@@ -191,10 +169,9 @@ class Nodes(SoftBodies, Part):
     def impact(self, stage: Stage, start: State) -> State | None:
         """Return the end of a linearised stage, solved where nodes hit the ground at its start or on their ballistic
         path; None where they do not, or where it is linearised nevertheless. Raises StepFailed."""
-        seconds = stage.time - start.time
         if self.impact_solver is None or self.couples_methods or self.contacts:
             return None
-        flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, seconds))
+        flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, stage.time - start.time))
         if not self.hits_ground([start, flown], stage.h):
             return None
         return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
@@ -216,8 +193,8 @@ class Nodes(SoftBodies, Part):
 
     def _modal_step(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
-        damped = self.damped_through(stage, state)
-        after = self.stage_method.modal_motion(NodeStage.of(stage, self.coordinates), state, damped)
+        damped, nodes = self.damped_through(stage, state), NodeStage.of(stage, self.coordinates)
+        after = self.stage_method.modal_motion(nodes, state, damped)
         return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
     def keep_spin(self, before: State, after: State, h: float, posed: PosedNodes) -> State:
@@ -256,34 +233,23 @@ class Nodes(SoftBodies, Part):
         return replace(solved_again, memory=with_friction.memory)
 
     def _with_ground_friction(self, stage: NodeStage, after: State, damped: Damped | None) -> State:
-        """Add friction of the ground to the end of a stage that was solved without. Raises StepFailed.
-
-        Large friction bends a body beyond its linear response, which would be a gain of energy: there it is evaluated
-        again at the new positions.
-        """
-        free, whole = self.coordinates.free, self.condensation.whole
+        """Add friction of the ground to the end of a stage that was solved without: evaluated again at the new
+        positions where it bends a body beyond its linear response, which would gain energy. Raises StepFailed."""
         lin = self._linearised_end(stage, after, damped)
         posed = self.stage_method.posed_at_end(lin, stage) or self._posed(lin, stage)
-        if whole is None:
+        if self.condensation.whole is None:
             return with_ground_friction(self, posed, after)
-        goal = WORK_LEFT * stage.energy_at_stake(self.mass, free)
-        for count in range(FRICTION_ROUNDS):
-            rest = posed.respond(stage.net_impulse(lin)[free].reshape(-1, 1))[:, 0]
-            after = with_ground_friction(self, posed, after, rest)
-            if count == FRICTION_ROUNDS - 1:
-                break
-            net_impulse = self._net_impulse(stage, after, damped) + stage.a * stage.h * friction_force(self,
-                                                                                                       after.memory)
-            rest = posed.respond(net_impulse[free].reshape(-1, 1))[:, 0]
-            if abs(stage.work(self.mass, free, rest)) <= goal:
-                break
-            lin = self._linearised_end(stage, after, damped)
-            posed = self._posed(lin, stage)
-        return after
+
+        def posed_at(end: State) -> tuple[Linearised, PosedNodes]:
+            lin = self._linearised_end(stage, end, damped)
+            return lin, self._posed(lin, stage)
+
+        return with_repeated_friction(self, stage, after, lin, posed, posed_at,
+                                      lambda end: self._net_impulse(stage, end, damped))
 
     def _linearised_end(self, stage: NodeStage, after: State, damped: Damped | None) -> Linearised:
-        x, v = self.coordinates.positions(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
-        return replace(self.linearise_at(x, v, stage.time, self.project), damped=damped, memory=after.memory)
+        at = self.coordinates.positions(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
+        return replace(self.linearise_at(*at, stage.time, self.project), damped=damped, memory=after.memory)
 
     def _net_impulse(self, stage: NodeStage, after: State, damped: Damped | None) -> Vec:
         x, v = self.coordinates.positions(after.q, stage.time), self.coordinates.spread(after.u, stage.w)
@@ -327,9 +293,8 @@ class Nodes(SoftBodies, Part):
         if self.losses is None:
             return state, external_force
         start, pushes = self.losses.apply(self, state, h, self.integrator.remembered_rates)
-        if pushes is None or external_force is None:
-            return start, external_force if pushes is None else pushes
-        return start, external_force + pushes
+        forces = [force for force in (external_force, pushes) if force is not None]
+        return start, sum(forces[1:], forces[0]) if forces else None
 
     def with_loss_memory(self, after: State, before: State, h: float) -> State:
         """Return the end of a step with the memory of half-life damping."""
@@ -397,16 +362,7 @@ class Nodes(SoftBodies, Part):
     @property
     def summary(self) -> list[str]:
         """Return sentences about fallback steps and compliant pins."""
-        sentences = [sentence for pull in self.pulls for sentence in pull.summary]
-        fallbacks, rescued = self.counts[FALLBACK_STEPS], self.counts[RESCUED]
-        if fallbacks:
-            steps, were, them = ("step", "was", "it") if fallbacks == 1 else ("steps", "were", "them")
-            sentences.append(f"{fallbacks} {steps} {were} too violent to be solved quickly and {were} linearised, "
-                             f"which calms {them}: smaller steps or more Tries keep more of the motion")
-        if rescued:
-            sentences.append(f"{rescued} of the shortest steps {'was' if rescued == 1 else 'were'} linearised: what "
-                             "balances snapped from one shape to another, and no step between them could be solved")
-        return sentences
+        return [*(sentence for pull in self.pulls for sentence in pull.summary), *sentences(self.counts)]
 
     def note_remarks(self, after: State) -> None:
         """Add remarks of the linear solver and of pins after a step to the notes."""
@@ -422,8 +378,8 @@ class Nodes(SoftBodies, Part):
 
     def error(self, before: State, after: State, h: float) -> float:
         """Return the error of a step of h seconds at its worst node, relative to the size of its body."""
-        error = self.integrator.error(self.damped_start(before, h)[0], after, h)
-        wrong = np.linalg.norm(self.coordinates.spread(error, None), axis=1)
+        of_free = self.integrator.error(self.damped_start(before, h)[0], after, h)
+        wrong = np.linalg.norm(self.coordinates.spread(of_free, None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
 
     def liveliness(self, state: State) -> Vec | None:

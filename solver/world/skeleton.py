@@ -9,7 +9,8 @@ import numpy as np
 from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..parts.interface import ReducedOnRates
-from ..parts.joints.jointed import AttachedLoads, PosedTree
+from ..parts.joints.interface import AttachedLoads
+from ..parts.joints.jointed import PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from .joints import Joints
@@ -70,6 +71,11 @@ class PosedSkeleton:
     posed: PosedTree
     at: Bodies
     unit: Vec  #: 1 at each rate that moves attached nodes, (m, r)
+
+    @property
+    def tree_stage(self) -> PosedTree:
+        """Return the stage of joints."""
+        return self.posed
 
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,). Raises StepFailed."""

@@ -13,18 +13,22 @@ import numpy.typing as npt
 from ..assembly.damping import Damped, Damping, DampingLaw
 from ..assembly.edges import Edges
 from ..assembly.elements import Elements
+from ..assembly.kernels import CHUNKS, weigh_nodes
 from ..assembly.linearised import Linearised
 from ..assembly.products import Products
+from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
+from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
-from ..forces.ropes import RopeLinks
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
+from ..threads import parallel_for
+from . import ground_contact
 from .blocked import blocked_at
 from .bodies import BodyInWorld, ObstacleInWorld
 from .edge_changes import EdgeChanges
@@ -41,8 +45,6 @@ class Selection:
 
 
 ALL = Selection()
-BLOW_UP = 1.0e3  #: a body this many times its rest size has diverged
-GENTLE_SPEED = 0.05  #: relative to the speed that weight adds in a step: a slower contact with the ground is resting
 
 
 @dataclass
@@ -61,7 +63,8 @@ class SoftBodies:
     between: Sequence[StencilForce] = ()  #: forces other than those of materials
     pulls: Sequence[Pull] = ()
     contacts: Sequence[ContactLaw] = ()  #: of surfaces, with bounds on steps
-    links: Sequence[RopeLinks] = ()  #: of ropes, which remember what they pulled with
+    links: Sequence[WithMultipliers] = ()  #: ropes and constraints, which remember what they pulled with
+    constraints: Sequence[PointConstraint] = ()  #: those of `links` that are projected where they are hard
     couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
 
@@ -224,10 +227,10 @@ class SoftBodies:
 
         extra_forces: of one stage. selection: of bodies and forces.
         """
-        force = self._weight.copy()
+        force, sums = np.empty_like(self._weight), np.empty(CHUNKS)
+        parallel_for(weigh_nodes, CHUNKS, self._weight, x, self.rest, force, sums)
         elements = self._elements_of(selection)
-        energy = elements.measure(x, time, force, -float(np.vdot(self._weight, x - self.rest)), extra_forces,
-                                  selection.bodies)
+        energy = elements.measure(x, time, force, -float(sums.sum()), extra_forces, selection.bodies)
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
@@ -238,10 +241,7 @@ class SoftBodies:
 
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         """Return the largest fraction of each node, (n,): bodies without contact may go farther. Prescribed nodes have
-        one fraction.
-
-        by_body: whether each body has one fraction, too.
-        """
+        one fraction. by_body: whether each body has one, too."""
         groups = self._body_groups if by_body else self._node_groups
         steps = [law.largest_steps(start, end, groups) for law in self.contacts]
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
@@ -280,10 +280,9 @@ class SoftBodies:
 
     def touching_at(self, x: Vec, time: float) -> Index:
         """Return those nodes at positions x, (n, 3) [m]."""
-        found = [self._elements.paired(x, time)]
-        found += [pull.nodes for pull in self.pulls if pull.at_work(time)]
-        found += [self.ground.find(x, time).nodes]
-        nodes: Index = np.unique(np.concatenate(found))
+        forced = [pull.nodes for pull in self.pulls if pull.at_work(time)]
+        nodes: Index = np.unique(np.concatenate([self._elements.paired(x, time), *forced,
+                                                 self.ground.find(x, time).nodes]))
         return nodes
 
     def contact_persists(self, state: State, before: Index, h: float) -> bool:
@@ -291,31 +290,18 @@ class SoftBodies:
         a normal speed of no more than weight adds in a step of h seconds."""
         if not self.ground.plane.is_there:
             return False
-        now, plane = self.touching(state), self.ground.plane
-        changed = np.setxor1d(before, now)
-        works = [pull.nodes for pull in self.pulls]
-        if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in works):
-            return False
-        fall = self._fall(h)
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)[changed]
-        speed = plane.rising(self.velocity(state)[changed], state.time)
-        gentle = (np.abs(speed) <= fall) & (np.abs(plane.gaps(x, state.time)) <= h * fall)
-        return bool(gentle.all())
+        return ground_contact.persists(self.ground.plane, *self.nodes_at(state), state.time, before,
+                                       self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
+
+    def hits_ground(self, states: Sequence[State], h: float) -> bool:
+        """Whether nodes touch the ground in one of some states and their normal speed is above a fraction of what
+        weight adds in a step of h seconds."""
+        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
+        return ground_contact.is_hit(self.ground.plane, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:
         """Return the speed along the ground's normal that weight adds in h seconds [m/s]."""
         return h * float(np.abs(self._weight @ self.ground.plane.normal).sum() / self.mass.sum())
-
-    def hits_ground(self, states: Sequence[State], h: float) -> bool:
-        """Whether nodes touch the ground in one of some states and their normal speed exceeds `GENTLE_SPEED` times what
-        weight adds in a step of h seconds."""
-        plane = self.ground.plane
-        for one in states if plane.is_there else ():
-            touching = plane.find(self.coordinates.positions(one.q, one.time, one.carrier_motion), one.time).nodes
-            speed = plane.rising(self.velocity(one)[touching], one.time)
-            if np.abs(speed).max(initial=0.0) > GENTLE_SPEED * self._fall(h):
-                return True
-        return False
 
     def blocks_without_contact(self, time: float) -> Vec:
         """Return diagonal blocks of K without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
@@ -358,12 +344,7 @@ class SoftBodies:
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         for body in self.bodies_in_world:
-            nodes = x[body.nodes]
-            extent = float(np.abs(nodes - nodes[0]).max())
-            if not np.isfinite(extent):
-                raise StepFailed("a node's position is not a number", body.name)
-            if extent > BLOW_UP * body.size:
-                raise StepFailed(f"it grew to {extent / body.size:.0f} times its size", body.name)
+            body.refuse_blow_up(x)
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
         """Return the names of the owner of a prescribed node and of what is in contact with it or with the body that

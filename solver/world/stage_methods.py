@@ -14,6 +14,7 @@ from ..contact.find.ground import Contacts
 from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_exact_momentum
+from ..nonlinear.on_rows import on_rows
 from ..nonlinear.prescribed_directions import ConstrainedFactor, PrescribedDirections
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
@@ -83,7 +84,7 @@ class FullStage(StageMethod):
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
                 problem.touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
-                    (step_start, start.time), (problem.positions(problem.velocities(guess)), stage.time)))
+                    (step_start, start.time), (problem.positions_at(guess), stage.time)))
                 problem.is_violent = prescribed_directions is None and is_violent_guess(problem, guess,
                                                                                         step_start) and not len(
                     soft.touching_at(step_start, start.time))
@@ -95,7 +96,7 @@ class FullStage(StageMethod):
         is_near = prescribed_directions is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
-        x = problem.positions(v)
+        x = on_rows(problem, unknowns, soft.constraints) if soft.constraints else problem.positions(v)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:

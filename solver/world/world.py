@@ -110,6 +110,21 @@ class World:
         other.notes = [*self.notes, *(note for note in part.notes if note not in self.notes)]
         return other
 
+    def with_parts(self, parts: Sequence[Part], attachments: Sequence[Attachment]) -> World:
+        """Return a world of the same bodies in other parts."""
+        other = World(parts, self._order, attachments=attachments, interfaces=self._interfaces)
+        other.notes = [*self.notes, *(note for note in other.notes if note not in self.notes)]
+        return other
+
+    @property
+    def independent(self) -> list[tuple[tuple[int, ...], list[Attachment]]]:
+        """Return the indices of parts that a step solves together, and their attachments; all in one where cloths with
+        substeps act on others."""
+        if self._interfaces:
+            return [(tuple(range(len(self.parts))), self.attachments)]
+        return [(tuple(sorted(numbers)), [one for one in self.attachments if one is subsystem])
+                for subsystem, numbers in self._solved]
+
     # one state
 
     def parted(self, state: State) -> list[State]:
@@ -119,6 +134,21 @@ class World:
             for k, part_state in zip(numbers, subsystem.parted(subsystem.merged([states[k] for k in numbers]))):
                 states[k] = part_state
         return states
+
+    def states_of(self, groups: Sequence[Sequence[int]], state: State) -> list[State]:
+        """Return the states of worlds of these parts alone, by their numbers."""
+        states = self._layout.parted(state)
+        return [Layout([self.parts[k].unknowns for k in numbers]).merged([states[k] for k in numbers])
+                for numbers in groups]
+
+    def state_of(self, groups: Sequence[Sequence[int]], states: Sequence[State], before: State) -> State:
+        """Return one state of all from those of worlds of these parts alone, of all parts; `before` has the memory that
+        belongs to no part."""
+        found: dict[int, State] = {}
+        for numbers, state in zip(groups, states):
+            found |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).parted(state))
+        self._gather_notes()
+        return self.merged([found[k] for k in range(len(self.parts))], before)
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """Return one state of all; `before` has the memory that belongs to no part."""

@@ -280,3 +280,13 @@ def test_loose_edges_between_faces_are_seams_of_new_cloth(addon):
     bpy.ops.mesh.primitive_grid_add()
     bpy.ops.conjac.add_cloth()
     assert not bpy.context.object.conjac.use_sewing
+
+
+def test_quads_of_cloth_are_known_as_quads(addon, tmp_path):
+    """So that contact knows both of their diagonals: Blender draws a folded one along the other."""
+    from conjac.conjac_addon.gather.cloth import quads
+
+    mesh = bpy.data.meshes.new("Mixed")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 1, 0)], [],
+                     [(0, 1, 2, 3), (1, 4, 2), (4, 5, 2)])
+    assert quads(mesh).tolist() == [[0, 1, 2, 3]]

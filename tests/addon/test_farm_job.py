@@ -21,6 +21,7 @@ def test_the_bundle_of_a_jelly_bakes_as_blender_does(scene, tmp_path, capfd):  #
     listed = {file["path"] for file in json.loads((out / "pack.json").read_text())["files"]}
     assert {"conjac.template.yaml", "job/scene.json", "slurm.sh"} <= listed
     folder = str(Path(bpy.data.filepath).parent).encode()
+    assert 'value: "Jelly"' in (out / "parameter_values.yaml").read_text()
     assert not any(folder in (out / name).read_bytes() for name in listed)
     assert solver.main(["task", "simulate", str(out / "job"), "--out", str(out / "out")], read_stdin=False) == 0
     assert bpy.ops.conjac.bake() == {"FINISHED"}

@@ -84,7 +84,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     soft_cube.conjac.use_scene_range = False
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "spots", "cuts", "nails", "pulls",
-              "welds", "attachments", "mechanism", "part", "cache", "contact",
+              "welds", "constraints", "attachments", "mechanism", "part", "cache", "contact",
               "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
     for group in (soft_cube.conjac, soft_cube.conjac.solver):  # old names are those of the solver's
         assert {name.removeprefix("dial_") for name in group.bl_rna.properties.keys()} - hidden <= shown
@@ -212,6 +212,7 @@ def test_every_operator_has_a_button(soft_cube):
     soft_cube.conjac.spots.add()
     soft_cube.conjac.cuts.add()
     soft_cube.conjac.welds.add()
+    soft_cube.conjac.constraints.add()
     soft_cube.conjac.fiber_material = "astvk"
     soft_cube.modifiers.new("Fine", "SUBSURF")
     buttons = {name for kind, name in drawn(soft_cube) if kind == "operator"}

@@ -311,7 +311,8 @@ def test_a_bad_scene_exits_2_with_the_path_of_the_field(tmp_path, verb):
 
 
 @pytest.mark.parametrize("arguments", [[], ["bake"], ["cook", "x"], ["bake", "x", "--frames", "b-a"],
-                                       ["bake", "x", "--threads", "0"]])
+                                       ["bake", "x", "--threads", "0"], ["bake", "x", "--threads", "-1"],
+                                       ["bake", "x", "--cores-left-free", "-1"]])
 def test_wrong_arguments_exit_2(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)

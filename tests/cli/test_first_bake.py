@@ -148,7 +148,7 @@ for share in sys.argv[1:]:
 def test_no_kernel_is_compiled_by_both():
     """Modules that both shares import would compile twice, side by side, and save nothing."""
     methods = [(entry.family, entry.key) for family in ("method", "integrator")
-               for entry in catalogue.family(family).values() if not entry.drafts]
+               for entry in catalogue.family(family).values() if not entry.able("draft")]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
     modules = ("solver.build.world", "solver.forces.fiber_kernels")
     shares = [f"loading.load_share({materials!r}, 'auto')",

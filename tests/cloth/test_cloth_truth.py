@@ -82,7 +82,8 @@ def quads(cells, length, width, alternate=True):
     return vertices - [step, 0.0, 0.0], triangles
 
 
-@pytest.mark.parametrize("shape, rho", [("triangles", 0.2), ("quads", 0.2), ("quads", 0.0045), ("cut alike", 0.0045)])
+@pytest.mark.parametrize("shape, rho", [("triangles", 0.2), ("triangles", 0.0045), ("quads", 0.2), ("quads", 0.0045),
+                                        ("cut alike", 0.0045)])
 @pytest.mark.parametrize("kind", ["quadratic_bending", pytest.param("hinge_bending", marks=pytest.mark.long)])
 def test_a_heavy_strip_drapes_as_the_elastica_does(tmp_path, kind, shape, rho):
     """Clamped level at one end, B = 1e-3 N m, 0.3 m long; ρ g L³/B is 53 and 1.2 [kg/m²].

@@ -12,7 +12,7 @@ from sound_sheets import smallest_angle
 import solver.sheet.adapt as adapting
 import solver.sheet.adapt_kernels as sweeps
 import solver.sheet.collapse_kernels as collapses
-from solver.sheet.adapt import NOTHING, Measurements, _told, adapt, measure
+from solver.sheet.adapt import NOTHING, Measurements, _message_of, adapt, measure
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 from solver.sheet.working import Working
@@ -98,9 +98,9 @@ def test_the_bend_at_a_feature_asks_for_nothing():
                          ids=["coarse", "fine", "rolled", "wide"])
 def test_edges_fit_their_sizing_and_a_second_time_does_nothing(mesh):
     once = adapt(mesh, SIZING)
-    assert once.changed and once.said is None
+    assert once.changed and once.message is None
     again = adapt(once.mesh, SIZING)
-    assert again.mesh is once.mesh and not again.changed and again.said is None
+    assert again.mesh is once.mesh and not again.changed and again.message is None
     assert lengths(once.mesh, SIZING).max() <= 1.0 + 1e-12
     assert_same_cloth(mesh, once)
 
@@ -240,14 +240,15 @@ def test_the_same_cloth_gives_the_same_bytes():
 def test_what_may_not_be_split_any_more_is_said_with_its_place():
     adapted = adapt(bent(10, 1.0), replace(SIZING, most_faces=300))
     assert len(adapted.mesh.faces) <= 300
-    assert adapted.said is not None and "longer than its sizing wants" in adapted.said and "near (0.5" in adapted.said
+    assert adapted.message is not None
+    assert "longer than its sizing wants" in adapted.message and "near (0.5" in adapted.message
 
 
 def test_what_is_hardly_too_long_is_not_told():
     """Rounds end with an edge or two that are a hundredth too long in most cloth that folds."""
     mesh = bent(10, 1.0)
     working = Working(mesh)
-    told = [_told(working, Sizing(length, length), Measurements(working)) for length in (0.6, 0.08, 0.04)]
+    told = [_message_of(working, Sizing(length, length), Measurements(working)) for length in (0.6, 0.08, 0.04)]
     assert told[:2] == [None, None] and told[2] is not None and "times as long near" in told[2]
 
 
@@ -324,7 +325,7 @@ def test_what_is_not_measured_and_tried_anew_would_end_the_same(seed, monkeypatc
             monkeypatch.setattr(adapting, "collapse_all", collapse)
             one = adapt(before, sizing, points=0, ends=NO_ENDS)
             made.append(b"".join(a.tobytes() for a in (one.mesh.x, one.mesh.material, one.mesh.faces, one.mesh.v,
-                                                       one.was)) + str((one.said, one.flips)).encode())
+                                                       one.was)) + str((one.message, one.flips)).encode())
         assert made[0] == made[1]
         mesh, counts = one.mesh, counts + [one.splits, one.flips, one.collapses]
     assert counts.min() > 50

@@ -6,6 +6,7 @@ from touching import box, contact_job, hollow, obstacle, refused, sheet, soft
 from worlds import nodes_of
 
 from solver.job.load import load
+from solver.meshing.volume import boundary_faces
 
 SIZE, H = 0.2, 1 / 96
 
@@ -51,3 +52,18 @@ def test_only_what_would_cross_touches_by_its_mesh(tmp_path):
 def test_what_really_crosses_is_refused_as_before(tmp_path):
     error = refused(stack(tmp_path, -0.02 * SIZE))
     assert "crosses" in error and "Push Apart" in error
+
+
+def test_what_crosses_by_just_as_much_as_it_is_led_inwards_bakes_too(tmp_path):
+    """Led in by a thousandth of its size it would lie exactly on the floor, and be refused for that."""
+    nodes, tets = box((3,) * 3, (SIZE,) * 3, (-SIZE / 2, -SIZE / 2, 0.0))
+    arrays = {}
+    used, corners = np.unique(boundary_faces(tets)[0], return_inverse=True)
+    arrays["Block_vertices"], arrays["Block_faces"] = nodes[used], corners.reshape(-1, 3).astype(np.int32)
+    body = soft("Block", nodes, tets, arrays, modulus=1e5, surface={
+        "vertices": "arrays/Block_vertices.npy", "triangles": "arrays/Block_faces.npy"})
+    low = 1e-3 * SIZE * np.sqrt(2 / 3) - 3e-8  # so far up go its corners, the rest farther
+    job = contact_job(tmp_path, [body], [obstacle("Floor", *sheet(z=low), arrays)], arrays,
+                      gravity=[0.0, 0.0, 0.0], stage_solver={"kind": "quick"}, integrator={"kind": "sdirk2"})
+    part = nodes_of(load(job))
+    assert part.step(part.initial_state(), H).time == pytest.approx(H)

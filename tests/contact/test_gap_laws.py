@@ -27,7 +27,7 @@ from solver.job.load import load
 from solver.state import State
 
 H = 1 / 96
-LAWS = [key for key, entry in catalogue.menu("contact").items() if entry.constrains]
+LAWS = [key for key, entry in catalogue.menu("contact").items() if entry.able("constraints")]
 TO_THE_END = {"kind": "newton_d", "params": {"tolerance": 1e-11}}
 
 

@@ -6,7 +6,7 @@ from test_new_pairs import apart
 from touching import box
 
 from benchmarks.scenes.touching import ball, bowl
-from solver.contact.find.lonely import LonelyBodies
+from solver.contact.find.isolated_bodies import IsolatedBodies
 from solver.contact.find.mesh import Surfaces
 from solver.meshing.volume import boundary_faces
 
@@ -60,21 +60,21 @@ def test_flight_asks_for_no_search(monkeypatch):
         kept.near(x, 0.06)
 
 
-def test_who_hangs_in_a_bowl_is_lonely_until_it_comes_near():
+def test_a_body_that_hangs_in_a_bowl_is_isolated_until_it_comes_near():
     """The bowl's box has all of the ball in it, its faces do not."""
     inner, tets = ball(0.2, 4)
     outer, shell = bowl(1.0)
     x = np.concatenate([inner, outer])
     faces = np.concatenate([boundary_faces(tets)[0], shell + len(inner)]).astype(np.int32)
-    bodies = LonelyBodies(np.repeat([3, 8], [len(inner), len(outer)]), None, faces)
-    assert bodies.lonely(x, x, 0.1, 0.0).all()
-    for down, is_lonely in ((0.5, True), (0.75, False)):
+    bodies = IsolatedBodies(np.repeat([3, 8], [len(inner), len(outer)]), None, faces)
+    assert bodies.isolated(x, x, 0.1, 0.0).all()
+    for down, is_isolated in ((0.5, True), (0.75, False)):
         there = x.copy()
         there[: len(inner), 2] -= down
-        assert bodies.lonely(there, there, 0.1, 0.0).all() == is_lonely
-        assert bodies.lonely(x, there, 0.1, 0.0).all() == is_lonely
-        assert bodies.lonely(x, there, 0.1, 0.0).any() == is_lonely
-    assert not bodies.lonely(x, there - [0.0, 0.0, 2.0], 0.0, 0.0).any()
+        assert bodies.isolated(there, there, 0.1, 0.0).all() == is_isolated
+        assert bodies.isolated(x, there, 0.1, 0.0).all() == is_isolated
+        assert bodies.isolated(x, there, 0.1, 0.0).any() == is_isolated
+    assert not bodies.isolated(x, there - [0.0, 0.0, 2.0], 0.0, 0.0).any()
 
 
 def test_two_that_do_not_touch_are_alone_beside_each_other():
@@ -83,8 +83,8 @@ def test_two_that_do_not_touch_are_alone_beside_each_other():
     skin = boundary_faces(tets)[0]
     faces = np.concatenate([skin, skin + len(one)]).astype(np.int32)
     owner = np.repeat([0, 1], len(one))
-    assert not LonelyBodies(owner, None, faces).lonely(x, x, 0.0, 0.0).any()
-    assert LonelyBodies(owner, np.eye(2, dtype=bool), faces).lonely(x, x, 0.0, 0.0).all()
+    assert not IsolatedBodies(owner, None, faces).isolated(x, x, 0.0, 0.0).any()
+    assert IsolatedBodies(owner, np.eye(2, dtype=bool), faces).isolated(x, x, 0.0, 0.0).all()
 
 
 def test_own_ways_are_those_beside_the_body_s_middle():
@@ -93,7 +93,7 @@ def test_own_ways_are_those_beside_the_body_s_middle():
     here, way = rng.normal(size=(20, 3)), 5.0 + rng.normal(size=(20, 3))
     way[10:] = 0.0
     way[12] = [1.0, 2.0, 2.0]
-    found, together = LonelyBodies(owner, None, np.zeros((0, 3), np.int32)).own_ways(here, here + way)
+    found, together = IsolatedBodies(owner, None, np.zeros((0, 3), np.int32)).own_ways(here, here + way)
     for which in (2, 4):
         own = way[owner == which]
         middle = 0.5 * (own.min(axis=0) + own.max(axis=0))

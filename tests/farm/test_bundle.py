@@ -1,23 +1,31 @@
 """A bundle is checked and run by Open Job Description's own program, and by node for Flamenco."""
 
 import json
+import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from openjd.model import decode_job_template
 from small_jobs import box_job, change
+from test_islands_apart import three_boxes
 
 from solver import cli
 from solver.errors import BadInput
-from solver.farm import bundle, template
+from solver.farm import bundle, runners, template
 from solver.frames.read import Cache
 
 ROOT = Path(__file__).resolve().parents[2]
+javascript = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run JavaScript")
 WEDGE = "time.step=0.02\nbodies[Ear].density=500\n"
 
 
@@ -39,6 +47,12 @@ def solver_command(folder):
 
 def openjd(*arguments):
     return subprocess.run([sys.executable, "-m", "openjd", *map(str, arguments)], capture_output=True, text=True)
+
+
+def deadline():
+    """The command of AWS Deadline Cloud's client, where there is one."""
+    own = ROOT / "build/deadline/bin/deadline"
+    return str(own) if own.exists() else shutil.which("deadline")
 
 
 def frames(cache):
@@ -67,6 +81,74 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
                    f"Solver={command}")
     assert again.returncode == 0 and "already baked" in again.stdout
     assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
+    job, draft = three_boxes(tmp_path / "job"), three_boxes(tmp_path / "draft")
+    assert cli.main(["bake", str(draft)], read_stdin=False) == 0
+    rows, command, folder = tmp_path / "rows.csv", solver_command(tmp_path), tmp_path / "bundle"
+    rows.write_text("bodies[Left].density=500\n")
+    said = bundle.write(job, folder, wedge=rows, chunk="1-5,6-9", draft=draft)
+    assert [text.split(". ")[0] for text in said if text.startswith("island")] == [
+        "island-001: Left, Near", "island-002: Right"]
+    assert openjd("check", folder / "conjac.template.yaml").returncode == 0
+    ran = openjd("run", folder / "conjac.template.yaml", "--step", "ContactSheet", "--run-dependencies", "-p",
+                 f"Solver={command}")
+    assert ran.returncode == 0 and "Chunks run: 8" in ran.stdout, ran.stdout  # 1 + 2 chunks × 2 islands + 3
+    row = folder / "out/row-0001"
+    assert Cache(row / "cache").status(row).state == "complete" and (row / "export/played.json").exists()
+    whole = three_boxes(tmp_path / "whole")
+    change(whole, "bodies.0.density", 500)
+    assert cli.main(["bake", str(whole)], read_stdin=False) == 0
+    for frame in range(1, 10):
+        for name, points in Cache(whole / "cache").frame(frame).items():
+            assert np.abs(Cache(row / "cache").frame(frame)[name] - points).max() <= 1e-6 * 0.1
+    again = openjd("run", folder / "conjac.template.yaml", "--step", "Join", "--no-run-dependencies", "-p",
+                   f"Solver={command}")
+    assert again.returncode == 0 and "already joined" in again.stdout
+
+
+def test_a_list_of_islands_that_is_not_the_scene_s_is_one_sentence(tmp_path, capfd):
+    job, path = three_boxes(tmp_path / "job"), tmp_path / "islands.json"
+    for text, said in (('[["Left"]]', "does not have every soft body"), ("nonsense", "is no list of islands")):
+        path.write_text(text)
+        assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
+                         "--island", "1"], read_stdin=False) == 2
+        assert said in capfd.readouterr().err
+    path.write_text('[["Left", "Near"], ["Right"]]')
+    assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
+                     "--island", "3"], read_stdin=False) == 2
+    assert "there are 2 islands" in capfd.readouterr().err.lower()
+
+
+def test_ctrl_c_lets_the_step_in_hand_end_and_the_row_goes_on(tmp_path):
+    job, command = box_job(tmp_path / "job", end=400, step=1 / 96, cells=(12, 6, 6)), solver_command(tmp_path)
+    bundle.write(job, tmp_path / "bundle")
+    running = subprocess.Popen([sys.executable, "-m", "openjd", "run", str(tmp_path / "bundle/conjac.template.yaml"),
+                                "--step", "Simulate", "--run-dependencies", "-p", f"Solver={command}"],
+                               stdout=subprocess.PIPE, text=True)
+    frames_at = tmp_path / "bundle/out/row-0001/cache/frames"
+    end = time.monotonic() + 100
+    while len(frames(frames_at.parent) if frames_at.exists() else ()) < 5:
+        assert time.monotonic() < end and running.poll() is None
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=100)
+    assert running.returncode != 0 and "Stopped before frame" in said, said
+    cache = Cache(frames_at.parent)
+    assert cache.verify() == [] and 5 <= len(cache.frames_done()) < 400 and not (frames_at.parent / "lock").exists()
+
+
+@pytest.mark.skipif(deadline() is None, reason="`deadline` is not installed: make test-farm does")
+def test_aws_deadline_cloud_reads_the_bundle_offline(tmp_path):
+    folder, _ = made(tmp_path, chunk="10")
+    ran = subprocess.run([deadline(), "bundle", "info", folder, "--output", "json"], capture_output=True, text=True,
+                         env=os.environ | {"HOME": str(tmp_path)})
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
+    shown = {one["name"]: one["_display_value"] for one in told["parameters"]}
+    assert shown["JobFolder"] == "job" and shown["OutputFolder"] == "out" and shown["Rows"] == "1-2"
 
 
 def test_a_failed_chunk_is_one_sentence_to_the_queue(tmp_path):
@@ -111,6 +193,19 @@ def test_a_shot_with_a_blend_is_rendered_before_the_contact_sheet():
     assert "{{Param.Blender}}" == render.script.actions.onRun.command
 
 
+@pytest.mark.parametrize("word, step", template.FORMATS.items())
+def test_what_only_blender_exports_is_a_step_of_its_own(word, step):
+    meant = template.template(template.Shot("Ear", 2, ((1, 20),), 100.0, 1, None, "scene.blend", word))
+    steps = decode_job_template(template=meant).steps
+    assert [one.name for one in steps[2:]] == ["Export", step, "Render", "ContactSheet"]
+    assert steps[3].script.actions.onRun.args[7] == word
+
+
+def test_only_blender_exports_alembic(tmp_path):
+    with pytest.raises(BadInput, match="no .blend is given"):
+        bundle.write(box_job(tmp_path / "job", motion=False), tmp_path / "out", format="abc")
+
+
 def test_a_folder_that_is_not_empty_or_a_wedge_of_several_lengths_is_refused(tmp_path):
     job, rows = box_job(tmp_path / "job", motion=False), tmp_path / "rows.csv"
     (tmp_path / "full").mkdir()
@@ -123,6 +218,7 @@ def test_a_folder_that_is_not_empty_or_a_wedge_of_several_lengths_is_refused(tmp
     assert not (tmp_path / "out").exists()
 
 
+#: job and author as the manager of Flamenco 3 gives them to a job type
 RECORDED = """
 const job = { settings: { bundle: "/shared/bundle/", rows: 2, solver: "conjac-solver" }, tasks: [],
               addTask(task) { this.tasks.push(task); } };
@@ -134,15 +230,34 @@ const author = {
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run JavaScript")
+def compiled(script, folder):
+    """What a job type compiles to: its tasks, and JOB_TYPE."""
+    path = folder / "job.js"
+    path.write_text(RECORDED + script + "\ncompileJob(job); console.log(JSON.stringify({ tasks: job.tasks, "
+                    "type: JOB_TYPE }));\n")
+    ran = subprocess.run(["node", path], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@javascript
+def test_flamenco_joins_a_row_s_islands():
+    shot = template.Shot("boxes", 1, ((1, 5), (6, 9)), 100.0, 1, islands=2)
+    with tempfile.TemporaryDirectory() as folder:
+        said = compiled(runners.flamenco(shot), Path(folder))
+    after = {task["name"]: task["after"] for task in said["tasks"] if "row 1" in task["name"]}
+    assert after["row 1 join"] == ["row 1 simulate 6-9 island 1", "row 1 simulate 6-9 island 2"]
+    assert after["row 1 simulate 6-9 island 2"] == ["row 1 simulate 1-5 island 2"]
+    assert after["row 1 simulate 1-5 island 2"] == ["row 1 tetrahedralize"] and after["row 1 export"] == ["row 1 join"]
+    [last] = [task for task in said["tasks"] if task["name"] == "row 1 simulate 6-9 island 2"]
+    assert last["commands"][0]["parameters"]["args"][-4:] == ["--islands", "/shared/bundle/islands.json", "--island",
+                                                             "2"]
+
+
+@javascript
 def test_flamenco_gets_a_task_for_each_row_and_step_after_the_one_before(tmp_path):
     folder, _ = made(tmp_path, chunk="10")
-    script = tmp_path / "job.js"
-    script.write_text(RECORDED + (folder / "conjac.flamenco.js").read_text(encoding="utf-8")
-                      + "\ncompileJob(job); console.log(JSON.stringify({ tasks: job.tasks, type: JOB_TYPE }));\n")
-    ran = subprocess.run(["node", script], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    said = json.loads(ran.stdout)
+    said = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
     assert {one["key"] for one in said["type"]["settings"]} == {"bundle", "rows", "solver"}
     after = {task["name"]: task["after"] for task in said["tasks"]}
     assert after == {
@@ -163,3 +278,26 @@ def test_the_scripts_for_slurm_are_scripts(tmp_path):
         assert subprocess.run(["bash", "-n", folder / name]).returncode == 0
     text = (folder / "slurm.sh").read_text()
     assert text.count("aftercorr") == 3 and "--frames=12-21" in text and "--requeue" in text
+
+
+SBATCH = """#!/bin/sh
+count=$(($(cat count 2>/dev/null || echo 0) + 1)); echo $count > count
+echo "$count $*" >> asked
+echo $count
+"""
+
+
+def test_slurm_joins_a_row_s_islands_when_all_are_baked(tmp_path):
+    shot = template.Shot("boxes", 2, ((1, 5), (6, 9)), 100.0, 1, "wedge.csv", islands=2)
+    (tmp_path / "slurm.sh").write_text(runners.slurm_submit(shot))
+    (tmp_path / "sbatch").write_text(SBATCH)
+    (tmp_path / "sbatch").chmod(0o755)
+    ran = subprocess.run(["bash", tmp_path / "slurm.sh"], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    after = [(re.search(r"task.sh (\w+)", line)[1], re.findall(r"--dependency=(\S+)", line))
+             for line in (tmp_path / "asked").read_text().splitlines()]
+    assert after == [
+        ("tetrahedralize", []), ("simulate", ["aftercorr:1"]), ("simulate", ["aftercorr:2"]),
+        ("simulate", ["aftercorr:1"]), ("simulate", ["aftercorr:4"]), ("join", ["aftercorr:3,aftercorr:5"]),
+        ("export", ["aftercorr:6"]), ("sheet", ["afterok:7"])]

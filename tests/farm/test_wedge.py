@@ -2,11 +2,17 @@
 
 import json
 import os
+import pty
+import select
+import signal
 import struct
+import subprocess
+import sys
 import threading
 import time
 import zlib
 from dataclasses import asdict
+from pathlib import Path
 
 import forked_command
 import numpy as np
@@ -21,6 +27,7 @@ from solver.frames.read import Cache
 from solver.frames.write import processor
 from solver.job.load import load
 
+ROOT = Path(__file__).resolve().parents[2]
 WEDGE = """# soft, then stiff
 bodies[0].material.params.youngs_modulus=2e4, time.step=0.01
 
@@ -183,6 +190,51 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
 def test_watching_a_folder_without_bakes_is_one_sentence(tmp_path):
     code, _, errors = run("watch", tmp_path)
     assert code == 2 and "here is no job folder" in errors
+
+
+def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
+    """A bake that goes on meanwhile is seen to go on."""
+    job = box_job(tmp_path / "job", end=13)
+    assert run("bake", job, "--frames", "1-6")[0] == 0
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "solver", "watch", str(tmp_path), "--every", "1"], cwd=ROOT,
+                               stdout=theirs, stdin=theirs)
+    os.close(theirs)
+    shown = ""
+
+    def until(text):
+        nonlocal shown
+        end = time.monotonic() + 60
+        while text not in shown:
+            assert time.monotonic() < end, shown
+            if select.select([ours], [], [], 1.0)[0]:
+                shown += os.read(ours, 1 << 16).decode()
+
+    try:
+        until("6/13")
+        assert "last sentence" in shown and "s/frame" in shown
+        assert run("bake", job)[0] == 0
+        until("13/13")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_a_done_chunk_answers_within_two_seconds_of_its_start(tmp_path):
+    """From the start of a process of its own on."""
+    job, out = box_job(tmp_path / "job", end=7), tmp_path / "out"
+    assert run("task", "simulate", job, "--out", out)[0] == 0
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        said = subprocess.run([sys.executable, "-m", "solver", "task", "simulate", str(job), "--out", str(out),
+                               "--frames=1-7"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        took.append(time.perf_counter() - began)
+        assert "already baked" in said
+    assert min(took) < 2.0
 
 
 def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):

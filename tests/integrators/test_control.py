@@ -18,7 +18,7 @@ from solver.state import State
 
 NODES, TETS = box((3, 1, 1), (0.12, 0.04, 0.04))
 PINNED = np.flatnonzero(NODES[:, 0] < 1e-9)
-ADAPTIVE = [entry.key for entry in catalogue.family("integrator").values() if entry.adaptive]
+ADAPTIVE = [entry.key for entry in catalogue.family("integrator").values() if entry.able("adaptive")]
 
 
 def bar(key, method="vanilla", **params):

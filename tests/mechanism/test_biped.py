@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+from jointed import posed_stages
 
 from benchmarks.scenes import biped
 from solver.build.mechanisms import build_mechanisms
@@ -21,7 +22,7 @@ def carries(world, state, q, u):
 def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
-    state, count, h = world.initial_state(), 1 + len(biped.LIMBS), 0.01
+    stages, state, count, h = posed_stages(world), world.initial_state(), 1 + len(biped.LIMBS), 0.01
     limits, start, energies = world.constraints.limits, world.poses(world.initial_state())["pose"], []
     carried, power = carries(world, state, state.q - h * state.u, state.u)
     gains = []
@@ -34,7 +35,7 @@ def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
         assert (place > limits.low - 1e-9).all() and (place < limits.high + 1e-9).all()
         energies.append(world.energy(state))
         # what it carries where a step is solved grows by what weight has done since the last one, and by nothing else
-        now, powers = carries(world, before, before.q, world.condensation.last.held.rates)
+        now, powers = carries(world, before, before.q, stages[-1].held.rates)
         gains.append(now - carried - 0.5 * h * (power + powers))
         carried, power = now, powers
     # stairs stand still, and the one who fell lies at their foot
@@ -52,7 +53,7 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
     """Passes run out in two of three steps of one who lies there, by less than a millimetre a second."""
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
-    state, h, ran_out, told, places = world.initial_state(), 1 / 120, [], [], []
+    stages, state, h, ran_out, told, places = posed_stages(world), world.initial_state(), 1 / 120, [], [], []
     judge = ConstraintRows.unsettled
 
     def noted(outside, answer, at):
@@ -62,7 +63,7 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
     monkeypatch.setattr(ConstraintRows, "unsettled", noted)
     for _ in range(200):
         state = world.step(state, h)
-        held = world.condensation.last.held
+        held = stages[-1].held
         if held.worst is not None:
             told.append(held.worst.off)
             places.append(world.poses(state)["pose"][held.worst.bodies[0], :3, 3])

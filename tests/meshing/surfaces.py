@@ -1,4 +1,4 @@
-"""Surfaces for the meshers' tests: boxes, globes and joins of them."""
+"""Surfaces for the meshers' tests: boxes, globes, hands and joins of them."""
 
 from pathlib import Path
 
@@ -36,3 +36,24 @@ def joined(*surfaces):
     starts = np.cumsum([0, *(len(v) for v, _ in surfaces)])
     return (np.concatenate([v for v, _ in surfaces]),
             np.concatenate([t + start for (_, t), start in zip(surfaces, starts)]))
+
+
+def hand(gap, width=0.03, length=0.15, thick=0.04, palm=0.1):
+    """Five fingers that hang down from a palm, exactly `gap` apart: boxes on an uneven grid."""
+    xs, solid = [0.0], []
+    for finger in range(5):
+        xs += list(xs[-1] + width * np.arange(1, 5) / 4)
+        solid += [True] * 4
+        if finger < 4:
+            xs.append(xs[-1] + gap)
+            solid.append(False)
+    ys = np.linspace(-thick / 2, thick / 2, 5)
+    zs = np.r_[np.linspace(-length, 0, 16), np.linspace(0, palm, 9)[1:]]
+    nodes, tets = box_tets((len(xs) - 1, 4, len(zs) - 1), (1.0, 1.0, 1.0))
+    i, j, k = np.unravel_index(np.arange(len(nodes)), (len(xs), 5, len(zs)))
+    nodes = np.stack([np.array(xs)[i] - xs[-1] / 2, ys[j], zs[k]], axis=1)
+    full = np.zeros((len(xs) - 1, 4, len(zs) - 1), bool)
+    full[:, :, 15:] = True
+    full[solid, :, :15] = True
+    used, corners = np.unique(boundary_faces(tets[np.repeat(full.ravel(), 6)])[0], return_inverse=True)
+    return nodes[used], corners.reshape(-1, 3).astype(np.int32)

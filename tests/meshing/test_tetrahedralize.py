@@ -8,7 +8,7 @@ from matrix import some
 from surfaces import DATA, box, globe, joined
 
 from solver.errors import BadMesh, Environment, NoSuchThing
-from solver.meshing import tetgen
+from solver.meshing import tetgen, tetwild
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import boundary_faces, face_parts, nonmanifold_edges, tet_quality, tet_volumes
 
@@ -118,6 +118,12 @@ def test_tetgen_says_what_it_needs(monkeypatch):
     monkeypatch.setattr(tetgen, "find_spec", lambda name: None)
     with pytest.raises(Environment, match='"Box": TetGen is not installed'):
         tetrahedralize(*box(), "tetgen", {}, name="Box")
+
+
+def test_a_machine_without_ftetwild_says_so_at_once(monkeypatch):
+    monkeypatch.setattr(tetwild, "find_spec", lambda name: None)
+    with pytest.raises(Environment, match='"Box": fTetWild is not installed here'):
+        tetrahedralize(*box(), "tetwild", {}, name="Box")
 
 
 def test_unknown_mesher_is_named():

@@ -13,6 +13,8 @@ from solver.state import State
 class Settling:
     """One rate that is right at once, and one coordinate that `relax` brings from q to where a map leads."""
 
+    tree_stage = None
+
     def __init__(self, q, leads):
         self.q, self.leads = q, leads
 

@@ -11,7 +11,7 @@ from solver import threads
 from solver.errors import BadInput, NoFreeNode
 from solver.materials.arap import Arap
 from solver.meshing.volume import tet_volumes
-from solver.parts.projective.body import PointRows, ProjectiveBody, ProjectiveState
+from solver.parts.projective.body import ProjectiveBody, ProjectiveState, TargetRows
 from solver.parts.projective.building import ropes, springs
 from solver.parts.projective.constraints import Lengths
 from solver.parts.projective.factor import MOST_UPDATES, GlobalMatrix
@@ -59,7 +59,7 @@ def test_the_potential_falls_in_each_iteration(make):
     for step in range(30):
         force = 20.0 * rng.normal(size=body.rest.shape) * body.mass[:, None] * 9.81
         low = np.flatnonzero(state.x[:, 2] < -0.05).astype(np.int32)
-        wall = PointRows.touching(low, body.diagonal(H)[low], [0.0, 0.0, -0.05], [0.0, 0.0, 1.0])
+        wall = TargetRows.touching(low, body.diagonal(H)[low], [0.0, 0.0, -0.05], [0.0, 0.0, 1.0])
         state = body.step(state, H, force=force, points=wall if step > 5 else None)
         assert fell(body)
         assert body.energies[-1] < body.energies[0]
@@ -116,7 +116,7 @@ def test_what_falls_on_the_floor_rests_on_it_and_rubs():
 
         def floor(x, begin, stiff=stiff):
             near = np.flatnonzero(x[:, 2] < 1e-3).astype(np.int32)
-            return PointRows.touching(near, stiff, [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.6)
+            return TargetRows.touching(near, stiff, [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.6)
 
         for _ in range(60):
             state = body.step(state, H, touching=floor)
@@ -160,7 +160,7 @@ def test_springs_welds_and_anchors_hold_a_second_body():
 
 def test_a_grabbed_node_is_pulled():
     body = cloth(6, (0,))
-    state, rows = body.initial_state(), PointRows.held(np.array([35]), 1e4, np.array([[0.3, 0.3, 0.1]]))
+    state, rows = body.initial_state(), TargetRows.held(np.array([35]), 1e4, np.array([[0.3, 0.3, 0.1]]))
     for _ in range(60):
         state = body.step(state, H, points=rows)
     assert state.x[35] == pytest.approx([0.3, 0.3, 0.1], abs=1e-3)

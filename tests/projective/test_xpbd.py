@@ -10,7 +10,7 @@ from solver import threads
 from solver.errors import NoFreeNode
 from solver.materials.neo_hookean_plain import NeoHookeanPlain
 from solver.meshing.volume import tet_volumes
-from solver.parts.projective.body import PointRows, ProjectiveBody
+from solver.parts.projective.body import ProjectiveBody, TargetRows
 from solver.parts.projective.building import ropes, springs
 from solver.parts.xpbd.body import CompliantBody
 from solver.parts.xpbd.tables import Coloured, CompliantRows, NeoHookean, compliant_cloth
@@ -114,7 +114,7 @@ def test_what_falls_rests_and_rubs():
 
         def floor(x, begin):
             near = np.flatnonzero(x[:, 2] < 1e-3).astype(np.int32)
-            return PointRows.touching(near, 1e7, [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.6)
+            return TargetRows.touching(near, 1e7, [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.6)
 
         state = body.initial_state()
         for _ in range(60):
@@ -128,9 +128,9 @@ def test_stiffness_damping_calms_a_spring():
     x = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     left = []
     for tau in (0.0, 0.05):
-        spring = CompliantRows(springs(x, np.array([[0, 1]]), 100.0))
-        body = CompliantBody(x, np.ones(2), [spring], np.array([0], np.int32), gravity=(0.0, 0.0, 0.0),
-                             stiffness_damping=tau, substeps=40)
+        rows = CompliantRows(springs(x, np.array([[0, 1]]), 100.0))
+        body = CompliantBody(x, np.ones(2), [rows], np.array([0], np.int32),
+                             gravity=(0.0, 0.0, 0.0), stiffness_damping=tau, substeps=40)
         state = body.initial_state()
         state = type(state)(state.x + [[0.0, 0, 0], [0.1, 0, 0]], state.v)
         reached = []

@@ -127,7 +127,7 @@ def test_the_same_files_in_another_order_and_of_another_date_make_the_same_zip(t
             for name in names:
                 packed.writestr(zipfile.ZipInfo(f"{name}.py", (year, 1, 1, 0, 0, 0)), name * 1000)
     assert first.read_bytes() != second.read_bytes()
-    made = [build_extension.pack_anew(path, path.with_suffix(".anew")).read_bytes() for path in (first, second)]
+    made = [build_extension.repack(path, path.with_suffix(".anew")).read_bytes() for path in (first, second)]
     assert made[0] == made[1]
     with zipfile.ZipFile(first.with_suffix(".anew")) as packed:
         assert packed.read("a.py") == b"a" * 1000 and packed.read("b.py") == b"b" * 1000

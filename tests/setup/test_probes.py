@@ -13,6 +13,7 @@ STAYS = {
     "coordinates/tree.py": ({"isinstance"}, "coerces: centres of charts, or the memory that has them"),
     "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
     "build/positions.py": ({"isinstance"}, "the scene has an array's name or one target"),
+    "build/point_constraints.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/soft_pins.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/drafts.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
     "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),

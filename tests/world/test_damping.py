@@ -167,7 +167,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
 
 
 @pytest.mark.parametrize("integrator", [entry.key for entry in catalogue.family("integrator").values()
-                                        if not entry.unfollowed])
+                                        if not entry.why_not("quasistatic")])
 @pytest.mark.parametrize("law", LAWS)
 def test_conjac_with_every_node_dynamic_is_vanilla(law, integrator):
     """In every stage, also in those that share a factor."""

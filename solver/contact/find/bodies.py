@@ -1,4 +1,4 @@
-"""Contacts of rigid bodies with the ground, with obstacles that stand or move as told, and with each other."""
+"""Contacts of rigid bodies with the ground, with static or prescribed obstacles, and with each other."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .convex import Shapes
 from .ground import NOWHERE, Ground, mixed
 
 NEAR = 1.0e-3  #: of a shape's extent: nearer than this, it touches whatever its speed
-PUSH_OUT = 1.0  #: [m/s] at which bodies that overlap part, at most
+SEPARATION_SPEED = 1.0  #: [m/s] at which bodies that overlap part, at most
 
 UNSEEN = 1.0e-3  #: [m/s] that bodies may keep when they have parted
 
 
 @dataclass(frozen=True)
 class RigidContacts:
-    """A table of contacts. The second side stands still or moves as told where it has no body."""
+    """A table of contacts. The second side is static or prescribed where it has no body."""
 
     shape: Index  #: (k, 2), −1 for the ground
     body: Index  #: (k, 2), −1 where there is none; never in the first column
@@ -72,19 +72,21 @@ class ContactSet:
     end: float  #: of the step [s]
     h: float  #: its length [s]
 
-    def split_targets(self, base: Vec, time: float, ahead: float) -> tuple[Vec, Vec | None]:
-        """Least velocities N u at which no gap is closed in a stage that ends at `time` [s] in base + ahead u, (k,),
-        and those with which positions have to move on besides; None where these are the same.
+    def split_targets(self, base: Vec, time: float, dt: float) -> tuple[Vec, Vec | None]:
+        """Return least velocities N u at which no gap is closed in a stage that ends at `time` [s] in base + dt u,
+        (k,), and those with which positions have to move in addition; None where both are equal.
 
-        base: (m,). ahead: [s]. What overlaps where the step starts parts at PUSH_OUT at most and is at rest when it
-        has: a velocity would throw it up. Nothing parts because an earlier stage has gone too far.
+        base: (m,). dt: [s]. Overlaps at the start of the step separate at SEPARATION_SPEED at most and are at rest
+        after that: a velocity would throw the body up. An overlap of an earlier stage's end is not corrected.
         """
-        led = self.normals.target
-        gap = self.gap + led * (self.end - time)
-        apart = np.minimum(np.maximum(-self.gap - led * self.h, 0.0) / self.h, PUSH_OUT)
-        wanted: Vec = -(gap + self.N @ (base - self.q)) / ahead
-        calm = np.minimum(wanted, led + np.minimum(apart, UNSEEN))
-        return calm, None if float(apart.max(initial=0.0)) <= UNSEEN else np.minimum(wanted, led + apart)
+        target_speed = self.normals.target
+        gap = self.gap + target_speed * (self.end - time)
+        separation = np.minimum(np.maximum(-self.gap - target_speed * self.h, 0.0) / self.h, SEPARATION_SPEED)
+        contact_target: Vec = -(gap + self.N @ (base - self.q)) / dt
+        at_rest_after = np.minimum(contact_target, target_speed + np.minimum(separation, UNSEEN))
+        if float(separation.max(initial=0.0)) <= UNSEEN:
+            return at_rest_after, None
+        return at_rest_after, np.minimum(contact_target, target_speed + separation)
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,11 @@ class Colliders:
     parent: Index  #: of each body, as in the tree, (n,)
     mechanism: Index  #: of each body, (n,)
     touches_itself: Mask  #: whether the bodies of a mechanism touch each other
-    apart: Index  #: pairs of bodies that never touch, (p, 2)
+    excluded: Index  #: pairs of bodies that never touch, (p, 2)
     ground: Ground = NOWHERE
-    motion: dict[int, OverTime] = field(default_factory=dict)  #: (4, 4) poses of shapes that move as told, by shape
-    #: place in the tree of each shape, also of bodies that are held and so are obstacles, (s,); `body` where left out
+    #: (4, 4) poses of shapes with prescribed motion, by shape
+    motion: dict[int, OverTime] = field(default_factory=dict)
+    #: number in the tree of each shape, also of welded bodies, which are obstacles, (s,); `body` where left out
     link: Index | None = None
 
     extent: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
@@ -122,7 +125,8 @@ class Colliders:
         object.__setattr__(self, "_rough", np.append(self.friction, self.ground.friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
-        """What touches, or may within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time` [s]."""
+        """Return contacts, and those possible within h seconds; bodies at E (n, 4, 4) with twists (n, 6), at `time`
+        [s]."""
         pose = self._poses(E, time)
         shapes = self.shapes
         x = np.empty_like(shapes.points)
@@ -136,7 +140,7 @@ class Colliders:
         order = np.argsort(box[:, 0], kind="stable")
         link = self.body if self.link is None else self.link
         pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
-            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.apart, room[0]),
+            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, room[0]),
             2)[0]
         # broad phase order depends on where they are; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
@@ -152,7 +156,8 @@ class Colliders:
         return self._table(shape, rows, time)
 
     def table(self, tree: Tree, at: Posture, q: Vec, end: float, h: float) -> ContactSet:
-        """What touches at a posture with coordinates q (m,), or may until `end`, h seconds on, as all stages see it."""
+        """Return contacts at a posture with coordinates q (m,), or possible until `end`, h seconds on, for all stages
+        of a step."""
         found = self.find(at.E, at.twist, end, h)
         normals, along = found.rows(at.E)
         return ContactSet(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),

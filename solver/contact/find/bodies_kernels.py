@@ -22,12 +22,12 @@ def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped
 
 
 @kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
-def near_pairs(box, order, body, link, mechanism, touches_itself, parent, apart, out):  # type: ignore[no-untyped-def]
+def near_pairs(box, order, body, link, mechanism, touches_itself, parent, excluded, out):  # type: ignore[no-untyped-def]
     """Pairs whose boxes overlap and that may touch, as far as out (k, 2) has room; returns how many there are.
 
-    order: shapes by their boxes' lower x. body −1: an obstacle. link: place in the tree, also of an obstacle that is a
-    body held all the way to the world, −1 of others. Neighbours in the tree and the pairs of `apart` (p, 2) never
-    touch, nor do moving bodies of one mechanism that does not touch itself.
+    order: shapes by their boxes' lower x. body −1: an obstacle. link: number in the tree, also of an obstacle that is a
+    body welded to the world, −1 of others. Neighbours in the tree and the pairs of `excluded` (p, 2) never touch, nor
+    do moving bodies of one mechanism without self-contact.
     """
     count = 0
     for i in range(order.shape[0]):
@@ -47,12 +47,13 @@ def near_pairs(box, order, body, link, mechanism, touches_itself, parent, apart,
             if one >= 0 and other >= 0:
                 if parent[one] == other or parent[other] == one:
                     continue
-                kept = False
-                for k in range(apart.shape[0]):
-                    if (apart[k, 0] == one and apart[k, 1] == other) or (apart[k, 0] == other and apart[k, 1] == one):
-                        kept = True
+                is_excluded = False
+                for k in range(excluded.shape[0]):
+                    a, b = excluded[k, 0], excluded[k, 1]
+                    if (a == one and b == other) or (a == other and b == one):
+                        is_excluded = True
                         break
-                if kept:
+                if is_excluded:
                     continue
             if count < out.shape[0]:
                 # the mover first; of two, the one that stands first
@@ -134,9 +135,9 @@ def contact_wrenches(E, body, point, normal, obstacle, out, target):  # type: ig
             if abs(normal[i, a]) < abs(normal[i, least]):
                 least = a
         # n × e along the axis e that it is farthest from, then n × that
-        ahead, behind = (least + 1) % 3, (least + 2) % 3
-        size = np.sqrt(normal[i, ahead] * normal[i, ahead] + normal[i, behind] * normal[i, behind])
-        axes[1, ahead], axes[1, behind] = normal[i, behind] / size, -normal[i, ahead] / size
+        second, third = (least + 1) % 3, (least + 2) % 3
+        size = np.sqrt(normal[i, second] * normal[i, second] + normal[i, third] * normal[i, third])
+        axes[1, second], axes[1, third] = normal[i, third] / size, -normal[i, second] / size
         for a in range(3):
             b, c = (a + 1) % 3, (a + 2) % 3
             axes[2, a] = axes[0, b] * axes[1, c] - axes[0, c] * axes[1, b]

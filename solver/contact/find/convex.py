@@ -44,10 +44,11 @@ class Convex:
 
     @classmethod
     def hull(cls, points: Vec) -> Convex:
-        """Of points (n, 3) that are not on a plane; thinned to `MOST_POINTS`. Raises scipy's QhullError."""
+        """Return the hull of points (n, 3) that are not on a plane; thinned to `MOST_POINTS`. Raises scipy's
+        QhullError."""
         whole = ConvexHull(points)
         corners = np.asarray(points, dtype=float)[whole.vertices]
-        corners = corners[_far_apart(corners, MOST_POINTS)]
+        corners = corners[_spread_points(corners, MOST_POINTS)]
         hull = ConvexHull(corners)
         used, number = np.unique(hull.simplices, return_inverse=True)
         points, triangles = corners[used], number.reshape(-1, 3)
@@ -66,7 +67,7 @@ def _unit_box() -> Convex:
     return Convex.hull(corners)
 
 
-def _far_apart(points: Vec, most: int) -> Index:
+def _spread_points(points: Vec, most: int) -> Index:
     """At most `most` of the points, each the farthest from those before it."""
     if len(points) <= most:
         return np.arange(len(points), dtype=np.int32)

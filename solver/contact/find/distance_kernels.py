@@ -78,7 +78,7 @@ def nearest_in_triangle(x, nodes, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[::1], f8[::1])")
 def nearest_on_edges(x, nodes, out):  # type: ignore[no-untyped-def]
-    """The same of the edge of the first two of `nodes` (4,) and that of the last two."""
+    """Write the nearest points of the edge of the first two of `nodes` (4,) and that of the last two, as weights."""
     a, b, c, d = nodes[0], nodes[1], nodes[2], nodes[3]
     u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     v0, v1, v2 = x[d, 0] - x[c, 0], x[d, 1] - x[c, 1], x[d, 2] - x[c, 2]

@@ -1,4 +1,4 @@
-"""What is sharp of the things that cloth touches: corners, edges, nails and wires, where they are at one time."""
+"""Sharp features of obstacles for cloth: corners, edges, nails and wires, at one time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ STEEP = np.deg2rad(80.0)  # normals of what is thin stand this far from the way 
 
 @dataclass(frozen=True)
 class Features:
-    """Points and the edges between them. Edges of one run follow each other, the end of one is the start of the next.
+    """Points and the edges between them. Edges of one run are consecutive, the end of one is the start of the next.
 
-    A run goes from one corner to another one, or around a ring. A point that is no corner is only a place where a run
-    goes on with its next edge: nothing is held by it.
+    A run is from one corner to another one, or around a ring. A point that is no corner only joins two edges of a run:
+    nothing is constrained to it.
     """
 
     points: Vec  #: [m], (P, 3)
     velocity: Vec  #: of points [m/s], (P, 3); along edges it is linear
     corner: Mask  #: (P,): corners, tips of nails, ends and sharp turns of wires
-    point_normals: Vec  #: of the faces that meet there, outwards, of unit length, (P, K, 3), zero where there are fewer
+    point_normals: Vec  #: of the faces there, outwards, of unit length, (P, K, 3), zero where there are fewer
     point_counts: Index  #: how many normals each point has, (P,): none at points of wires
     edges: Index  #: numbers of two points each, (E, 2)
     edge_normals: Vec  #: of the faces to the left and right of each, outwards, (E, 2, 3); zero where it is thin
@@ -42,8 +42,8 @@ class Features:
 
     @cached_property
     def room(self) -> tuple[Vec, Vec]:
-        """How long the shortest run is that meets each point, (P,), and one that meets the run of each edge, (E,) [m].
-        """
+        """Return the length of the shortest run at each point, (P,), and of one that shares a corner with the run of
+        each edge, (E,) [m]."""
         ends, run = self.edges, self.run
         length = np.linalg.norm(self.points[ends[:, 1]] - self.points[ends[:, 0]], axis=1)
         whole = np.bincount(run, length)[run]

@@ -34,19 +34,19 @@ class Ground:
     """A plane whose back is solid. It may move, also along itself, as a belt does, and does not turn."""
 
     def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
-        """point: (3,) [m], or its `motion`. normal: (3,), not zero, points out of the ground. friction: μ. What says a
-        coefficient of its own rubs with both (`mixed`), all else with this."""
+        """point: (3,) [m], or its `motion`. normal: (3,), not zero, out of the ground. friction: μ, combined by `mixed`
+        with the coefficient of nodes that have their own, and alone for all others."""
         self.motion: OverTime = Still(point) if motion is None else motion  #: of its point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
         self.is_there = bool(np.isfinite(point).all())
 
     def point(self, time: float) -> Vec:
-        """Of the plane, which goes along with it, at `time` [s], (3,) [m]."""
+        """Return a point of the plane, which moves along with it, at `time` [s], (3,) [m]."""
         return self.motion.at(time)
 
     def velocity(self, time: float) -> Vec:
-        """Of the plane and all that is solid behind it at `time` [s], (3,) [m/s]."""
+        """Return the velocity of the plane, and of the solid below it, at `time` [s], (3,) [m/s]."""
         return self.motion.velocity(time)
 
     def gaps(self, x: Vec, time: float) -> Vec:

@@ -19,19 +19,20 @@ from scipy.sparse.csgraph import connected_components
 
 from ... import threads
 from ...state import Index, Mask, Vec
+from .diagonals import other_diagonals
 from .distance_kernels import squares
-from .lonely import LonelyBodies
+from .isolated_bodies import IsolatedBodies
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
 from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
-STRAYED = 0.1  #: of the nodes: where more have strayed further than a list serves it is made anew
-SHORT = 0.15  #: of the room to move that is asked for: what pays where near pairs serve a few places alone
-LISTS = 2  #: that are kept: where a stage stands and where it flies to
-ROUNDS = 24  #: in which nodes are held up by each other, before all are held up alike
-GOING_ON = 4  #: of them, in which who meets one that is held up goes on until then
+REBUILD = 0.1  #: of the nodes: where more are outside the skin, a list is rebuilt
+SHORT = 0.15  #: of the requested skin: pays off where near pairs are valid for a few positions alone
+LISTS = 2  #: that are cached: for the start of a stage and its predicted end
+ROUNDS = 24  #: in which nodes are blocked by each other, before all have one fraction
+GOING_ON = 4  #: of them, in which a node that touches a blocked one moves on until then
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class NearPairs:
     nodes: Index  #: (k, 4): a point and a triangle, or two ends of an edge and two of another one
     points: int  #: that many pairs of a point and a triangle stand first
     bodies: Index  #: of both sides, (k, 2)
-    square: Vec  #: of how far apart both sides are [m²], (k,)
+    square: Vec  #: squared distances [m²], (k,)
 
     @property
     def is_self(self) -> Mask:
@@ -53,17 +54,20 @@ class NearPairs:
 class Surfaces:
     """All that may touch, as one mesh."""
 
-    def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, meets: Any = None,
-                 serves_long: bool = True, wires: Index | None = None) -> None:
-        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not touch
-        each other, as what is prescribed, and −1 is none.
+    def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
+                 serves_long: bool = True, wires: Index | None = None, quads: Index | None = None) -> None:
+        """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not
+        collide with each other, such as prescribed ones, and −1 is none.
 
-        owner: which body each node is of, (n,). meets: whether two bodies touch each other, or one itself, (k, k), the
-        same both ways round; all do where left out. serves_long: whether near pairs are asked for at many places.
-        wires: edges besides those of triangles, (k, 2).
+        owner: body of each node, (n,). collide: whether two bodies do, or one with itself, (k, k), symmetric; all do
+        where left out. serves_long: whether near pairs are required at many positions. wires: edges in addition to
+        those of triangles, (k, 2). quads: corners in turn of two triangles that share the edge from the first to the
+        third, (q, 4): nothing passes through the triangles along the other diagonal either.
         """
         self._room_share = 1.0 if serves_long else SHORT
         wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
+        quads = np.zeros((0, 4), dtype=np.int32) if quads is None else quads
+        triangles = np.concatenate([triangles, quads[:, [1, 2, 3]], quads[:, [1, 3, 0]]])
         self.nodes: Index = np.unique(np.concatenate([triangles.ravel(), wires.ravel()])).astype(np.int32)  #: (s,)
         place = np.zeros(len(rest), dtype=np.int32)
         place[self.nodes] = np.arange(len(self.nodes))
@@ -71,30 +75,31 @@ class Surfaces:
         alone = place[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
+        self._diagonal = other_diagonals(self.edges, place[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
-        # points as triangles without size, so that one sweep meets them with the others
+        # points as triangles without size, so that one sweep finds them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
         self._room = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
-        self._owner, self._meets = None if owner is None else owner[self.nodes], meets
-        self._bodies: LonelyBodies | None = None
+        self._owner, self._collide = None if owner is None else owner[self.nodes], collide
+        self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
-            self._bodies = LonelyBodies(self._owner, meets, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
+            self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
         self._lists: list[Neighbours] = []  #: the last ones that served, that which did last first
         self._spare = 0.0  #: [m] that nodes may go before what is listed does not serve them
         ipctk.set_num_threads(threads.count())
 
     @cached_property
     def _mesh(self) -> Any:
-        """ipctk's. It is asked where it is not sure that nothing crosses: most surfaces of a sheet that is remeshed
+        """Return ipctk's mesh. It decides where intersections are uncertain: most surfaces of a sheet that is remeshed
         never need one."""
         mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
         alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
         mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
-        if self._owner is not None and self._meets is not None:
-            for strangers in _strangers(self._owner, self._meets):
+        if self._owner is not None and self._collide is not None:
+            for strangers in _strangers(self._owner, self._collide):
                 mesh.can_collide = mesh.can_collide & strangers
         return mesh
 
@@ -110,53 +115,53 @@ class Surfaces:
         here = np.ascontiguousarray(x[self.nodes])
         self._spare = max(self._spare, self._room_share * spare)
         listed, moved = self._listed(here, distance)
-        kept, square = listed.near(here, moved, distance)
-        pairs, points = listed.pairs[kept], int(np.searchsorted(kept, listed.points))
+        within, square = listed.near(here, moved, distance)
+        pairs, points = listed.pairs[within], int(np.searchsorted(within, listed.points))
         owner = np.zeros(len(here), dtype=np.int32) if self._owner is None else self._owner
-        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square[kept])
+        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square[within])
 
     def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
-        """A list that serves where nodes are at (s, 3) [m], and how far they are from where it was made, (s,) [m].
+        """Return a list that is valid for nodes at (s, 3) [m], and their distances from where it was built, (s,) [m].
 
-        Where a few have strayed from the one that serves best, their pairs alone are looked for.
+        Where a few are outside the skin of the list that serves best, only their pairs are searched.
         """
-        best, fewest = None, STRAYED * len(here)
-        lonely = self._lonely(here, here, distance, 0.0)
+        best, fewest = None, REBUILD * len(here)
+        isolated = self._isolated(here, here, distance, 0.0)
         for listed in self._lists:
-            moved = self._moved(listed, here, lonely)[0]
-            strays = listed.strays(moved, distance)
-            if (count := np.count_nonzero(strays)) <= fewest:
-                best, fewest = (listed, moved, strays), count
+            moved = self._moved(listed, here, isolated)[0]
+            outside = listed.outside(moved, distance)
+            if (count := np.count_nonzero(outside)) <= fewest:
+                best, fewest = (listed, moved, outside), count
         if best is None:
             found, moved = self._list(here, distance + 2.0 * self._spare), np.zeros(len(here))
         else:
-            found, moved, strays = best
+            found, moved, outside = best
         others = [listed for listed in self._lists if listed is not found]
         if best is not None and fewest:
-            # where those that have not strayed would be beside them
-            together = self._moved(found, here, lonely)[1]()
-            places = np.where(strays[:, None], here - together, found.places)
-            others, moved = [found, *others], np.where(strays, 0.0, moved)
-            found = found.after(places, strays, *self._within(places, found.distance, strays))
+            # where those within the skin would be with the mean motion
+            together = self._moved(found, here, isolated)[1]()
+            places = np.where(outside[:, None], here - together, found.places)
+            others, moved = [found, *others], np.where(outside, 0.0, moved)
+            found = found.after(places, outside, *self._within(places, found.distance, outside))
         self._lists = [found, *others[: LISTS - 1]]
         return found, moved
 
-    def _lonely(self, here: Vec, there: Vec, distance: float, share: float) -> Mask | None:
-        """Nodes, (s,), of bodies that are apart from all others, as `LonelyBodies` has them; None where these are too
-        few to be worth it."""
+    def _isolated(self, here: Vec, there: Vec, distance: float, share: float) -> Mask | None:
+        """Return a mask of nodes, (s,), of isolated bodies, see `IsolatedBodies`; None where these are too few to be
+        worth it."""
         if self._bodies is None:
             return None
-        lonely = self._bodies.lonely(here, there, distance, share)
-        return lonely if np.count_nonzero(lonely) > STRAYED * len(lonely) else None
+        isolated = self._bodies.isolated(here, there, distance, share)
+        return isolated if np.count_nonzero(isolated) > REBUILD * len(isolated) else None
 
-    def _moved(self, listed: Neighbours, here: Vec, lonely: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
-        """How far nodes at (s, 3) [m] are from where a list was made, (s,) [m], those of a body that is apart from all
-        others beside its own nodes; and what gives how far each went with those beside it, (s, 3) [m]."""
+    def _moved(self, listed: Neighbours, here: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
+        """Return distances of nodes at (s, 3) [m] from where a list was built, (s,) [m], relative to the body's mean
+        for those of an isolated body; and a function for that mean displacement, (s, 3) [m]."""
         moved, all_went = listed.moved(here)
-        if self._bodies is None or lonely is None:
+        if self._bodies is None or isolated is None:
             return moved, lambda: np.broadcast_to(all_went, here.shape)
         own, went = self._bodies.own_ways(listed.places, here)
-        return np.where(lonely, own, moved), lambda: np.where(lonely[:, None], went(), all_went)
+        return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
 
     def _list(self, here: Vec, distance: float) -> Neighbours:
         """All pairs within a distance [m] where nodes are at (s, 3) [m]."""
@@ -164,17 +169,18 @@ class Surfaces:
         return Neighbours(here, distance, pairs, points, keys, np.sqrt(square))
 
     def _within(self, here: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
-        """Pairs, (k, 4), within a distance [m], so many of them of a point and a triangle; a number of each, which
-        rises among those of a kind; and squares of how far apart they are [m²]. moved: (s,), see `near_rows`."""
+        """Return pairs, (k, 4), within a distance [m], how many of them are of a point and a triangle, a number of
+        each, which increases among those of a kind, and squared distances [m²]. moved: (s,), see `near_rows`."""
         count = len(self.nodes)
         found, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
             rows = near_rows(here, corners, points, self._group, distance, self._room, moved)
             self._room = max(self._room, 2 * len(rows))
+            rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
-            meets = self._that_meet(pairs)
-            found.append(pairs[meets])
-            keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[meets])
+            collide = self._that_collide(pairs)
+            found.append(pairs[collide])
+            keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[collide])
         pairs = np.concatenate(found)
         square = np.empty(len(pairs))
         threads.parallel_for(squares, len(square), here, pairs, len(found[0]), square)
@@ -186,17 +192,27 @@ class Surfaces:
             return np.column_stack([rows[:, 0], self.triangles[rows[:, 1] - points]])
         return np.column_stack([self.edges[rows[:, 0]], self.edges[rows[:, 1]]])
 
-    def _that_meet(self, pairs: Index) -> Mask | slice:
+    def _not_of_one_quad(self, rows: Index) -> Index:
+        """Return pairs of edges, (k, 2), without those of both diagonals of one quad, whose distance means nothing."""
+        if self._diagonal is None:
+            return rows
+        apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
+        return apart
+
+    def _that_collide(self, pairs: Index) -> Mask | slice:
         """Which of pairs (k, 4) are of bodies that touch each other."""
-        if self._owner is None or self._meets is None:
+        if self._owner is None or self._collide is None:
             return slice(None)
-        met: Mask = self._meets[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
+        met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
         return met
 
-    def nearest_to_itself(self, x: Vec, distance: float) -> float:
-        """The least distance of a pair on one connected piece at positions (n, 3), as far as it is below a distance."""
+    def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
+        """The least distance of a pair on one connected piece of each body at positions (n, 3), (b,) [m], as far as it
+        is below a distance."""
         near, same = self._measured(x, distance)
-        return float(np.sqrt(near.square[same].min(initial=distance**2)))
+        least = np.full(bodies, distance)
+        np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
+        return least
 
     def nearest_of_pieces(self, x: Vec, distance: float, thickness: Vec, bodies: int) -> Vec:
         """The least gap of two connected pieces of each two bodies, (b, b) [m], as far as it is below a distance.
@@ -225,82 +241,86 @@ class Surfaces:
         return pieces
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """The largest share of a straight move, (n, 3) [m] each, in [0, 1], in which nothing meets, gaps kept open."""
+        """Return the largest contact-free fraction of a straight move, (n, 3) [m] each, in [0, 1], gaps left open."""
         return float(self.meeting(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """The same of each node, (n,), those of one number `alike` (n,) the same: what meets does not hold up the rest.
+        """Return the contact-free fraction of each node, (n,), equal for those of one number `alike` (n,): nodes that
+        are blocked do not block the rest.
 
-        Who is held up is where others did not expect it: these go on until they meet it, and in later rounds only as
-        far as it does. So two that were near and go side by side stay so.
+        A node is blocked where others did not expect it: these move on until they touch it, and in later rounds only as
+        far as it does. So two that were near and move side by side stay so.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, here, way = alike[self.nodes], start[self.nodes], (end - start)[self.nodes]
-        pairs, points = self._that_may_meet(here, here + way)
+        pairs, points = self._candidates(here, here + way)
         when = np.empty(len(pairs))
-        asked = np.arange(len(pairs))
+        tested = np.arange(len(pairs))
         for count in range(ROUNDS):
-            # ways get shorter from round to round: no other pairs meet, and those whose nodes go as before as before
-            when[asked] = self._times(here, here + steps[number, None] * way, pairs[asked],
-                                      int(np.searchsorted(asked, points)))
+            # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
+            # before
+            when[tested] = self._times(here, here + steps[number, None] * way, pairs[tested],
+                                      int(np.searchsorted(tested, points)))
             met = np.flatnonzero(when <= 1.0)
             if not len(met):
                 break
             meeting = number[pairs[met]]
             own = steps[meeting]
             least = own.min(axis=1, keepdims=True)
-            # on until they meet, or as far as the one of the pair that is held up most: so far nothing met before
+            # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
             cut = own * when[met, None]
             is_alike = (own == least).all(axis=1)
             cut[~is_alike] = np.maximum(cut, least)[~is_alike] if count < GOING_ON else least[~is_alike]
             before = steps.copy()
             np.minimum.at(steps, meeting, cut)
-            asked = np.flatnonzero((steps < before)[number][pairs].any(axis=1))
+            tested = np.flatnonzero((steps < before)[number][pairs].any(axis=1))
         else:
             steps[:] = self.largest_step(start, end)
         each: Vec = steps[alike]
         return each
 
     def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
-        """Pairs that meet on straight ways between positions (n, 3), nodes (k, 4), and shares of the ways, (k,), after
-        which a tenth of their distance is left."""
+        """Return pairs that touch on straight displacements between positions (n, 3), nodes (k, 4), and the fractions,
+        (k,), after which a tenth of their distance is left."""
         here, there = start[self.nodes], end[self.nodes]
-        pairs, points = self._that_may_meet(here, there)
+        pairs, points = self._candidates(here, there)
         when = self._times(here, there, pairs, points)
         met = np.flatnonzero(when <= 1.0)
         return self.nodes[pairs[met]], when[met]
 
     def _times(self, here: Vec, there: Vec, pairs: Index, points: int) -> Vec:
-        """When pairs (k, 4), so many of them of a point and a triangle, meet between places (s, 3), see
-        `meeting_times`."""
+        """Return fractions at which pairs (k, 4), `points` of them of a point and a triangle, touch between positions
+        (s, 3), see `meeting_times`."""
         when = np.empty(len(pairs))
         threads.parallel_for(meeting_times, len(when), here, there, pairs, points, when)
         return when
 
-    def _that_may_meet(self, here: Vec, there: Vec) -> tuple[Index, int]:
-        """Pairs that may meet on straight ways between places (s, 3), (k, 4), and so many of a point and a triangle."""
+    def _candidates(self, here: Vec, there: Vec) -> tuple[Index, int]:
+        """Return candidates on straight displacements between positions (s, 3), (k, 4), and how many are of a point and
+        a triangle."""
         if not self._lists:
             return self._swept_by(here, there, None)
-        listed, way, lonely = self._lists[0], lengths(there - here), self._lonely(here, there, 0.0, NEARER)
-        if self._bodies is not None and lonely is not None:
-            way = np.where(lonely, self._bodies.own_ways(here, there)[0], way)
-        may, strays = listed.may_meet(self._moved(listed, here, lonely)[0], way)
+        listed, way, isolated = self._lists[0], lengths(there - here), self._isolated(here, there, 0.0, NEARER)
+        if self._bodies is not None and isolated is not None:
+            way = np.where(isolated, self._bodies.own_ways(here, there)[0], way)
+        may, outside = listed.may_touch(self._moved(listed, here, isolated)[0], way)
         points = int(np.searchsorted(may, listed.points))
-        if not strays.any():
+        if not outside.any():
             return listed.pairs[may], points
-        more, points_more = self._swept_by(here, there, strays)
+        more, points_more = self._swept_by(here, there, outside)
         known = listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
                 points + points_more)
 
     def _swept_by(self, here: Vec, there: Vec, moved: Mask | None) -> tuple[Index, int]:
-        """The same by boxes along the ways. moved: nodes of which one is in each pair, (s,); None: any that go."""
+        """Return those candidates, by boxes. moved: nodes of which one is in each pair, (s,); None: any that move."""
         found = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
             rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
+            rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
-            found.append(pairs[self._that_meet(pairs)])
+            found.append(pairs[self._that_collide(pairs)])
         return np.concatenate(found), len(found[0])
 
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
@@ -316,7 +336,7 @@ class Surfaces:
         return next(self.crossings(x), None)
 
     def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
-        """The same of all edges and triangles that do."""
+        """Yield all intersecting edges and triangles."""
         here = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(here, self.edges, self.triangles, 0.0)
@@ -328,21 +348,21 @@ class Surfaces:
                 yield self.nodes[edge], self.nodes[face]
 
 
-def _strangers(owner: Index, meets: Any) -> Iterator[Any]:
-    """Filters that leave out what does not meet. owner: (s,); meets: (k, k)."""
-    alone = np.arange(len(owner)) + len(meets)  # a number of its own for each node
-    without_itself = ~np.diagonal(meets)
+def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
+    """Return filters that leave out bodies that do not collide. owner: (s,); collide: (k, k)."""
+    alone = np.arange(len(owner)) + len(collide)  # a number of its own for each node
+    without_itself = ~np.diagonal(collide)
     if without_itself.any():
         yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, alone).astype(np.int32))
     is_same = ~ipctk.make_vertex_patches_filter(owner.astype(np.int32))
-    apart = np.triu(~meets, 1)
-    while apart.any():
-        # two that do not meet, and as many more of which no two do
-        group = np.argwhere(apart)[0].tolist()
-        for other in range(len(meets)):
-            if other not in group and not meets[other, group].any():
+    excluded = np.triu(~collide, 1)
+    while excluded.any():
+        # two that do not collide, and as many more of which no two do
+        group = np.argwhere(excluded)[0].tolist()
+        for other in range(len(collide)):
+            if other not in group and not collide[other, group].any():
                 group.append(other)
-        apart[np.ix_(group, group)] = False
+        excluded[np.ix_(group, group)] = False
         labels = np.where(np.isin(owner, group), 0, alone)
         yield ipctk.make_vertex_patches_filter(labels.astype(np.int32)) | is_same
 

@@ -1,4 +1,4 @@
-"""Rows of points, edges or triangles that are near each other, or that may meet on their ways."""
+"""Rows of points, edges or triangles that are near each other, or that may touch along their displacements."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: of their ways: who comes so near has nea
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
-              moved: Mask | None = None, apart: int = 0) -> Index:
-    """Rows of corners that are within a distance of each other, (k, 2), in one order wherever they are.
+              moved: Mask | None = None, first_group: int = 0) -> Index:
+    """Return rows of corners within a distance of each other, (k, 2), in an order that is independent of positions.
 
     x: (n, 3) [m]. corners: nodes of each row, (m, c). points: that many rows are points, each its node thrice, and pair
     with the triangles of the other rows; 0 where all are edges. group: of each node, −1 is none; nodes of one do not
-    touch each other. distance: [m]. room: for so many pairs at first. moved: nodes of which a row has one in each pair
-    that is asked for, (n,); None: any pair. apart: so many rows of edges are of one group and the others of another,
-    0 where nothing is known.
+    collide with each other. distance: [m]. room: for so many pairs at first. moved: nodes of which a row has one in
+    each requested pair, (n,); None: any pair. first_group: so many rows of edges are of one group and the others of
+    another, 0 where nothing is known.
     """
     box = _boxes(x, x, corners, 0.5 * distance, 0.0)
-    first = points if points else apart
+    first = points if points else first_group
     many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
     if moved is None and many <= BRUTE:
         return _all_found(box, x, corners, points, first, group, distance, room)
@@ -50,7 +50,7 @@ def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Ve
 
 def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
                ) -> Index:
-    """The same of few rows: each with each, or the first ones with the others."""
+    """Return near pairs of few rows: each with each, or the first ones with the others."""
     while True:
         found = np.empty((room, 2), dtype=np.int32)
         count = int(all_pairs(box, points, first, x, corners, group, distance, found))
@@ -61,7 +61,8 @@ def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group:
 
 def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
                   moved: Mask | None = None) -> Index:
-    """Rows that may nearly meet on straight ways to `end`, (n, 3) [m], (k, 2); the rest as above."""
+    """Return rows that may nearly touch on straight displacements to `end`, (n, 3) [m], (k, 2); arguments of
+    `near_rows`."""
     box = _boxes(x, end, corners, 0.0, NEARER)
     return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
 
@@ -96,10 +97,10 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     return of_all
 
 
-def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int
-                 ) -> Index:
-    """Pairs of rows whose boxes, (m, 6), overlap, that are within a distance of each other, and of which one is asked
-    for, (m,)."""
+def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int, group: Index, distance: float,
+                 room: int) -> Index:
+    """Return pairs of rows whose boxes, (m, 6), overlap, that are within a distance of each other, and of which one is
+    requested, (m,)."""
     low = np.array([box[:, a].min() for a in range(3)])
     size = np.array([max(float(box[:, a].max()), float(box[:, a + 3].max())) for a in range(3)]) - low
     axis = int(np.argmax(size))
@@ -107,7 +108,7 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     across = (axis + 1) % 3, (axis + 2) % 3
     most = int(np.sqrt(len(box))) + 1
     width = [max(WIDE * float((box[:, a + 3] - box[:, a]).mean()), float(size[a]) / most) for a in across]
-    is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have led to no number
+    is_wide = [0.0 < w < np.inf for w in width]  # a step that fails may have produced infinities
     shape = np.array([int(size[a] / w) + 1 if fits else 1 for a, w, fits in zip(across, width, is_wide)])
     grid = low[list(across)], np.array([1.0 / w if fits else 0.0 for w, fits in zip(width, is_wide)]), shape
     ends, cell = np.empty((len(box), 6)), np.empty((len(box), 4), dtype=np.int32)
@@ -122,7 +123,7 @@ def _overlapping(box: Vec, asked: Mask, x: Vec, corners: Index, points: int, gro
     room = max(room, ROOM * len(box)) // PIECES  # memory that is not written to costs nothing, to look twice does
     while True:
         found, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
-        threads.parallel_for(near_pairs, PIECES, borders, asked, order, ends, cell, start, entry, of_group, after,
+        threads.parallel_for(near_pairs, PIECES, borders, requested, order, ends, cell, start, entry, of_group, after,
                              int(shape[1]), points, x, corners, group, distance, found, counts)
         if counts.max() <= room:
             return np.concatenate([some[:count] for some, count in zip(found, counts.tolist())])

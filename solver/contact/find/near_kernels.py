@@ -1,7 +1,7 @@
-"""Which points and triangles, and which edges, are near each other or meet: boxes in columns of a grid, each swept
-along one axis; then distances.
+"""Near or touching points and triangles, and edges: boxes in columns of a grid, each swept along one axis; then
+distances.
 
-The IPC Toolkit finds them too, but hands over each pair as a Python object, which costs a hundred times the search.
+The IPC Toolkit finds them too, but returns each pair as a Python object, which costs a hundred times the search.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edge
 
 LEFT = 0.1  #: of their distance at first: so near they may come before they count as meeting
 CELLS = 32  #: of a coarse grid along each axis
-MOST = 100_000  #: steps of what meets at last
+MOST = 100_000  #: advances of a pair at most
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
@@ -112,10 +112,10 @@ def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell,
 def enter_columns(order, cell, shape, points, corners, group, start, place, entry, of_group, after):  # type: ignore[no-untyped-def]
     """Places in the order of the boxes of each column, rising, entry (start[-1],); the group of each row in its order,
     −1 where its nodes are of several or none, (m,); and where in its column, for each place of `entry`, the run of rows
-    of its group ends, (start[-1],). place: `start`, written anew.
+    of its group ends, (start[-1],). place: `start`, overwritten.
 
-    A collider of 400,000 triangles is one run but for what lies beside it: its rows, which do not touch each other, are
-    not looked at one by one.
+    A collider of 400,000 triangles is one run except near others: its rows, which do not collide with each other, are
+    not visited one by one.
     """
     for k in range(order.shape[0]):
         for i in range(cell[k, 0], cell[k, 1] + 1):
@@ -135,7 +135,7 @@ def enter_columns(order, cell, shape, points, corners, group, start, place, entr
             after[f] = end
 
 
-# of nodes by themselves: arrays that are passed on are counted, which takes longer than all that is asked of them
+# of nodes one by one: arrays as arguments are reference-counted, which takes longer than the whole test
 @inlined
 def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """Whether a row of nodes a and b, alike where it is a point, and one of c, d and e, the last two alike where it is
@@ -144,7 +144,7 @@ def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _apart(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
+def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
     """How far, squared, such rows are from each other: a point and a triangle where there are points, else edges.
     nodes, work: for work."""
     if points > 0:
@@ -177,7 +177,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
             a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
             if _share(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
-            if square < np.inf and _apart(x, points, a, b, c, d, e, nodes, work) > square:
+            if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
                 continue
             if count < out.shape[0]:
                 out[count, 0], out[count, 1] = p, q
@@ -188,17 +188,17 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
 @kernel("void(i8, i8, i8[::1], b1[::1], i8[::1], f8[:,::1], i4[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], i8, i8, "
         "f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,:,::1], i8[::1])")
 def near_pairs(  # type: ignore[no-untyped-def]
-    first_piece, stop_piece, borders, asked, order, ends, cell, start, entry, of_group, after, across, points, x,
+    first_piece, stop_piece, borders, requested, order, ends, cell, start, entry, of_group, after, across, points, x,
     corners, group, distance, out, counts,
 ):
     """Pairs of rows nearer than a distance in some pieces of the columns, of which piece p has those from borders[p] on
-    up to the next one, as far as out (p, k, 2) has room; counts (p,) says how many there are.
+    up to the next one, as far as out (p, k, 2) has room; counts (p,) is how many there are.
 
-    asked: of which one is in each pair, (m,). order: rows by the lower ends of their boxes along an axis. ends to
-    after: as `sort_into_columns` and `enter_columns` leave them. across: columns along the last axis. points: that many
-    rows of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these; where
-    there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not touch each other.
-    distance: infinite where it is enough that boxes overlap.
+    requested: rows of which one is in each pair, (m,). order: rows by the lower ends of their boxes along an axis. ends
+    to after: as `sort_into_columns` and `enter_columns` leave them. across: columns along the last axis. points: that
+    many rows of corners (m, 3) are points, each its node thrice, the others are triangles, and points pair with these;
+    where there are none rows are edges, (m, 2). group: of each node, −1 is none; nodes of one do not collide with each
+    other. distance: infinite where overlapping boxes suffice.
     """
     square, last = distance * distance, corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -211,7 +211,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
         one, other, stop = start[2 * column], start[2 * column + 1], start[2 * column + 2]
         one_stop = other
         while one < one_stop or other < stop:
-            # the next box, and those behind it with which it may make a pair
+            # the next box, and those after it with which it may make a pair
             if other == stop or (one < one_stop and entry[one] < entry[other]):
                 i = entry[one]
                 one += 1
@@ -238,10 +238,10 @@ def near_pairs(  # type: ignore[no-untyped-def]
                 t = order[j]
                 p, q = min(s, t), max(s, t)
                 a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
-                if (_share(a, b, c, d, e) or not (asked[s] or asked[t])
+                if (_share(a, b, c, d, e) or not (requested[s] or requested[t])
                         or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
-                if square < np.inf and _apart(x, points, a, b, c, d, e, nodes, work) > square:
+                if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
                     continue
                 if count < out.shape[1]:
                     out[piece, count, 0], out[piece, count, 1] = p, q
@@ -255,11 +255,15 @@ def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
     """Lengths of the ways from places to others, (n, 3) each, out (n,), all of them less the middle between the least
     and the largest along each axis, where the sum of their squares is less so: together (3,), else zero."""
     own, about = 0.0, 0.0
-    for a in range(3):
-        low, high = np.inf, -np.inf
-        for k in range(x.shape[0]):
-            low, high = min(low, x[k, a] - begun[k, a]), max(high, x[k, a] - begun[k, a])
-        together[a] = 0.5 * (low + high) if high - low < np.inf else 0.0
+    low0 = low1 = low2 = np.inf
+    high0 = high1 = high2 = -np.inf
+    for k in range(x.shape[0]):
+        p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
+        low0, low1, low2 = min(low0, p), min(low1, q), min(low2, r)
+        high0, high1, high2 = max(high0, p), max(high1, q), max(high2, r)
+    together[0] = 0.5 * (low0 + high0) if high0 - low0 < np.inf else 0.0
+    together[1] = 0.5 * (low1 + high1) if high1 - low1 < np.inf else 0.0
+    together[2] = 0.5 * (low2 + high2) if high2 - low2 < np.inf else 0.0
     for k in range(x.shape[0]):
         for a in range(3):
             way = x[k, a] - begun[k, a]
@@ -282,18 +286,18 @@ def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], i8, f8[::1], f8, f8[::1])")
-def still_near(start, stop, x, moved, nodes, points, apart, distance, out):  # type: ignore[no-untyped-def]
-    """Squares of how far apart pairs start to stop are where that is no more than a distance, else infinite, out (k,).
+def still_near(start, stop, x, moved, nodes, points, distances, distance, out):  # type: ignore[no-untyped-def]
+    """Squared distances of pairs start to stop where that is no more than a distance, else infinite, out (k,).
 
-    x: (n, 3). moved: how far each node is from where pairs were `apart` (k,), infinite where it does not count, (n,).
-    nodes: (k, 4), of which `points` pairs are of a point and a triangle.
+    x: (n, 3). moved: how far each node is from where distances were `distances` (k,), infinite where it does not count,
+    (n,). nodes: (k, 4), of which `points` pairs are of a point and a triangle.
     """
     work = np.empty(WORK)
     square = distance * distance
     for k in range(start, stop):
         first, second = _of_sides(moved, nodes, k, points)
         out[k] = np.inf
-        if first + second == np.inf or apart[k] - first - second > distance:
+        if first + second == np.inf or distances[k] - first - second > distance:
             continue
         if k < points:
             nearest_in_triangle(x, nodes[k], work)
@@ -306,44 +310,45 @@ def still_near(start, stop, x, moved, nodes, points, apart, distance, out):  # t
 @kernel("i8(b1[::1], i4[:,::1], i8[::1], f8[::1], i8, i8, i4[:,::1], i8[::1], f8[::1], i8, i8, i4[:,::1], i8[::1], "
         "f8[::1], i8)")
 def merge_pairs(  # type: ignore[no-untyped-def]
-    strays, pairs, keys, apart, start, stop, new_pairs, new_keys, new_apart, new_start, new_stop, out_pairs, out_keys,
-    out_apart, count,
+    outside, pairs, keys, distances, start, stop, new_pairs, new_keys, new_distances, new_start, new_stop, out_pairs,
+    out_keys, out_distances, count,
 ):
-    """Pairs start to stop without a stray, (n,), and new ones, of both of which keys rise, in the order of these into
-    `out` from count on; says where that ends. pairs: (k, 4). apart: how far from each other both sides are, (k,)."""
+    """Pairs start to stop without a node outside the skin, (n,), and new ones, of both of which keys increase, in the
+    order of these into `out` from count on; returns where that ends. pairs: (k, 4). distances: of both sides,
+    (k,)."""
     j = new_start
     for k in range(start, stop + 1):
-        if k < stop and (strays[pairs[k, 0]] or strays[pairs[k, 1]] or strays[pairs[k, 2]] or strays[pairs[k, 3]]):
+        if k < stop and (outside[pairs[k, 0]] or outside[pairs[k, 1]] or outside[pairs[k, 2]] or outside[pairs[k, 3]]):
             continue
         while j < new_stop and (k == stop or new_keys[j] < keys[k]):
             for c in range(4):
                 out_pairs[count, c] = new_pairs[j, c]
-            out_keys[count], out_apart[count] = new_keys[j], new_apart[j]
+            out_keys[count], out_distances[count] = new_keys[j], new_distances[j]
             count, j = count + 1, j + 1
         if k < stop:
             for c in range(4):
                 out_pairs[count, c] = pairs[k, c]
-            out_keys[count], out_apart[count] = keys[k], apart[k]
+            out_keys[count], out_distances[count] = keys[k], distances[k]
             count += 1
     return count
 
 
-@kernel("void(f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
-def may_meet(reach, nodes, points, apart, out):  # type: ignore[no-untyped-def]
-    """Whether sides of pairs (k, 4) reach each other, out (k,), by how far each node does, infinite where it does not
-    count, (n,), and how far apart they are (k,)."""
-    for k in range(nodes.shape[0]):
+@kernel("void(i8, i8, f8[::1], i4[:,::1], i8, f8[::1], b1[::1])")
+def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignore[no-untyped-def]
+    """Whether sides of pairs start to stop may touch, out (k,), by how far each node moves,
+    infinite where it does not count, (n,), and their distances (k,). nodes: (k, 4)."""
+    for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)
-        out[k] = apart[k] <= first + second < np.inf
+        out[k] = distances[k] <= first + second < np.inf
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
 def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
-    """Shares of straight ways of all nodes after which pairs start to stop have nearly met, infinite where they do
-    not, out (k,).
+    """Fractions of straight displacements of all nodes after which pairs start to stop nearly touch, infinite where
+    they do not, out (k,).
 
-    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as
-    nothing can meet in, by how fast corners go at most: additive continuous collision detection, as ipctk has it.
+    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as no
+    contact is possible at the largest speed of corners: additive continuous collision detection, as in ipctk.
     """
     place, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
@@ -365,24 +370,24 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
         else:
             fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
             nearest_on_edges(place, own, work)
-        apart = np.sqrt(work[SQUARE])
-        near, time = LEFT * apart, 0.0
+        distances = np.sqrt(work[SQUARE])
+        near, time = LEFT * distances, 0.0
         out[k] = np.inf
         for _ in range(MOST):
-            if (1.0 - time) * fastest <= (1.0 - LEFT) * apart:
+            if (1.0 - time) * fastest <= (1.0 - LEFT) * distances:
                 break
-            ahead = (1.0 - LEFT) * apart / fastest
+            advance = (1.0 - LEFT) * distances / fastest
             for a in range(4):
                 for i in range(3):
-                    place[a, i] += ahead * way[a, i]
+                    place[a, i] += advance * way[a, i]
             if k < points:
                 nearest_in_triangle(place, own, work)
             else:
                 nearest_on_edges(place, own, work)
-            apart = np.sqrt(work[SQUARE])
-            if time > 0.0 and apart < near or ahead == 0.0:
+            distances = np.sqrt(work[SQUARE])
+            if time > 0.0 and distances < near or advance == 0.0:
                 out[k] = time
                 break
-            time += ahead
+            time += advance
         else:
             out[k] = time

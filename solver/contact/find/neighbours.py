@@ -1,8 +1,8 @@
-"""A Verlet list: pairs of a surface's pieces that were near each other, which says what is near or may meet nearby.
+"""A Verlet list: pairs of a surface's primitives that were near each other, for searches at nearby positions.
 
-Found once with some room, it serves all places that nodes go to within that room. What it says is what a search there
-would find, whenever it was made: pairs are looked at by their true distance where they are, and those of nodes that
-have strayed further are looked for anew.
+Built once with a skin, it is valid for all positions of nodes within that skin. Results are those of a new search,
+whenever it was built: pairs are filtered by their true distance, and those of nodes outside the skin are searched
+again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, may_meet, merge_pairs, still_near, ways
+from .near_kernels import LEFT, may_touch, merge_pairs, still_near, ways
 
 SAFE = 1.0 + 1.0e-9  #: rounding of distances, many times
 FEW = 256  #: pairs that are not worth a second thread
@@ -29,7 +29,7 @@ class Neighbours:
     pairs: Index  #: a point and a triangle, or two ends of an edge and two of another one, (k, 4)
     points: int  #: that many pairs of a point and a triangle stand first
     keys: Index  #: a number of each pair's own, which rises among those of each kind, (k,)
-    apart: Vec  #: how far from each other they were, (k,) [m]
+    distances: Vec  #: how far from each other they were, (k,) [m]
 
     def moved(self, here: Vec) -> tuple[Vec, Vec]:
         """How far nodes at places (s, 3) are from where they were, (s,) [m], or from there and on by one way for all,
@@ -38,48 +38,51 @@ class Neighbours:
         ways(here, self.places, together, moved)
         return moved, together
 
-    def strays(self, moved: Vec, distance: float) -> Mask:
+    def outside(self, moved: Vec, distance: float) -> Mask:
         """Nodes, (s,), without which no pair that is not listed can have come within a distance [m]."""
         far: Mask = moved * SAFE > 0.5 * (self.distance - distance)
         return far
 
-    def after(self, places: Vec, strays: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
-        """The same where some nodes, (s,), stand at other places, with all pairs that have one of these there: as many
-        of a point and a triangle first, a number of each, and squares of how far apart they are [m²]."""
+    def after(self, places: Vec, outside: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
+        """Return a list where some nodes, (s,), are at other positions, with all pairs of these there: `points` of a
+        point and a triangle first, a number of each, and squared distances [m²]."""
         most = len(self.pairs) + len(pairs)
         both: tuple[Index, Index, Vec] = (np.empty((most, 4), np.int32), np.empty_like(self.keys, shape=most),
                                           np.empty(most))
-        old, new = (self.pairs, self.keys, self.apart), (pairs, keys, np.sqrt(square))
-        of_points = int(merge_pairs(strays, *old, 0, self.points, *new, 0, points, *both, 0))
-        count = int(merge_pairs(strays, *old, self.points, len(self.pairs), *new, points, len(pairs), *both, of_points))
+        old, new = (self.pairs, self.keys, self.distances), (pairs, keys, np.sqrt(square))
+        of_points = int(merge_pairs(outside, *old, 0, self.points, *new, 0, points, *both, 0))
+        count = int(merge_pairs(outside, *old, self.points, len(self.pairs), *new, points, len(pairs), *both,
+                                of_points))
         return Neighbours(places, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
     def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
-        """Which listed pairs are within a distance [m] at places (s, 3), (m,), and the squares of how far apart all
-        are, (k,), infinite where that is more."""
+        """Return which listed pairs are within a distance [m] at positions (s, 3), (m,), and the squared distances of
+        all, (k,), infinite where that is more."""
         square = np.empty(len(self.pairs))
         count = len(square)
-        arguments = here, moved * SAFE, self.pairs, self.points, self.apart, distance, square
+        arguments = here, moved * SAFE, self.pairs, self.points, self.distances, distance, square
         if count <= FEW:
             still_near(0, count, *arguments)
         else:
             threads.parallel_for(still_near, count, *arguments)
         return np.flatnonzero(square < np.inf), square
 
-    def may_meet(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:
-        """Which listed pairs may meet on ways of these lengths (s,) [m], (m,), none with a stray; and the strays (s,),
-        of which pairs may that are not listed. moved: how far nodes are from where they were, (s,) [m].
+    def may_touch(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:
+        """Return which listed pairs may touch along displacements of these lengths (s,) [m], (m,), none with a node
+        outside the skin; and these nodes, (s,), whose pairs may be missing. moved: distances of nodes from where they
+        were, (s,) [m].
 
-        Two sides that go so far that .9 of their distance is left over do not count as meeting, see `meeting_times`.
+        Two sides that keep .9 of their distance are not candidates, see `meeting_times`.
         """
         range_of = (moved + way / LEFT_OVER) * SAFE
-        strays = range_of > 0.5 * self.distance
+        outside = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
-        may_meet(np.where(strays, np.inf, range_of), self.pairs, self.points, self.apart, may)
-        return np.flatnonzero(may), strays
+        threads.parallel_for(may_touch, len(may), np.where(outside, np.inf, range_of), self.pairs, self.points,
+                             self.distances, may)
+        return np.flatnonzero(may), outside
 
 
 def lengths(vectors: Vec) -> Vec:
-    """Of rows (n, 3), (n,)."""
+    """Return lengths of rows (n, 3), (n,)."""
     length: Vec = np.sqrt(np.einsum("ni,ni->n", vectors, vectors))
     return length

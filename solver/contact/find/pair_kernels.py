@@ -7,7 +7,7 @@ import numpy as np
 from ...threads import kernel
 from .convex_kernels import PLACED, is_of_edge, point_gap, segment_pair
 
-FEW = 4  #: contacts of a pair that are kept
+FEW = 4  #: contacts of a pair at most
 MANY = 64  #: that may be found before
 EDGE_ODDS = 1.0e-3  #: [m/m of the shape's reach]: two edges part the shapes only where they do it by so much better
 
@@ -78,16 +78,16 @@ def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
             for a in range(3):
                 old[i, a] = new[i, a]
         last = k
-    kept = 0
+    written = 0
     for i in range(count):
         gap = n[0] * old[i, 0] + n[1] * old[i, 1] + n[2] * old[i, 2] - n[3]
         if gap < margin:
             for a in range(3):
-                found[kept, a] = old[i, a] - 0.5 * gap * n[a]
-                found[kept, 3 + a] = n[a]
-            found[kept, 6] = gap
-            kept += 1
-    return kept
+                found[written, a] = old[i, a] - 0.5 * gap * n[a]
+                found[written, 3 + a] = n[a]
+            found[written, 6] = gap
+            written += 1
+    return written
 
 
 @kernel(f"i8(i8, i8, f8, f8, {PLACED}, f8[:,::1])")
@@ -97,7 +97,7 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
     found (MANY, 7): point, normal from t to s, gap. Returns how many.
     """
     point_start, face_start, _, _, edges, edge_start, x, planes = placed
-    apart, face, of_s = -np.inf, -1, True
+    largest, face, of_s = -np.inf, -1, True
     for side in range(2):
         own, other = (s, t) if side == 0 else (t, s)
         for f in range(face_start[own], face_start[own + 1]):
@@ -108,10 +108,10 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
             if low > margin:
                 return 0
             # the second shape's face has to be clearly better, so that the choice does not flicker
-            if low > apart + (EDGE_ODDS * reach * 0.1 if side == 1 else 0.0):
-                apart, face, of_s = low, f, side == 0
+            if low > largest + (EDGE_ODDS * reach * 0.1 if side == 1 else 0.0):
+                largest, face, of_s = low, f, side == 0
 
-    best, edge_s, edge_t = apart + EDGE_ODDS * reach, -1, -1
+    best, edge_s, edge_t = largest + EDGE_ODDS * reach, -1, -1
     n0, n1, n2 = 0.0, 0.0, 0.0
     for i in range(edge_start[s], edge_start[s + 1]):
         a, b = planes[edges[i, 2]], planes[edges[i, 3]]

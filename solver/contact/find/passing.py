@@ -1,4 +1,5 @@
-"""What of a sheet passes what is sharp, now or within a step: its edges edges of features, its faces their points."""
+"""Cloth that passes sharp features, now or within a step: its edges over edges of features, its faces over their
+points."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class Passing:
     feature: Index  #: number of the edge or of the point, (k,)
     share: Vec  #: of the sheet's edge (k,), or weights of the face's corners (k, 3)
     places: Vec  #: on the feature as it is now [m], (k, 3)
-    when: Vec  #: share of the step after which they meet, (k,), 0 where they do
+    when: Vec  #: fraction of the step after which they touch, (k,), 0 where they do
 
 
 def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float, thickness: float, depth: float
@@ -47,10 +48,11 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     return Passing(pair[:, 0], pair[:, 1], share[:, 0], (1.0 - t) * ends[:, 0] + t * ends[:, 1], share[:, 2])
 
 
-def passing_points(x: Vec, step: Vec, faces: Index, features: Features, asked: Mask, h: float, thickness: float,
+def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requested: Mask, h: float, thickness: float,
                    depth: float) -> Passing:
-    """Faces (m, 3) that go over points of features, of those that are asked for, (P,); the rest as above."""
-    points = asked.nonzero()[0].astype(np.int32)
+    """Return faces (m, 3) that pass over points of features, of the requested ones, (P,); arguments of `passing_edges`.
+    """
+    points = requested.nonzero()[0].astype(np.int32)
     box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
     moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
     deep = np.minimum(depth, SHALLOW * features.room[0][points])
@@ -65,7 +67,7 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, asked: M
 
 
 def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
-    """What a search writes, with as much room as it needs."""
+    """Return the output of a search, with as much room as it needs."""
     room = ROOM
     while True:
         pair, share = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))

@@ -72,12 +72,12 @@ class Sharp:
 
 def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None,
                   borders: bool = True) -> Sharp:
-    """What is sharp of a surface: convex edges whose faces' normals stand further apart than an angle [rad], borders
-    if they are to be, and marked edges, (k, 2), unless they are flat or hollow.
+    """Return sharp features of a surface: convex edges with an angle between their faces' normals above `angle` [rad],
+    borders if requested, and marked edges, (k, 2), unless they are flat or concave.
 
-    x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is turned. Corners stand
-    where other than two of them meet, or where an edge turns by more than the angle. Edges with more than two faces, or
-    with faces that are turned the other way round, are left out: nothing says which side of them is outside.
+    x: vertices, (n, 3) [m]. triangles: (m, 3), outwards; a closed surface that is inside out is inverted. Corners are
+    where other than two edges end, or where an edge bends by more than the angle. Edges with more than two faces, or
+    with faces of opposite orientation, are left out: their outside is undefined.
     """
     triangles = outwards(x, np.asarray(triangles, dtype=np.int32))
     ends, faces = _edges(triangles)
@@ -190,7 +190,7 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
 
 
 def _turn(x: Vec, vertices: Index, pairs: Index, p: int, here: list[int]) -> float:
-    """By how much the way through a point turns where two edges meet there [rad]."""
+    """Return the angle between two edges at a point [rad]."""
     out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in here]
     return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))
 
@@ -232,7 +232,7 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
 
 
 def _sectors(fan: dict[int, tuple[int, int]], spokes: set[int]) -> list[tuple[int, int]]:
-    """Faces of a fan, each with the number of the spoke that it is behind of."""
+    """Return faces of a fan, each with the number of the spoke before it."""
     found = list[tuple[int, int]]()
     for number, w in enumerate(sorted(spokes)):
         while w in fan and len(found) < len(fan):

@@ -1,4 +1,4 @@
-"""Where edges of a cloth pass edges of features, and faces of it points of features, now or within a step."""
+"""Edges of a cloth that pass edges of features, and faces of it that pass points of features, now or within a step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on i
 PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
 CUTS = 0.25  #: of the depth: how far inside of the faces ends of an edge may be that cuts off an edge of a feature
 RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
-HALVINGS = 50  #: of the time at which two things meet
+HALVINGS = 50  #: of the time at which two primitives touch
 
 
 @inlined
@@ -64,7 +64,7 @@ def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _meeting(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
+def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
     """Share of the move at which four points lie in one plane, -1 where they end on the side that they start from."""
     start, end = _volume(a, b, c, d, A, B, C, D, 0.0), _volume(a, b, c, d, A, B, C, D, 1.0)
     if start == 0.0 or end == 0.0 or (start > 0.0) == (end > 0.0):
@@ -93,7 +93,7 @@ def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _apart(one, two):  # type: ignore[no-untyped-def]
+def _disjoint(one, two):  # type: ignore[no-untyped-def]
     return (one[0] > two[3] or two[0] > one[3] or one[1] > two[4] or two[1] > one[4] or one[2] > two[5]
             or two[2] > one[5])
 
@@ -122,12 +122,12 @@ def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " f8[::1], f8, i4[:,::1], f8[:,::1])")
 def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """Edges of the cloth that pass edges of features: nearer than the thickness and not on their way apart, through
-    them by no more than their depth, or on the way through within the step. Says how many, writes as many as there is
-    room for: pair (k, 2), the cloth's edge and the feature's; share (k, 3): s along the one, t along the other, and the
-    time at which they meet as a share of the step.
+    """Edges of the cloth that pass edges of features: nearer than the thickness and not separating, through them by no
+    more than their depth, or through within the step. Returns how many, writes as many as there is room for: pair (k,
+    2), the cloth's edge and the feature's; share (k, 3): s along the one, t along the other, and the time of contact as
+    a fraction of the step.
 
-    x, step: vertices and how far they move, (n, 3). edges: (k, 2). box: of these, (k, 6). places, moves: of the
+    x, step: vertices and their displacements, (n, 3). edges: (k, 2). box: of these, (k, 6). places, moves: of the
     features' points, (P, 3). ends: (E, 2). normals: (E, 2, 3), zero where thin. feature_box: (E, 6). depth: (E,) [m].
     """
     count = 0
@@ -137,7 +137,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
     whole_box = np.empty(6)
     _around_all(box, whole_box)
     for e in range(ends.shape[0]):
-        if _apart(feature_box[e], whole_box):
+        if _disjoint(feature_box[e], whole_box):
             continue
         a, b = places[ends[e, 0]], places[ends[e, 1]]
         da, db = moves[ends[e, 0]], moves[ends[e, 1]]
@@ -147,7 +147,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
             size += out[i] * out[i]
         solid = size > 0.0
         for k in range(edges.shape[0]):
-            if _apart(feature_box[e], box[k]):
+            if _disjoint(feature_box[e], box[k]):
                 continue
             i, j = edges[k, 0], edges[k, 1]
             p, q, dp, dq = x[i], x[j], step[i], step[j]
@@ -175,37 +175,37 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                 continue
             gap = np.sqrt(_dot(found[2:5], found[2:5]))
             inner = solid and _dot(found[2:5], out) < 0.0
-            meets = -1.0
+            time = -1.0
             if _within(found[0]) and _within(found[1]) and gap <= max(thickness, depth[e] if inner else 0.0):
                 for c in range(3):
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
                 if inner:
                     if gap <= thickness or _cuts(p, q, a, normals[e], CUTS * depth[e]):
-                        meets = 0.0
+                        time = 0.0
                 else:
-                    # by how much they are further apart later, on the side on which they are now
+                    # by how much their distance grows later, on the side on which they are now
                     away = 0.0
                     if solid:
                         away = (_dot(later[2:5], out) - _dot(found[2:5], out)) / np.sqrt(size)
                     elif gap > 0.0:
                         away = _dot(later[2:5], found[2:5]) / gap - gap
                     if later[5] <= PARALLEL or away <= RECEDES * thickness:
-                        meets = 0.0
-            if meets < 0.0 and not inner:
-                meets = _meeting(p, q, a, b, dp, dq, da, db)
-                if meets >= 0.0:
+                        time = 0.0
+            if time < 0.0 and not inner:
+                time = _time_of_contact(p, q, a, b, dp, dq, da, db)
+                if time >= 0.0:
                     for c in range(3):
-                        P[c], Q[c] = p[c] + meets * dp[c], q[c] + meets * dq[c]
-                        A[c], B[c] = a[c] + meets * da[c], b[c] + meets * db[c]
+                        P[c], Q[c] = p[c] + time * dp[c], q[c] + time * dq[c]
+                        A[c], B[c] = a[c] + time * da[c], b[c] + time * db[c]
                     _nearest(P, Q, A, B, found)
                     if not (_within(found[0]) and _within(found[1])):
-                        meets = -1.0
-            if meets >= 0.0:
+                        time = -1.0
+            if time >= 0.0:
                 if count < pair.shape[0]:
                     pair[count, 0], pair[count, 1] = k, e
                     share[count, 0], share[count, 1] = min(max(found[0], 0.0), 1.0), min(max(found[1], 0.0), 1.0)
-                    share[count, 2] = meets
+                    share[count, 2] = time
                 count += 1
     return count
 
@@ -253,14 +253,14 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ignore[no-untyped-def]
-    """Write down where a point meets a face within the step, if it does; how many are written."""
+    """Write where a point touches a face within the step, if it does; return how many are written."""
     i, j, k = face[0], face[1], face[2]
-    meets = _meeting(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
-    if meets >= 0.0:
+    time = _time_of_contact(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
+    if time >= 0.0:
         then = np.empty((4, 3))
         for m in range(3):
-            then[0, m], then[1, m] = x[i, m] + meets * step[i, m], x[j, m] + meets * step[j, m]
-            then[2, m], then[3, m] = x[k, m] + meets * step[k, m], p[m] + meets * dp[m]
+            then[0, m], then[1, m] = x[i, m] + time * step[i, m], x[j, m] + time * step[j, m]
+            then[2, m], then[3, m] = x[k, m] + time * step[k, m], p[m] + time * dp[m]
         found = np.empty(6)
         _weights(then[3], then[0], then[1], then[2], found)
         if _inside(found):
@@ -268,7 +268,7 @@ def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ign
                 pair[count, 0], pair[count, 1] = f, n
                 for m in range(3):
                     share[count, m] = max(found[m], 0.0)
-                share[count, 3] = meets
+                share[count, 3] = time
             count += 1
     return count
 
@@ -276,9 +276,9 @@ def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ign
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8, i4[:,::1], f8[:,::1])")
 def points_passing(x, step, faces, box, places, moves, points, outward, point_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
-    """The face of the cloth that each point of a feature goes through, as `edges_passing`: the nearest one, or all that
-    it meets within the step. pair (k, 2), the face and the place in `points`; share (k, 4): weights of the face's
-    corners and the time at which they meet.
+    """Faces of the cloth that each point of a feature passes, as `edges_passing`: the nearest one, or all that it
+    touches within the step. pair (k, 2), the face and the place in `points`; share (k, 4): weights of the face's
+    corners and the time of contact.
 
     points: (c,) numbers of points. outward: means of their normals, (c, 3), zero where thin. depth: (c,) [m].
     """
@@ -287,13 +287,13 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
     whole_box = np.empty(6)
     _around_all(box, whole_box)
     for n in range(points.shape[0]):
-        if _apart(point_box[n], whole_box):
+        if _disjoint(point_box[n], whole_box):
             continue
         p, dp = places[points[n]], moves[points[n]]
         size = np.sqrt(_dot(outward[n], outward[n]))
         nearest, gap = -1, 1e300
         for f in range(faces.shape[0]):
-            if not _apart(point_box[n], box[f]):
+            if not _disjoint(point_box[n], box[f]):
                 distance = _nearest_weights(p, x, faces[f], found)
                 if distance < gap:
                     nearest, gap = f, distance
@@ -326,7 +326,7 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
         if inner:
             continue
         for f in range(faces.shape[0]):
-            if _apart(point_box[n], box[f]):
+            if _disjoint(point_box[n], box[f]):
                 continue
             count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, share, count)
     return count

@@ -192,7 +192,8 @@ class Barrier:
         """Return κ of pairs (k, 4), the first `points` of a point and a triangle, (k,) [N/m], and |u × v|² below which
         those of edges are mollified, (k,) [m⁴]."""
         kappa, rest = np.empty(len(nodes)), np.empty(len(nodes))
-        pair_stiffness(nodes, points, self._stiffness, self._area, self._areal_mass, self._rest, kappa, rest)
+        _for_pairs(pair_stiffness, len(nodes), nodes, points, self._stiffness, self._area,
+                   self._areal_mass, self._rest, kappa, rest)
         return kappa, rest
 
 

@@ -18,15 +18,15 @@ from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, ne
 PARALLEL = 1.0e-3  #: relative to |u|² |v|² at rest: edges with a smaller c are mollified
 
 
-@kernel("void(i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1])")
-def pair_stiffness(nodes, points, each, area, areal_mass, x, stiffness, rest):  # type: ignore[no-untyped-def]
-    """Write κ of pairs (k, 4), that of their softer side or of the load on cloth, to stiffness (k,); and for edges
-    PARALLEL |u|² |v|² at rest positions x (n, 3), 0 for a point and a triangle, to rest (k,).
+@kernel("void(i8, i8, i4[:,::1], i8, f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1])")
+def pair_stiffness(start, stop, nodes, points, each, area, areal_mass, x, stiffness, rest):  # type: ignore[no-untyped-def]
+    """Write κ of pairs start to stop, that of their softer side or of the load on cloth, to stiffness (k,); and for
+    edges PARALLEL |u|² |v|² at rest positions x (n, 3), 0 for a point and a triangle, to rest (k,).
 
-    each, area, areal_mass: κ of each node and the fields of LoadsOnCloth, (n,).
+    each, area, areal_mass: κ of each node and the fields of LoadsOnCloth, (n,). nodes: (k, 4).
     """
     mean = np.empty((3, 2))
-    for k in range(nodes.shape[0]):
+    for k in range(start, stop):
         a, b, c, d = nodes[k, 0], nodes[k, 1], nodes[k, 2], nodes[k, 3]
         for which in range(3):
             of = each if which == 0 else area if which == 1 else areal_mass

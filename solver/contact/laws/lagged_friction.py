@@ -46,9 +46,8 @@ class LaggedFriction:
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
-        v = (x - self.base) / self.seconds
-        arrays = (v, self.nodes, self.weights, self.normal, self.load, self.creep, 1.0 / self.seconds, above, forces,
-                  energy, blocks)
+        arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.normal, self.load, self.creep,
+                  1.0 / self.seconds, above, forces, energy, blocks)
         if count <= FEW:
             smoothed_friction(0, count, *arrays)
         else:

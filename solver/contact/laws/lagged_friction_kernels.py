@@ -7,13 +7,16 @@ import numpy as np
 from ...threads import kernel
 
 
-@kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, b1, f8[:,:,::1], f8[::1], "
-        "f8[:,:,::1])")
-def smoothed_friction(start, stop, v, nodes, weights, normal, load, creep, scale, above, forces, energy, blocks):  # type: ignore[no-untyped-def]
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, i4[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, b1, f8[:,:,::1], "
+        "f8[::1], f8[:,:,::1])")
+def smoothed_friction(  # type: ignore[no-untyped-def]
+    start, stop, x, base, seconds, nodes, weights, normal, load, creep, scale, above, forces, energy, blocks,
+):
     """Write forces (k, 4, 3) [N] and energy (k,) [W] of pairs start to stop and, where blocks has rows, scale ∂f/∂v
     between their nodes, (k, 6, 9).
 
-    v: velocities [m/s], (n, 3). nodes, weights: (k, 4). normal: unit, (k, 3). load: μ λ [N], (k,). creep: ε [m/s].
+    Velocities are v = (x − base) / seconds, x and base (n, 3) [m]. nodes, weights: (k, 4). normal: unit, (k, 3).
+    load: μ λ [N], (k,). creep: ε [m/s].
     above: whether blocks are those of the parabola in the slip that touches the potential from above. [Ascher 37, 39]
     """
     slip = np.empty(3)
@@ -22,7 +25,7 @@ def smoothed_friction(start, stop, v, nodes, weights, normal, load, creep, scale
         for i in range(3):
             slip[i] = 0.0
             for a in range(4):
-                slip[i] += weights[k, a] * v[nodes[k, a], i]
+                slip[i] += weights[k, a] * ((x[nodes[k, a], i] - base[nodes[k, a], i]) / seconds)
             along += slip[i] * normal[k, i]
         square = 0.0
         for i in range(3):

@@ -1,7 +1,7 @@
-"""What a joint type says about itself: where its moving frame stands, and how its rates move it.
+"""Protocol of a joint type: the pose of its moving frame, and its Jacobian of the rates.
 
-A joint joins a frame fixed in the parent to a frame fixed in the child, its moving frame. Rates stand angular first, as
-in a twist, and q̇ = u: each joint lives on a chart. The catalogue's entry says what kind each rate is.
+A joint joins a frame fixed in the parent to a frame fixed in the child, its moving frame. Rates are angular first, as
+in a twist, and q̇ = u: each joint lives on a chart. The catalogue's entry has the kind of each rate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JOINT_KERNEL = ("void(i4[::1], i4[::1], f8[::1], f8[::1], i4[::1], f8[::1], f8[:
 class JointType(Protocol):
     """One type of joint; one object serves all joints of the type."""
 
-    centre: tuple[float, ...]  #: a fresh chart's centre, kept in State.memory; empty where one chart serves everywhere
+    centre: tuple[float, ...]  #: a fresh chart's centre, in State.memory; empty where one chart serves everywhere
     fill: Callable[..., None]  #: a kernel or a function over arrays, see JOINT_KERNEL
 
 
@@ -41,4 +41,5 @@ class Charted(JointType, Protocol):
         """
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
-        """The same places and velocities on the charts about `new` centres (k, c): q and u, (k, d). Linear in u."""
+        """Return q and u, (k, d), of these positions and velocities on the charts about `new` centres (k, c). Linear in
+        u."""

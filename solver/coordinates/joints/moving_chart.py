@@ -65,7 +65,8 @@ class MovingChart:
         go_home(entries, places, q, u, centres)
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
-        """The same rotations and angular velocities about `new` centres (k, 4); nearer than half a turn to them."""
+        """Return q and u of these rotations and angular velocities about `new` centres (k, 4); nearer than half a turn
+        to them."""
         back = new * np.array([1.0, -1.0, -1.0, -1.0])
         there, rate = q.copy(), u.copy()
         there[:, :3] = logarithm(product(back, product(old, quaternion(q[:, :3]))))

@@ -87,7 +87,7 @@ def product(left: Vec, right: Vec) -> Vec:
 
 
 def quaternion(r: Vec) -> Vec:
-    """Of exp([r]), (k, 4), from r (k, 3) [rad]."""
+    """Return the quaternion of exp([r]), (k, 4), from r (k, 3) [rad]."""
     half = 0.5 * np.linalg.norm(r, axis=1, keepdims=True)
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=1)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...state import Index, Vec
 from ..elastic import corner_products
 from ..stencils import WIDEST, StretchedElements
-from .sheet import SheetLaw
+from .sheet import SheetLaw, TimedLaw
 
 
 class ClothElements:
@@ -18,8 +18,9 @@ class ClothElements:
 
     family = None
 
-    def __init__(self, laws: Sequence[SheetLaw]) -> None:
-        self.laws = laws
+    def __init__(self, laws: Sequence[SheetLaw], timed: Sequence[TimedLaw] = ()) -> None:
+        """timed: those of the laws that change over time."""
+        self.laws, self._timed = laws, timed
         nodes = [np.concatenate([law.nodes, np.repeat(law.nodes[:, -1:], WIDEST - law.nodes.shape[1], axis=1)], axis=1)
                  for law in laws]
         self.tets: Index = np.concatenate(nodes).astype(np.int32)  #: nodes of the elements, (p, 4)
@@ -34,7 +35,9 @@ class ClothElements:
         raise TypeError("laws of cloth are not asked with those of other cloth")
 
     def activate(self, time: float) -> None:
-        """Nothing in cloth contracts."""
+        """Let laws be as they are at `time` [s], for all that is asked from now on."""
+        for law in self._timed:
+            law.activate(time)
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K, (p, 6, 9) [N/m], at x, (n, 3) [m]."""

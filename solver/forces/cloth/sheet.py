@@ -129,6 +129,13 @@ class SheetLaw(Protocol):
         negative semi-definite if `project`."""
 
 
+class TimedLaw(Protocol):
+    """A law that changes over time."""
+
+    def activate(self, time: float) -> None:
+        """From now on it is as at `time` [s]."""
+
+
 def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> None:
     """kernel(start, stop, …) over so many elements; each writes rows of its own."""
     if count <= ALONE:

@@ -1,4 +1,4 @@
-"""Ropes that want to be straight: discrete elastic rods without twist."""
+"""Ropes that want to be straight: the bending of discrete elastic rods."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .rope_kernels import fill_bends, measure_bends
 class RodBends:
     """½ B |κb|²/l̄ at each node between two links, κb = 2 t₀ × t₁/(1 + t₀·t₁), l̄ the mean of their lengths.
 
-    K = ∂f/∂x is exact; projected it leaves out what κb itself curves by, and is negative semi-definite. Nothing
-    twists such a rope, nor does it resist that. [Bergou 2008]
+    K = ∂f/∂x is exact; projected it leaves out what κb itself curves by, and is negative semi-definite. Twist is a
+    law of its own. [Bergou 2008]
     """
 
     def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:

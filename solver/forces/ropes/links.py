@@ -49,15 +49,21 @@ class Links:
         """k of each link [N/m], (s,)."""
         raise NotImplementedError
 
-    def recall(self, tension: Vec | None) -> None:
+    @property
+    def remembers(self) -> int:
+        """Return the number of links."""
+        return len(self.nodes)
+
+    def recall(self, multipliers: Vec | None) -> None:
         """From now on these were the tensions at the end of the last step [N], (s,); None: there was none."""
-        self._stiffness = self.stiffness if tension is not None or not self.augmented else FIRST * self.stiffness
-        self._tension = np.zeros(len(self.nodes)) if tension is None else np.ascontiguousarray(tension, dtype=float)
+        self._stiffness = self.stiffness if multipliers is not None or not self.augmented else FIRST * self.stiffness
+        self._tension = (np.zeros(len(self.nodes)) if multipliers is None else
+                         np.ascontiguousarray(multipliers, dtype=float))
         if self.augmented:
             self._acting = self._tension
 
-    def tension(self, x: Vec) -> Vec:
-        """T of each link at positions (n, 3) [m], (s,) [N]."""
+    def multipliers(self, x: Vec, time: float) -> Vec:
+        """Return T of each link at positions (n, 3) [m], (s,) [N]."""
         return np.asarray(self._acting + self._stiffness * self.stretched(x))
 
     def stretched(self, x: Vec) -> Vec:

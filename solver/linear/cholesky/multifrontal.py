@@ -30,7 +30,7 @@ Values: TypeAlias = npt.NDArray[np.floating[Any]]
 Take: TypeAlias = Callable[[int], Values]
 
 PANEL = 192  #: columns of a front at the top that are factored together
-TILE = 192  #: rows or columns of a front at the top that a thread takes at once
+TILE = 96  #: rows or columns of a front at the top that a thread takes at once
 MOST_UPDATES = 2.0  #: of the room of L, for what fronts say of those above them
 ALWAYS_ROOM = 1 << 24  #: values; so many are no matter
 ANY_ROOM = 1 << 62

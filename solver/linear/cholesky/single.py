@@ -15,6 +15,7 @@ from .multifrontal import Multifrontal, Room, Single, multifrontal
 from .places import Places
 from .supernodal import Supernodes
 
+PIECES = 32  #: of the unknowns
 LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 
 
@@ -74,8 +75,10 @@ class SingleFactor:
             self.unit = _unit(lower)
         if not self._fronts.factor(lower.data, self.unit, self._values):
             raise NotPositiveDefinite("a front has a pivot that is not positive")
-        kept = self._values[pivots] ** 2 >= LEAST_PIVOT * self.unit * lower.data[lower.indptr[unknowns]]
-        if not kept.all():
+        lost = np.empty(PIECES, dtype=bool)
+        parallel_for(_any_lost, PIECES, self._values, pivots, lower.data, lower.indptr, unknowns,
+                     LEAST_PIVOT * self.unit, lost)
+        if lost.any():
             raise NotPositiveDefinite("a pivot is lost in single precision")
 
     def stand(self, at: Places) -> None:
@@ -98,14 +101,13 @@ class SingleFactor:
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
         scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
-        y[-1] = right[inside.permutation] / scale
+        parallel_for(_load, PIECES, right, inside.permutation, 1.0 / scale, y[-1])
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
         parallel_for(forward_trees, len(y) - 1, y, *arrays, inside.trees, self.above, works)
         through_top(y, *arrays, inside.top, self.above, works[-1])
         parallel_for(backward_trees, len(y) - 1, y, *arrays, inside.trees, works)
         out: Vec = np.empty(len(right))
-        out[inside.permutation] = y[-1]
-        out *= scale * self.unit
+        parallel_for(_unload, PIECES, y[-1], inside.permutation, scale * self.unit, out)
         return out
 
 
@@ -113,6 +115,35 @@ def _unit(lower: sp.csc_matrix) -> float:
     """What brings its diagonal into reach of single precision."""
     largest = float(np.abs(lower.data[lower.indptr[:-1]]).max(initial=0.0))
     return 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
+
+
+@kernel("void(i8, i8, f8[::1], i4[::1], f8, f4[::1])")
+def _load(start, stop, right, permutation, scale, y):  # type: ignore[no-untyped-def]
+    """Scaled right sides as L has them."""
+    count = permutation.shape[0]
+    for i in range(start * count // PIECES, stop * count // PIECES):
+        y[i] = right[permutation[i]] * scale
+
+
+@kernel("void(i8, i8, f4[::1], i4[::1], f8, f8[::1])")
+def _unload(start, stop, y, permutation, scale, out):  # type: ignore[no-untyped-def]
+    """Scaled answers as unknowns stand."""
+    count = permutation.shape[0]
+    for i in range(start * count // PIECES, stop * count // PIECES):
+        out[permutation[i]] = y[i] * scale
+
+
+@kernel("void(i8, i8, f4[::1], i8[::1], f8[::1], i4[::1], i4[::1], f8, b1[::1])")
+def _any_lost(start, stop, values, pivots, data, indptr, unknowns, least, lost):  # type: ignore[no-untyped-def]
+    """Whether squares of some pivots, of which `pivots` says where they stand, are less than a share of the diagonal
+    entries; of each piece of the unknowns."""
+    count = pivots.shape[0]
+    for piece in range(start, stop):
+        lost[piece] = False
+        for i in range(piece * count // PIECES, (piece + 1) * count // PIECES):
+            pivot = np.float64(values[pivots[i]])
+            if not pivot * pivot >= least * data[indptr[unknowns[i]]]:
+                lost[piece] = True
 
 
 SIGNATURE = "void(f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f4[::1])"

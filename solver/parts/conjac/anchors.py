@@ -23,7 +23,8 @@ class Anchors:
 
 
 def _choose(rest: Vec, part: Index, held: Index) -> list[int]:
-    """Nodes of a part that make it firm together with those held: each as far as can be from the earlier ones."""
+    """Return nodes of a part that make it firm with its prescribed ones: each as far as possible from the earlier ones.
+    """
     have = rest[np.intersect1d(part, held)]
     width = width_of(rest[part])
     chosen: list[int] = []

@@ -1,4 +1,4 @@
-"""How a reduced step gives way to impulses at a few nodes."""
+"""Compliance of a reduced step to impulses at a few nodes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
 
 
 def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Index, normals: Vec) -> Compliance:
-    """C Bᵀ on some rows of free nodes, (c,), where velocities follow the reduced unknowns by V and positions by B.
+    """Return C Bᵀ on some rows of free nodes, (c,), with V for velocities and B for positions by the reduced unknowns.
 
-    C is V S⁻¹ across the normals (c, 3), which tells slip, and B S⁻¹ along them, which tells how contacts press.
-    velocities, positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r).
+    C is V S⁻¹ across the normals (c, 3), for slip, and B S⁻¹ along them, for normal forces of contacts. velocities,
+    positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r).
     """
     places = (3 * rows[:, None] + np.arange(3)).ravel()
     back = positions[places]

@@ -1,11 +1,11 @@
-"""ConJac: velocities of the quasistatic nodes follow the dynamic ones, v_q = J_qd v_d. [ConJac Alg. 1]
+"""ConJac: velocities of the quasistatic nodes are linear in the dynamic ones, v_q = J_qd v_d. [ConJac Alg. 1]
 
-The kept nodes, dynamic ones and anchors, are eliminated last, so one factorization of −K and one backward solve give
-J. The static residual, and the pull of moving prescribed nodes, border −K as further kept rows: their columns of the
-same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that the dynamic and
-prescribed nodes do not hold: K_qq of the rest is then regular, and what the anchors really owe, the part's rigid
-motions, is sorted out exactly in the small dense system: along the rigid motions they are dynamic, across them
-quasistatic; where no dynamic node is part of what floats they are let go, and its inertia holds it (`afloat`).
+The retained nodes, dynamic ones and anchors, are eliminated last, so one factorization of −K and one backward solve
+yield J. The static residual, and the force of moving prescribed nodes, border −K as further retained rows: their
+columns of the same solve are b_q and w_q, without a forward solve. Anchors are three or fewer nodes of each part that
+the dynamic and prescribed nodes do not constrain: K_qq of the rest is then regular, and the part's rigid motions are
+solved for exactly in the small dense system: along the rigid motions anchors are dynamic, across them quasistatic;
+where no dynamic node is in an unconstrained component they are released, and its inertia constrains it (`components`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .unconstrained import UnconstrainedParts
 from .without_contact import follow_untouched
 
 #: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
-#: that stands on its feet falls over in one step, out of reach of the linearisation that asked for it
+#: a body on its feet falls over in one step, beyond the range of the linearisation that started it
 LARGEST_CORRECTION = 0.5
 
 #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
@@ -56,10 +56,10 @@ class ConJac:
     whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
-        """params: beta, the factor on stiffness that sets damping; gamma, the share of b_q that a step removes, or
+        """params: beta, the factor on stiffness that sets damping; gamma, the fraction of b_q that a step removes, or
         settle_time, in which half of it is gone [s]; corrections, of positions after each step; solve_impacts, whether
         linearised stages that hit the ground are solved; adaptive, whether dynamic nodes may sleep, and
-        liveliness_threshold [1/s] and liveliness_window [s], which tell when."""
+        liveliness_threshold [1/s] and liveliness_window [s], which decide when."""
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
@@ -86,7 +86,7 @@ class ConJac:
         self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
         self._around_kept = Near(mesh.tets, self.kept, count)
         self.loads = Loads(mesh)
-        # a pivot for the kept rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
+        # a pivot for the retained rows, whose Schur complement may be singular; J and K_qq⁻¹ do not depend on it
         self._kept_pivot = np.zeros(count)
         self._kept_pivot[self.kept] = mesh.stiffness
 
@@ -100,7 +100,7 @@ class ConJac:
         return self
 
     def forget_past(self) -> None:
-        """What the linear solver keeps, and on which factor who sleeps rests."""
+        """Discard what the linear solver caches, and the factor of sleeping nodes."""
         self.linear.forget_past()
         self.edges.turning.forget()
         self._single.too_soft = False
@@ -148,11 +148,11 @@ class ConJac:
         return replace(posed, blocks_without_contact=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
-        """Who is dynamic in a state that remembers this."""
+        """Return the choice of dynamic nodes in a state with this memory."""
         return self._all_awake if self.sleep is None else self.sleep.hold(memory)
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        """Return a stage with joints that carry some nodes, these eliminated; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage, carried), carried)
 
     def sweeps(self, lin: Linearised, stage: NodeStage) -> ReusedFactorSweeps:
@@ -160,7 +160,8 @@ class ConJac:
         return ReusedFactorSweeps(self.pose(lin, stage, roughly=True))
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> Inertia:
-        """Of positions, by how the others follow at the start of a step, on a new factor. Raises NotPositiveDefinite.
+        """Return the inertia of positions, with the condensation at the start of a step, on a new factor. Raises
+        NotPositiveDefinite.
 
         carried: velocities of the prescribed nodes for each rate of joints, (p, 3, c).
         """
@@ -193,12 +194,12 @@ class ConJac:
         left = rows[:, size:] + border[:, self.kept].reshape(len(border), size).T
 
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
-        still, afloat = columns[:, size:], None
+        still, components = columns[:, size:], None
         if self._lets_go and frames:
-            afloat = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
+            components = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
                                            1 + count)
-            static, left = afloat.balance(still, left)
-            velocities, felt = afloat.rigid()
+            static, left = components.balance(still, left)
+            velocities, felt = components.rigid()
         else:
             # along the rigid motions that nothing holds the anchors are dynamic, across them quasistatic
             basis, own = hold.split(lin.x, stiffness, left)
@@ -210,10 +211,10 @@ class ConJac:
         if not len(awake):
             size = len(velocities)
             return QuasistaticMotion(columns, stiffness, velocities, velocities[size - len(felt) :].T @ felt,
-                                     static[:, count:], on_rows(left[:, count:], size), afloat=afloat)
+                                     static[:, count:], on_rows(left[:, count:], size), components=components)
         held = ConstrainedPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
         return QuasistaticMotion(columns, stiffness, *held.velocities(velocities, felt),
-                                 *held.still(static[:, count:], left[:, count:]), held, afloat)
+                                 *held.still(static[:, count:], left[:, count:]), held, components)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """−A_qq⁻¹ A_qk of all rows that are eliminated last, on a new factor; border: (border, n, 3)."""
@@ -295,8 +296,8 @@ class ConJac:
         return self._single.solve()
 
     def relax(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """−K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the kept nodes held, on the last factor, or
-        by a `solve` of `in_single`."""
+        """Return −K_qq⁻¹ of loads on the quasistatic rows, (3 q, c) [m], the retained nodes fixed, on the last factor,
+        or by a `solve` of `in_single`."""
         if solve is not None:
             return solve(loads)
         self._single.show()
@@ -313,15 +314,15 @@ class ConJac:
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.kept), count))
         left = self._kept_rows(posed.lin, rows, own) + loads[self.kept].reshape(own.shape)
-        if here.afloat is None:
+        if here.components is None:
             _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
             response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
         else:
-            response, left = here.afloat.balance(rows, left)
+            response, left = here.components.balance(rows, left)
         return (response, on_rows(left, len(response))) if here.patches is None else here.patches.still(response, left)
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
-        """The first of `balance` alone, which costs less where all that is kept is dynamic."""
+        """Return the first result of `balance` alone, which costs less where all retained nodes are dynamic."""
         if posed.hold.holds or posed.here.patches is not None:
             return self.balance(posed, loads, solve)[0]
         out = np.zeros((3 * len(self.pattern.order), loads.shape[2]))
@@ -330,14 +331,14 @@ class ConJac:
         return out
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
-        """What prescribed nodes cause at velocities that differ by `change`, (p, 3), on the factor that is there."""
+        """Return the response to prescribed velocities that differ by `change`, (p, 3), on the present factor."""
         assert posed.follow is not None
         rows, left = self.balance(posed, self.loads.pull(posed.lin, change)[:, :, None])
         return PrescribedResponse(posed.follow.rows + rows[:, 0], posed.follow.left + left[:, 0])
 
     def _border(self, lin: Linearised, stage: NodeStage, frames: list[Frame], carried: Vec | None) -> Vec:
-        """What borders −K: forces that hold patches, f, M R of the rigid motions, K w of moving prescribed nodes,
-        K J_a of those that joints carry, (border, n, 3)."""
+        """Return the border of −K: forces on patches, f, M R of the rigid motions, K w of moving prescribed nodes, K
+        J_a of those that joints carry, (border, n, 3)."""
         vectors = [patch_loads(self.patches, lin.x, lin.mass, self.frames, frames)] if self.patches.unknowns else []
         vectors += [lin.force[None], self.frames.loads(frames, lin.mass)]
         if stage.w is not None:
@@ -348,7 +349,8 @@ class ConJac:
         return border
 
     def _kept_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
-        """K_kq inner + K_kk own: kept rows of K times columns, quasistatic rows (3 q, c) and kept ones (3 k, c).
+        """Return K_kq inner + K_kk own: retained rows of K times columns, quasistatic rows (3 q, c) and retained ones
+        (3 k, c).
 
         Of J and 1 they are Jᵀ K J, negative semi-definite. [ConJac 11]
         """

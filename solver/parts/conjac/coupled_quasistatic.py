@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +33,7 @@ from .inertia import CLOSE, MOST
 
 @dataclass(frozen=True)
 class BodyPositions:
-    """Where both stand."""
+    """Positions, rates and forces of both parts at an iterate."""
 
     joints: State
     bodies: Bodies
@@ -45,14 +46,15 @@ class CoupledQuasistatic:
     """One iteration of a stage of both."""
 
     curvature: float  #: of what is lowered, along the way that `solve` found: the soft bodies' share, δᵀ S δ
+    tree_stage: Any = None  #: the stage of joints at the rates that `solve` found
     start_slope: float  #: its slope where the iteration begins, along it
 
     def __init__(self, whole: Full, inertia: PositionInertia, bones: CarrierSystem, here: BodyPositions,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
         """Factor. Raises NotPositiveDefinite.
 
-        whole: matrix and factor of all free nodes. lin_at: f and K there; K negative semi-definite if so asked.
-        project: whether answers are those of such a K. stage, of_joints: of the nodes and of the joints.
+        whole: matrix and factor of all free nodes. lin_at: f and K there; K negative semi-definite where its argument
+        is true. project: whether solutions are those of such a K. stage, of_joints: of the nodes and of the joints.
         """
         self._whole, self._inertia, self._bones, self._here = whole, inertia, bones, here
         self._of_joints, self._stage = of_joints, stage
@@ -89,25 +91,28 @@ class CoupledQuasistatic:
     def solve(self) -> Vec:
         """Rates of the free nodes' positions, (3 f,) [m/s], and of the joints, (m,). Raises StepFailed."""
         at = self._here.bodies
-        u = self._bones.pose(at, self._here.joints, self._of_joints, self._left).solve()
+        bones = self._bones.pose(at, self._here.joints, self._of_joints, self._left)
+        u = bones.solve()
+        self.tree_stage = bones.tree_stage
         turned = at.carrying(u) - self._here.rates
         share = np.append(-turned, 1.0)
-        ahead, felt = self._solved @ share, self._felt @ share
+        of_nodes, felt = self._solved @ share, self._felt @ share
         across = self._across @ turned
-        self.curvature = float(ahead @ felt) + 2.0 * float(ahead @ across) + float(turned @ self._own @ turned)
-        self.start_slope = float(self._on_nodes @ ahead) + float(self._on_rates @ turned)
-        self._way = ahead, turned
+        self.curvature = float(of_nodes @ felt) + 2.0 * float(of_nodes @ across) + float(turned @ self._own @ turned)
+        self.start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ turned)
+        self._way = of_nodes, turned
         coordinates = self._whole.mesh.coordinates
         moved = np.empty((len(coordinates.free), 3))
-        moved[self._whole.rank] = ahead.reshape(-1, 3)
+        moved[self._whole.rank] = of_nodes.reshape(-1, 3)
         return np.concatenate([(self._here.positions[coordinates.free] + moved).ravel(), u])
 
     def slope(self, there: BodyPositions) -> float:
-        """Of what is lowered, along the way that `solve` found, elsewhere on it: the soft bodies' share [J]."""
+        """Return the slope of the merit along the direction that `solve` found, elsewhere on it: the soft bodies' part
+        [J]."""
         columns = self._whole.mesh.coordinates.attached.columns(there.bodies.E, there.bodies.twists)
         on_nodes, on_rates = self._slope(there, self._ways(columns))
-        ahead, turned = self._way
-        return float(on_nodes[self._whole.pattern.order].ravel() @ ahead) + float(on_rates @ turned)
+        of_nodes, turned = self._way
+        return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ turned)
 
     def _ways(self, columns: Vec) -> Vec:
         """Z, (n, 3, c), of velocities J_a of attached nodes, (a, 3, c)."""

@@ -1,9 +1,9 @@
-"""Patches that are dynamic by their amplitudes y = C v: held by forces Cᵀ λ that all their nodes share.
+"""Patches that are dynamic by their amplitudes y = C v: constrained by forces Cᵀ λ on all their nodes.
 
-Of what balances without them, each amplitude's force gives a response Z, K Z = −Cᵀ but for what is left on kept nodes,
-and Y = Cᵀ Z is how patches give way to each other. Velocities Z Y⁻¹ y move the patches by y, and whatever else moves
-has its share of that taken back. Forces have the rigid motions of floating parts taken out of C, so that those are no
-amplitude of a patch. [ConJac 6, changed: dynamic patches]
+In equilibrium without them, each amplitude's force has a response Z, K Z = −Cᵀ except on retained nodes, and Y = Cᵀ Z
+is the compliance between patches. Velocities Z Y⁻¹ y move the patches by y, and whatever else moves them is
+compensated. Forces have the rigid motions of floating parts taken out of C, so that those are no amplitude of a patch.
+[ConJac 6, changed: dynamic patches]
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class ConstrainedPatches:
     """How amplitudes and forces of patches go together at one stiffness."""
 
     def __init__(self, loads: Vec, order: Index, response: Vec, left: Vec) -> None:
-        """loads: C, (c, n, 3). order: nodes of the rows. response: −K⁻¹ of C across the other dynamic unknowns,
-        (3 (q + k), c). left: what is left of C then on the kept nodes, (3 k, c)."""
+        """loads: C, (c, n, 3). order: nodes of the rows. response: −K⁻¹ of C across the other dynamic unknowns, (3 (q +
+        k), c). left: residual of C then on the retained nodes, (3 k, c)."""
         self._rows = np.ascontiguousarray(loads[:, order].reshape(len(loads), -1).T)
         self._span = np.linalg.qr(self._rows)[0]
         self._response, self._left = response, left
@@ -53,10 +53,10 @@ class ConstrainedPatches:
         return out
 
     def velocities(self, others: Vec, felt: Vec) -> tuple[Vec, Vec]:
-        """V of the other dynamic unknowns and, behind them, of the amplitudes, (3 (q + k), r), and Vᵀ K V, (r, r).
+        """Return V of the other dynamic unknowns and then of the amplitudes, (3 (q + k), r), and Vᵀ K V, (r, r).
 
-        others: of the other unknowns while patches move along, (3 (q + k), o). felt: K times those on the kept nodes,
-        (3 k, o); zero on quasistatic ones.
+        others: of the other unknowns while patches move along, (3 (q + k), o). felt: K times those on the retained
+        nodes, (3 k, o); zero on quasistatic ones.
         """
         first = others.shape[1]
         forces = np.concatenate([-self._inverse @ (self._rows.T @ others), self._inverse], axis=1)
@@ -69,9 +69,10 @@ class ConstrainedPatches:
         return velocities, _symmetric(product)
 
     def still(self, response: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """A response −K⁻¹ b, (3 (q + k), c), with the patches held, and what is left of b then, on the same rows.
+        """Return a response −K⁻¹ b, (3 (q + k), c), with the patches fixed, and the residual of b then, on the same
+        rows.
 
-        left: what is left of b without that on the kept nodes, (3 k, c).
+        left: residual of b without that on the retained nodes, (3 k, c).
         """
         forces: Vec = self._inverse @ (self._rows.T @ response)
         rest: Vec = self._rows @ forces

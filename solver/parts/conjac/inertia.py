@@ -151,7 +151,7 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     rigid = scipy.linalg.qr(np.sqrt(weight) * rigid, mode="economic")[0] / np.sqrt(weight)
     by_mass = (weight * rigid).T
 
-    # what else is dynamic: as many ways as there are unknowns besides, those that are farthest from rigid ones
+    # further dynamic directions: as many as there are other unknowns, those farthest from rigid ones
     whole = columns[nodes].reshape(3 * len(nodes), -1)
     across = whole - rigid @ (by_mass @ whole)
     count = max(whole.shape[1] - rigid.shape[1], 0)
@@ -168,5 +168,5 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     look = np.zeros((3 * len(held), 3 * len(nodes)))
     look[np.arange(len(look)), (3 * held[:, None] + np.arange(3)).ravel()] = 1.0
     look = np.concatenate([look, patches[:, nodes].reshape(len(patches), 3 * len(nodes))])
-    ahead = np.linalg.pinv(look @ across) @ (look - (look @ rigid) @ by_mass) if count else across.T
-    return _Together(nodes, np.concatenate([by_mass, ahead]), np.concatenate([rigid, across], axis=1))
+    extended = np.linalg.pinv(look @ across) @ (look - (look @ rigid) @ by_mass) if count else across.T
+    return _Together(nodes, np.concatenate([by_mass, extended]), np.concatenate([rigid, across], axis=1))

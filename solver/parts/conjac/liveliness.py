@@ -13,7 +13,7 @@ from ...state import Index, Mask, Vec
 from ..interface import Stretching
 
 #: a sleeping node wakes at so many times the threshold below which a waking one falls asleep. One that falls asleep as
-#: it swings has at most π/2 thresholds over ω left to go to balance, and a window of 1/ω makes that π/2 thresholds
+#: it oscillates by at most π/2 thresholds over ω until equilibrium; a window of 1/ω makes that π/2 thresholds
 WAKE = 2.0
 
 DROWSY, DOZING = 0.5, 0.25  #: of nodes that sleep if the next step, and the one after it, show that they can
@@ -86,13 +86,13 @@ class Liveliness:
         return level
 
     def to_balance(self, past: Vec, now: Vec, h: float, share: float) -> Vec:
-        """What the mean will come to by the time sleeping nodes are in balance, of which this step of h seconds was a
-        share, (m,) [1/s]."""
+        """Return the mean at the time when sleeping nodes are in equilibrium, of which this step of h seconds was a
+        fraction, (m,) [1/s]."""
         mean: Vec = past + now * h / (max(share, 1.0e-3) * self.window)
         return mean
 
     def _sum(self, values: Vec) -> Vec:
-        """Of each node's region, (m,)."""
+        """Return sums over each node's region, (m,)."""
         inside = self._inside
         total: Vec = np.bincount(self.regions[inside], values[inside], minlength=len(self.nodes))  # type: ignore[assignment]
         return total

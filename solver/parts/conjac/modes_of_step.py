@@ -1,11 +1,11 @@
 """A step of the reduced unknowns along their own modes, on the factor of a moment midway. [ConJac 11, changed: exact]
 
-With V where the body will be midway, and what it has of x and v held through the step, the reduced unknowns swing by
+With V at the body's midway positions, its dependence on x and v frozen through the step, the reduced unknowns obey
 
     Vᵀ M V ẍ = Vᵀ (f + K (x − x_mid)),    Vᵀ M v as it was at the start,
 
-whose modes are those of a small dense pair of matrices: each turns by its angle ω h exactly, so that nothing is lost.
-What turns by more than `FASTEST` takes Euler's step, which calms it.
+whose modes are those of a small dense pair of matrices: each advances by its angle ω h exactly, so that nothing is
+dissipated. Modes with an angle above `FASTEST` take Euler's step, which damps them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ import scipy.linalg
 from ...state import Vec
 from .posed import PosedConJac
 
-FASTEST = 2.0  #: [rad] that a mode may turn by in a step: beyond it swings back before the step ends
+FASTEST = 2.0  #: [rad] that a mode may advance by in a step: a larger angle returns before the step ends
 
 
-def turned(angle: Vec, h: float, start: Vec, pushed: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
-    """Velocities after a step of h seconds and what it moves, (r,), of modes that turn by angles ω h [rad] in it.
+def turned(angle: Vec, h: float, start: Vec, accelerations: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
+    """Return velocities after a step of h seconds and displacements, (r,), of modes that advance by angles ω h [rad] in
+    it.
 
     start: their velocities. pushed: their accelerations where it starts. fastest: those beyond take Euler's step.
     """
-    u = np.cos(angle) * start + h * np.sinc(angle / np.pi) * pushed
-    moved = h * np.sinc(angle / np.pi) * start + 0.5 * (h * np.sinc(0.5 * angle / np.pi)) ** 2 * pushed
-    calmed = (start + h * pushed) / (1.0 + angle**2)
+    u = np.cos(angle) * start + h * np.sinc(angle / np.pi) * accelerations
+    moved = h * np.sinc(angle / np.pi) * start + 0.5 * (h * np.sinc(0.5 * angle / np.pi)) ** 2 * accelerations
+    by_euler = (start + h * accelerations) / (1.0 + angle**2)
     fast = angle > fastest
-    return np.where(fast, calmed, u), np.where(fast, h * calmed, moved)
+    return np.where(fast, by_euler, u), np.where(fast, h * by_euler, moved)
 
 
 class ModalStepPropagator:
@@ -52,31 +53,32 @@ class ModalStepPropagator:
         drag = posed.reduced - mass + stage.stiffness_factor * product
         self._drag = None if lin.damped is None else self._modes.T @ drag @ self._modes
 
-    def step(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through h seconds [m], and its velocity at the end [m/s], (n, 3); zero where prescribed.
+    def step(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
+        """Return displacements of all nodes through h seconds [m], and velocities at the end [m/s], (n, 3); zero where
+        prescribed.
 
-        ahead: seconds after their start at which it was posed. swings: whether modes turn exactly; else all by Euler's
-        step.
+        posed_at: seconds after their start at which it was posed. is_exact: whether modes advance exactly; else all by
+        Euler's step.
         """
         posed, lin = self._posed, self._posed.lin
         force, carrier_motion = lin.force[self._order].ravel(), np.zeros(len(self._velocities))
         if posed.follow is not None:
             carrier_motion = posed.follow.rows
-            force = force + (0.5 * h - ahead) * posed.follow.left
+            force = force + (0.5 * h - posed_at) * posed.follow.left
         start = self._in_modes(lin.v[self._order].ravel() - carrier_motion)
-        pushed = self._modes.T @ (self._velocities.T @ force) + ahead * self._squares * start
+        accelerations = self._modes.T @ (self._velocities.T @ force) + posed_at * self._squares * start
         damp = None if self._drag is None else np.eye(len(start)) + 0.5 * h / posed.stage.h * self._drag
         if damp is not None:
             start = np.linalg.solve(damp, start)
-        u, moved = turned(h * np.sqrt(self._squares), h, start, pushed, FASTEST if swings else -1.0)
+        u, moved = turned(h * np.sqrt(self._squares), h, start, accelerations, FASTEST if is_exact else -1.0)
         if damp is not None:
             u = np.linalg.solve(damp, u)
         v = self._on_nodes(self._velocities @ (self._modes @ u) + carrier_motion)
-        owed = self._on_nodes(posed.owes(posed.on_free(v[self._order].ravel())))
+        residual_shift = self._on_nodes(posed.correction_of_rows(posed.on_free(v[self._order].ravel())))
         moved = self._on_nodes(self._velocities @ (self._modes @ moved) + h * carrier_motion)
-        return moved + posed.owner.at_most(1.0, owed) * owed, v
+        return moved + posed.owner.at_most(1.0, residual_shift) * residual_shift, v
 
-    def unfelt(self, change: Vec) -> Vec:
+    def without_momentum(self, change: Vec) -> Vec:
         """A change of velocities (3 (q + k),) without its momentum in the reduced unknowns, which is theirs to give."""
         out: Vec = change - self._velocities @ (self._modes @ self._in_modes(change))
         return out

@@ -1,4 +1,4 @@
-"""A stage that ConJac has condensed: what it answers on the factor that is there. [ConJac Alg. 1]"""
+"""A stage that ConJac has condensed: its solutions on the present factor. [ConJac Alg. 1]"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...state import CarrierMotion, Index, Vec
 from ..interface import Compliance, Evaluate, Mesh
 from ..line_search import search
 from ..loads import Loads
-from ..stage import NodeStage, Stage
+from ..stage import NodeStage, NoJoints, Stage
 from .compliance import compliance, untouched_compliance
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
@@ -54,7 +54,7 @@ class Balance:
 
 
 class Condensed(Protocol):
-    """What a posed stage asks of the condensation that made it, with its factor."""
+    """Protocol of the condensation that made a posed stage, with its factor."""
 
     mesh: Mesh
     linear: LinearSolver
@@ -68,7 +68,7 @@ class Condensed(Protocol):
     corrections: int  #: of positions after each step
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
-        """Who is dynamic in a state."""
+        """Return the choice of dynamic nodes in a state."""
 
     def share(self, h: float) -> float:
         """How much of b_q a step of h seconds removes."""
@@ -89,18 +89,18 @@ class Condensed(Protocol):
         """The stage with its right-hand side."""
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
-        """−K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and what is left of them on kept nodes."""
+        """Return −K⁻¹ of loads (n, 3, c) across the dynamic unknowns, and their residual on retained nodes."""
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """The first of `balance` alone."""
 
     def follow_on(self, posed: PosedConJac, change: Vec) -> PrescribedResponse:
-        """What prescribed nodes cause at velocities that differ by `change`, (p, 3)."""
+        """Return the response to prescribed velocities that differ by `change`, (p, 3)."""
 
 
 @dataclass(frozen=True)
-class PosedConJac:
-    """The reduced step, factored and ready. Rows run over quasistatic nodes, then kept ones. [ConJac 11]"""
+class PosedConJac(NoJoints):
+    """The reduced step, factored and ready. Rows run over quasistatic nodes, then retained ones. [ConJac 11]"""
 
     owner: Condensed
     lin: Linearised
@@ -112,8 +112,8 @@ class PosedConJac:
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
     follow: PrescribedResponse | None  #: what prescribed nodes cause; None where all are still
-    owed: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
-    besides: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
+    residual_shift: Vec  #: −K⁻¹ (f, M R) across the dynamic unknowns, (3 (q + k), 1 + modes) [m], [m s²]
+    extra_forces: Vec | None = None  #: forces of impulses that f has not, (n, 3) [N]
     #: in place of `reduced` where velocities follow as if nothing touched, (r, r) [kg]: not symmetric
     slope: Vec | None = None
     #: how positions follow the reduced unknowns there, (3 (q + k), r)
@@ -131,7 +131,7 @@ class PosedConJac:
         return self.on_free(rows if self.follow is None else rows + self.follow.rows)
 
     def _reduced_velocities(self) -> Vec:
-        """v_d, (r,). What is not finite goes through: the step that asked finds it. Raises StepFailed."""
+        """Return v_d, (r,). Infinities pass through: the step itself finds them. Raises StepFailed."""
         if self.slope is not None:
             factor = scipy.linalg.lu_factor(self.slope, check_finite=False)
             found: Vec = scipy.linalg.lu_solve(factor, self.impulse, check_finite=False)
@@ -151,17 +151,17 @@ class PosedConJac:
 
         [ConJac 12-13, changed: free fall and largest correction]
         """
-        owner, rows = self.owner, self.owes(u)
+        owner, rows = self.owner, self.correction_of_rows(u)
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows.reshape(-1, 3)
         share = owner.at_most(owner.share(self.stage.h), moved)
         return self.on_free(share / (self.stage.b * self.stage.h) * rows)
 
-    def owes(self, u: Vec) -> Vec:
-        """What all of that correction moves the rows by, (3 (q + k),) [m]."""
-        rows = self.owed[:, 0]
+    def correction_of_rows(self, u: Vec) -> Vec:
+        """Return the displacement of the rows by the whole correction, (3 (q + k),) [m]."""
+        rows = self.residual_shift[:, 0]
         if self.frames:
-            inertial = self.owed[:, 1:].reshape(len(self.owner.pattern.order), 3, -1)
+            inertial = self.residual_shift[:, 1:].reshape(len(self.owner.pattern.order), 3, -1)
             amplitudes = self.owner.frames.amplitudes(self.frames, self.lin.mass, self._acceleration(u))
             rows = rows - np.einsum("pak,pk->pa", inertial, amplitudes[self.owner.pattern.order]).ravel()
         return rows
@@ -177,7 +177,8 @@ class PosedConJac:
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
-        """Quasi-Newton steps of what balances towards f = M a on the kept factor, lowering W + M a · x.
+        """Return coordinates after quasi-Newton steps of the quasistatic nodes towards f = M a on the reused factor,
+        lowering W + M a · x.
 
         [ConJac 12, changed: several corrections, each with a line search]
         """
@@ -190,8 +191,8 @@ class PosedConJac:
         carried = np.zeros_like(x)
         if self.frames:
             carried = owner.frames.inertia(self.frames, self.lin.mass, self._acceleration(u))
-        if self.besides is not None:
-            carried = carried - self.besides
+        if self.extra_forces is not None:
+            carried = carried - self.extra_forces
 
         def trial_at(share: float, start: Vec, moved: Vec) -> Balance:
             there: Vec = start + share * moved
@@ -240,7 +241,7 @@ class PosedConJac:
             loads = np.concatenate([loads, self.owner.loads.pull(lin, stage.w)[:, :, None]], axis=2)
         rows, left = self.owner.balance(replace(self, lin=lin), loads)
         follow = None if stage.w is None else PrescribedResponse(rows[:, 1], left[:, 1])
-        return replace(self, lin=lin, stage=stage, follow=follow, owed=rows[:, :1])
+        return replace(self, lin=lin, stage=stage, follow=follow, residual_shift=rows[:, :1])
 
     def compliance(self, nodes: Index) -> Compliance:
         rows = self.owner.pattern.position[nodes].astype(np.int32)
@@ -253,13 +254,13 @@ class PosedConJac:
 
     def under(self, impulses: Vec) -> PosedConJac:
         force = impulses / (self.stage.a * self.stage.h)
-        owed = self.owed.copy()
-        owed[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
+        residual_shift = self.residual_shift.copy()
+        residual_shift[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
         rows = impulses[self.owner.pattern.order].ravel()
         # where positions follow in another way than velocities, what balances hands loads on as positions do
         impulse = self.impulse + (self.onto_basis(rows) if self.positions is None else self.positions.T @ rows)
-        besides = force if self.besides is None else self.besides + force
-        return replace(self, impulse=impulse, owed=owed, besides=besides)
+        extra_forces = force if self.extra_forces is None else self.extra_forces + force
+        return replace(self, impulse=impulse, residual_shift=residual_shift, extra_forces=extra_forces)
 
     @property
     def balances(self) -> bool:
@@ -271,7 +272,8 @@ class PosedConJac:
         grip.add_stiffness(x, blocks)
         lin = replace(self.lin, force=force, node_blocks=blocks)
         here = self.owner.follow_at(lin, self)
-        return replace(self, lin=lin, here=here, owed=here.static[:, : self.owed.shape[1]], besides=None)
+        shift = here.static[:, : self.residual_shift.shape[1]]
+        return replace(self, lin=lin, here=here, residual_shift=shift, extra_forces=None)
 
     def again(self, stage: Stage) -> PosedConJac:
         known, follow = NodeStage.of(stage, self.owner.mesh.coordinates), self.follow
@@ -282,10 +284,10 @@ class PosedConJac:
     def amplitudes(self, v: Vec) -> Vec:
         """The reduced unknowns of velocities v, (n, 3) [m/s]."""
         patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
-        if self.here.afloat is None:
+        if self.here.components is None:
             own = self.hold.amplitudes(self.lin.x, v[self.owner.kept].ravel())
         else:
-            own = self.here.afloat.amplitudes(rows)
+            own = self.here.components.amplitudes(rows)
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
 
     def onto_basis(self, momentum: Vec) -> Vec:
@@ -294,11 +296,12 @@ class PosedConJac:
         return reduced
 
     def carried(self, kept: Vec) -> Vec:
-        """Velocities of the free nodes when the kept ones have these, (3 k,) [m/s], and nothing else moves, (3 f,)."""
+        """Return velocities of the free nodes for these of the retained ones, (3 k,) [m/s], and nothing else, (3 f,).
+        """
         return self.on_free(np.concatenate([self.here.jacobian @ kept, kept]))
 
     def on_free(self, rows: Vec) -> Vec:
-        """Of the free nodes, (3 f,), of values on the rows, (3 (q + k),)."""
+        """Return values on the rows, (3 (q + k),), of the free nodes, (3 f,)."""
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 

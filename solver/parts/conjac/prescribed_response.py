@@ -1,4 +1,4 @@
-"""What prescribed nodes cause where all that is quasistatic balances."""
+"""Response of nodes in equilibrium to prescribed ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...state import Vec
 
 @dataclass(frozen=True)
 class PrescribedResponse:
-    """Where velocities w of prescribed nodes take the others when nothing else moves them.
+    """Response to velocities w of prescribed nodes where nothing else acts.
 
     Of several w at once, each array has a column for each.
     """

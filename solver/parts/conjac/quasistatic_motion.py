@@ -14,7 +14,7 @@ from .unconstrained import UnconstrainedParts
 
 @dataclass(frozen=True)
 class QuasistaticMotion:
-    """Rows run over quasistatic nodes, then kept ones."""
+    """Motion of the quasistatic nodes. Rows run over these, then retained ones."""
 
     columns: Vec  #: −A_qq⁻¹ A_qk of all rows that are eliminated last, A = −K and its border, (3 q, 3 k + border)
     stiffness: Vec  #: Jᵀ K J, (3 k, 3 k) [N/m]
@@ -23,18 +23,18 @@ class QuasistaticMotion:
     static: Vec  #: −K⁻¹ of the border's vectors across the dynamic unknowns, (3 (q + k), border)
     left: Vec  #: what is left of them, (3 (q + k), border)
     patches: ConstrainedPatches | None = None  #: that are dynamic
-    afloat: UnconstrainedParts | None = None  #: where nothing else holds the kept nodes
+    components: UnconstrainedParts | None = None  #: where nothing else constrains the retained nodes
 
     @property
     def jacobian(self) -> Vec:
-        """J of the quasistatic rows on the kept ones, (3 q, 3 k). [ConJac 6]"""
+        """Return J of the quasistatic rows on the retained ones, (3 q, 3 k). [ConJac 6]"""
         return self.columns[:, : len(self.stiffness)]
 
     def follow(self, column: int | slice) -> PrescribedResponse:
-        """What velocities of prescribed nodes cause, those of these vectors of the border."""
+        """Return the response to velocities of prescribed nodes, those of these vectors of the border."""
         return PrescribedResponse(self.static[:, column], self.left[:, column])
 
 
 def on_rows(left: Vec, rows: int) -> Vec:
-    """What is left on the last rows, behind zeros on the others, (rows, c)."""
+    """Return a residual on the last rows, after zeros on the others, (rows, c)."""
     return np.concatenate([np.zeros((rows - len(left), left.shape[1])), left])

@@ -1,4 +1,4 @@
-"""What the reduced unknowns weigh, the rows read once, on all threads."""
+"""Reduced mass, the rows read once, on all threads."""
 
 from __future__ import annotations
 

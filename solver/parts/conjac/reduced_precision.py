@@ -15,7 +15,7 @@ from ...state import Vec
 
 
 class ReducedPrecision:
-    """Where the linear solver shows its factor: on its pattern, in half the bytes."""
+    """A factor in single precision where the linear solver exposes its own: on its pattern, in half the bytes."""
 
     def __init__(self, inside: Supernodes, kept: int) -> None:
         """inside: of the linear solver's factor. kept: the last unknowns."""
@@ -41,9 +41,9 @@ class ReducedPrecision:
             self._is_shown = True
 
     def condense(self, lower: sp.csc_matrix, showing: Shown) -> Vec | None:
-        """Factor, and J of one backward solve, (m − kept, kept); None where it cannot be factored so.
+        """Factor, and return J of one backward solve, (m − kept, kept); None where single precision cannot factor it.
 
-        The linear solver's factor counts as this one then, and is this one once it is shown. Raises
+        The linear solver's factor counts as this one then, and is this one once it is exposed. Raises
         NotPositiveDefinite, also where a pivot is lost in rounding. [ConJac 6]
         """
         if not self.single.can_factor(lower):

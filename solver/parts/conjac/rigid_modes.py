@@ -1,4 +1,5 @@
-"""Which kept nodes are dynamic; anchors and sleeping nodes are so along rigid motions only, across them quasistatic."""
+"""Dynamic nodes among the retained ones; anchors and sleeping nodes are dynamic along rigid motions only, quasistatic
+across them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ..interface import Mesh
 
 
 class RigidModeBasis:
-    """One choice of dynamic nodes among the kept ones; the other kept nodes hold what this leaves floating."""
+    """One choice of dynamic nodes among the retained ones; the other retained nodes constrain floating parts."""
 
     def __init__(self, mesh: Mesh, kept: Index, awake: Mask, patches: Mask | None = None) -> None:
         """kept: (k,) nodes that, with the prescribed ones, make every part firm. awake: which are dynamic, (k,).
@@ -32,17 +33,17 @@ class RigidModeBasis:
 
     @property
     def holds(self) -> bool:
-        """Whether some kept nodes are not dynamic, and hold what floats."""
+        """Whether some retained nodes are not dynamic, and constrain floating parts."""
         return len(self._nodes) > 0
 
     def split(self, x: Vec, stiffness: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """Velocities of the kept nodes: dynamic along the rigid motions, quasistatic across them.
+        """Return velocities of the retained nodes: dynamic along the rigid motions, quasistatic across them.
 
-        x: (n, 3) [m]. stiffness: Jᵀ K J on the kept nodes, (3 k, 3 k) [N/m]. left: what loads leave on the kept nodes
-        once the quasistatic nodes balance, (3 k, c).
-        Returns (basis (3 k, r), own (3 k, c)): kept velocities from the reduced unknowns, which are the dynamic nodes'
-        and the holding nodes' amplitudes along rigid motions; and how the latter give way across them so that no load
-        is left there. [ConJac 6, changed: rigid modes]
+        x: (n, 3) [m]. stiffness: Jᵀ K J on the retained nodes, (3 k, 3 k) [N/m]. left: residual of loads on the
+        retained nodes once the quasistatic nodes are in equilibrium, (3 k, c). Returns (basis (3 k, r), own (3 k, c)):
+        their velocities from the reduced unknowns, which are the dynamic nodes' and the other nodes' amplitudes along
+        rigid motions; and the displacement of the latter across them that leaves no load there. [ConJac 6, changed:
+        rigid modes]
         """
         size, first = len(stiffness), len(self._dynamic)
         basis = np.zeros((size, first))
@@ -58,7 +59,8 @@ class RigidModeBasis:
         return basis + relax @ stiffness @ basis, relax @ left
 
     def amplitudes(self, x: Vec, kept: Vec) -> Vec:
-        """The reduced unknowns at positions x (n, 3) of velocities of the kept nodes, (3 k,), as `split` has them."""
+        """Return the reduced unknowns at positions x (n, 3) of velocities of the retained nodes, (3 k,), as in `split`.
+        """
         whole, count = self._along(x) if len(self._nodes) else (np.zeros((0, 0)), 0)
         return np.concatenate([kept[self._dynamic], whole[:, :count].T @ kept[self._rows]])
 

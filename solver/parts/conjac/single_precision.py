@@ -19,7 +19,7 @@ class SinglePrecisionFactor:
     """For directions, which six digits do for. Nothing of it where the linear solver does not show its factor."""
 
     def __init__(self, linear: LinearSolver, kept: int) -> None:
-        """kept: the last unknowns, that J is of."""
+        """kept: the last unknowns, of which J is."""
         self._linear, self._kept = linear, kept
         self._rough: ReducedPrecision | None = None
         self.too_soft = False  #: whether −K could not be factored so, and could be in full precision
@@ -27,7 +27,7 @@ class SinglePrecisionFactor:
         self._untouched: SingleFew | None = None  #: of K without contacts
 
     def condensed(self, lower: sp.csc_matrix) -> Vec | None:
-        """J, (m − kept, kept), by a factor that the linear solver then has; None where there is none. Raises
+        """Return J, (m − kept, kept), by a factor that the linear solver then has; None where there is none. Raises
         NotPositiveDefinite, also where a pivot is lost in rounding."""
         from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
 

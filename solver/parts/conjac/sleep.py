@@ -1,9 +1,9 @@
-"""Dynamic nodes and patches that fall asleep where little happens and wake where something does. [Thesis 4.4]
+"""Dynamic nodes and patches that fall asleep at low strain-rate activity and wake at high. [Thesis 4.4]
 
-A sleeping node is an anchor: it stays among the kept rows, so no matrix is laid out or analysed anew, and the small
-dense system takes it as quasistatic. Forces that would hold a sleeping patch stay in the border, where none is asked
-for; how lively a patch is is told around the node in its middle. Where all sleep a step is a quasi-Newton step towards
-balance, and the last factor serves many of them. [Thesis 4.4.2, changed: kept rows]
+A sleeping node is an anchor: it stays among the retained rows, so no matrix is analysed again, and the small dense
+system takes it as quasistatic. Forces that would constrain a sleeping patch stay in the border, where none is required;
+the activity of a patch is measured around the node in its middle. Where all sleep a step is a quasi-Newton step towards
+equilibrium, and the last factor serves many of them. [Thesis 4.4.2, changed: kept rows]
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ NEAR = 0.05
 
 
 class Sleep:
-    """Who is dynamic, kept in State.memory, and the factor of the last step, which only saves time."""
+    """The choice of dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
 
     def __init__(self, mesh: Mesh, params: dict[str, float], kept: Index, edges: Edges,
                  share: Callable[[float], float]) -> None:
-        """kept: (k,) nodes of the dense system, the dynamic ones first. share: of the way to balance that a step goes,
-        from its seconds."""
+        """kept: (k,) nodes of the dense system, the dynamic ones first. share: function for the fraction of the
+        displacement to equilibrium that a step takes, from its seconds."""
         middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
         nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
         self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
@@ -50,7 +50,7 @@ class Sleep:
         return self.liveliness.nodes
 
     def hold(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
-        """Who is dynamic in this state; each choice is prepared once."""
+        """Return the choice of dynamic nodes in this state; each choice is prepared once."""
         single, awake = len(self._mesh.dynamic), np.zeros(len(self._kept), dtype=bool)
         up = self.liveliness.awake(memory)
         awake[:single] = up[:single]
@@ -60,7 +60,7 @@ class Sleep:
         return self._holds[key]
 
     def at_rest(self) -> dict[str, Vec]:
-        """What is remembered of a body that has not moved: everyone sleeps. [Thesis Alg. 4.3]"""
+        """Return the memory of a body that has not moved: everyone sleeps. [Thesis Alg. 4.3]"""
         count = len(self.liveliness.nodes)
         return {AWAKE: np.zeros(count), LEVEL: np.zeros(count), MOVED: np.zeros(3 * count)}
 
@@ -102,32 +102,32 @@ class Sleep:
 
     @property
     def _last(self) -> PosedConJac | None:
-        """What was posed last, unless the solver has made another factor since."""
+        """Return the stage that was posed last, unless the solver has made another factor since."""
         posed = self._posed
         return posed if posed is not None and posed.owner.linear.factored == self._factor else None
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,
               histories: tuple[str, ...]) -> tuple[State, bool]:
-        """The state to go on from and True; or, where a step wakes nodes, the one to take it anew from and False.
+        """Return the accepted state and True; or, where a step wakes nodes, the one to repeat the step from and False.
 
-        A step of sleeping nodes that turns out lively is never taken: it would jump towards balance, and a node that
-        woke from it would keep that speed. histories: keys of the memory that mean nothing once others are dynamic.
-        [Thesis Alg. 4.3]
+        A step of sleeping nodes with high activity is never accepted: it would jump towards equilibrium, and a node
+        that woke from it would retain that speed. histories: keys of the memory that are invalid once others are
+        dynamic. [Thesis Alg. 4.3]
         """
         liveliness, coordinates, memory = self.liveliness, self._mesh.coordinates, before.memory
         x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
         x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
-        ahead = liveliness.to_balance(past, now, h, self._share(h))
+        predicted = liveliness.to_balance(past, now, h, self._share(h))
         if not awake.all() and not liveliness.drowsy(memory).any():
-            ahead = ahead + self._left_behind(before, after, h, x1, stretching)
-        roused = ~awake & (ahead > WAKE * liveliness.threshold)
+            predicted = predicted + self._lag(before, after, h, x1, stretching)
+        roused = ~awake & (predicted > WAKE * liveliness.threshold)
         if roused.any():
             if self._rested:
                 # a factor of this moment has to say the same
                 self.forget_past()
                 return before, False
-            return self._rouse(before, roused, ahead, histories), False
+            return self._rouse(before, roused, predicted, histories), False
 
         self._rested = False
         level = liveliness.level(past, now, h)
@@ -137,26 +137,26 @@ class Sleep:
         moved = (x1 - x0)[liveliness.nodes] / h
         return replace(after, memory={**kept, AWAKE: next_ones, LEVEL: level, MOVED: moved.ravel()}), True
 
-    def _left_behind(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
-        """What sleeping nodes would stretch by per second, had they the inertia that this step gives them, (m,) [1/s].
+    def _lag(self, before: State, after: State, h: float, x: Vec, stretching: Stretching) -> Vec:
+        """Return the strain rate of sleeping nodes, had they the inertia of this step, (m,) [1/s].
 
-        What is carried along asleep follows without a stretch, however hard it is shaken.
+        Sleeping nodes that are carried along have no strain rate, however hard they are shaken.
         """
         if self._last is None or np.array_equal(after.u, before.u):
             return np.zeros(len(self.liveliness.nodes))
         coordinates = self._mesh.coordinates
-        offset = _left_behind(self._last, coordinates.spread((after.u - before.u) / h, None))
+        offset = _lag(self._last, coordinates.spread((after.u - before.u) / h, None))
         return self.liveliness.rates(x, coordinates.spread(offset, None) / self.liveliness.window, stretching)
 
-    def _rouse(self, state: State, roused: Mask, ahead: Vec, histories: tuple[str, ...]) -> State:
-        """The same moment with these nodes awake, at the velocities with which they have moved so far.
+    def _rouse(self, state: State, roused: Mask, predicted: Vec, histories: tuple[str, ...]) -> State:
+        """Return the state with these nodes awake, at the velocities with which they have moved so far.
 
-        What follows them takes its share of it, so nothing is struck.
+        Nodes that depend on them take their part of it, so there is no impact.
         """
         posed, liveliness, memory = self._last, self.liveliness, state.memory
         awake, slept = liveliness.awake(memory) | roused, roused & ~liveliness.drowsy(memory)
         # to gather speed it has the time that this takes to fall to the threshold
-        level = np.where(roused, np.minimum(ahead, WAKE**2 * liveliness.threshold), liveliness.past(memory))
+        level = np.where(roused, np.minimum(predicted, WAKE**2 * liveliness.threshold), liveliness.past(memory))
         kept = _without(memory, histories) if slept.any() else dict(memory)
         # who is drowsy and not roused stays so
         kept |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
@@ -181,15 +181,15 @@ def middle_of(mesh: Mesh, nodes: Index) -> int:
     return int(nodes[np.linalg.norm(mesh.rest[nodes] - weight @ mesh.rest[nodes], axis=1).argmin()])
 
 
-def _left_behind(posed: PosedConJac, acceleration: Vec) -> Vec:
-    """How far sleeping nodes, and what follows them, would stay behind in balance with this acceleration (n, 3) of all
-    nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
+def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
+    """Return the displacement of sleeping nodes, and of those that depend on them, in equilibrium with this
+    acceleration (n, 3) of all nodes, its rigid part of floating bodies left out, (3 f,) [m]."""
     frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.here.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:
         loads += frames.inertia(posed.frames, mass, acceleration)
     if posed.owner.mesh.patches:
-        # a patch that sleeps is held by nothing, and neither is what follows it
+        # a sleeping patch is not constrained, nor are nodes that depend on it
         return posed.on_free(posed.owner.response(posed, loads[:, :, None])[:, 0])
     rows = loads[posed.owner.pattern.order].ravel()
     left = posed.here.jacobian.T @ rows[:size] + rows[size:]

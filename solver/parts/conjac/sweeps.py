@@ -1,14 +1,14 @@
-"""Quasi-Newton passes over a stage that ConJac has condensed, on a factor of a moment nearby.
+"""Quasi-Newton sweeps over a stage that ConJac has condensed, on a factor of a moment nearby.
 
-At the root of a stage positions x balance, velocities v follow the dynamic unknowns, and momentum changes by forces.
-With Π what is quasistatic, m = M (v − v̂) − a h (f(x) + D v) and V the velocities of the reduced unknowns,
+At the root of a stage positions x are in equilibrium, velocities v obey the condensation, and momentum changes by
+forces. With Π the quasistatic rows, m = M (v − v̂) − a h (f(x) + D v) and V the velocities of the reduced unknowns,
 
     Π (f(x) − M a) = 0,   Π K(x) v = 0,   Π (m − K(x) p) = 0,   Ṽᵀ (m − K(x) p) = 0
 
-for any Ṽ near V that moves the dynamic unknowns alike: p [m s], zero along them, stands for what K⁻¹ does to m, so that
-no J has to be made anew where the body has turned a little. A pass asks for K at the last iterate in products only, and
-costs one solve of three columns. Nor has the factor: with R what each node's surroundings have turned since it was
-made, answers are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K acts.
+for any Ṽ near V that equals it on the dynamic unknowns: p [m s], zero on them, replaces K⁻¹ m, so that J need not be
+computed again where the body has rotated a little. A sweep needs K at the last iterate in products only, and costs one
+solve of three columns. Nor has the factor: with R the rotation of each node's neighbourhood since it was made,
+solutions are R K⁻¹ Rᵀ and R Ṽ Rᵀ, where each dynamic unknown is a node of its own and nothing but K acts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ReusedFactorSweeps:
 
     @cached_property
     def _turns(self) -> Vec | None:
-        """R, (n, 3, 3); a step that swings asks for none."""
+        """Return R, (n, 3, 3); None for a modal step."""
         posed = self.posed
         if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.here.patches is not None:
             return None
@@ -80,7 +80,7 @@ class ReusedFactorSweeps:
         return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
-        """What a pass changes in x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
+        """Return the change by a sweep of x − b h v, b h v and p, x and v those of `at`, (3, n, 3) [m], [m], [m s].
 
         at: with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
@@ -97,10 +97,10 @@ class ReusedFactorSweeps:
         followed = self._balance(loads)
         # what is left of m, and what the changes of v and x do to it
         give(self._order, loads, self._inert, followed, given)
-        ahead = self._velocities.T @ given
+        right = self._velocities.T @ given
         if self._positions is not self._velocities:
-            ahead += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
-        change = np.zeros(len(ahead)) if self._slope is None else -dgetrs(*self._slope, ahead)[0]
+            right += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
+        change = np.zeros(len(right)) if self._slope is None else -dgetrs(*self._slope, right)[0]
 
         in_v = in_x = self._velocities @ change
         if self._positions is not self._velocities:
@@ -119,23 +119,25 @@ class ReusedFactorSweeps:
 
     @property
     def force(self) -> Vec:
-        """Where it was factored, (n, 3) [N]."""
+        """Return forces where it was factored, (n, 3) [N]."""
         return self.posed.lin.force
 
-    def modal_motion(self, h: float, ahead: float, swings: bool) -> tuple[Vec, Vec]:
-        """What moves each node through h seconds, and velocities at their end, as `ModalStepPropagator.step`."""
-        return self._swing.step(h, ahead, swings)
+    def modal_motion(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
+        """Return displacements of all nodes through h seconds, and velocities at their end, as
+        `ModalStepPropagator.step`."""
+        return self._swing.step(h, posed_at, is_exact)
 
     def quasistatic_correction(self, at: Products) -> Vec:
-        """What positions and velocities lack of following the dynamic unknowns, (2, n, 3) [m], [m/s], x and v those of
-        `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns kept."""
+        """Return the deviation of positions and velocities from the condensation, (2, n, 3) [m], [m/s], x and v those
+        of `at`: with K v. Π f(x) = Π M a and Π K(x) v = 0, velocities with the momentum in the reduced unknowns
+        unchanged."""
         stage, out = self.posed.stage, np.zeros((2, *at.x.shape))
         loads = np.stack([at.force, at.columns[0]], axis=2)
         if self.posed.frames:
             loads[:, :, 0] -= self._carried(at, stage)
         rows = self.posed.owner.response(self.posed, loads, self._solve)
         out[0, self._order] = rows[:, 0].reshape(-1, 3)
-        out[1, self._order] = self._swing.unfelt(rows[:, 1]).reshape(-1, 3)
+        out[1, self._order] = self._swing.without_momentum(rows[:, 1]).reshape(-1, 3)
         return out
 
     def strain(self, change: Vec) -> float:
@@ -165,5 +167,6 @@ class ReusedFactorSweeps:
         if at.damped is not None:
             rate *= 1.0 + stage.a * stage.h * at.damped.drag_rate(at.mass)[:, None]
         amplitudes = posed.owner.frames.amplitudes(posed.frames, at.mass, rate)[order]
-        owed: Vec = np.einsum("pak,pk->pa", posed.owed[:, 1:].reshape(len(order), 3, -1), amplitudes).ravel()
-        return owed
+        by_modes = posed.residual_shift[:, 1:].reshape(len(order), 3, -1)
+        shift: Vec = np.einsum("pak,pk->pa", by_modes, amplitudes).ravel()
+        return shift

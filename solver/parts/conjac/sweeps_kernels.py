@@ -1,4 +1,5 @@
-"""What passes do on the nodes, each array read once: they are short, and a row of numpy's steps takes longer."""
+"""Operations of sweeps on the nodes, each array read once: they are short, and a sequence of numpy calls takes longer.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +52,9 @@ def give(order, loads, inert, followed, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[:,:,::1])")
 def spread(order, followed, in_v, in_x, reached, out):  # type: ignore[no-untyped-def]
-    """What a pass changes in x − b h v, b h v and p on the nodes of the rows, the others left alone: (3, n, 3).
+    """Write the change by a sweep of x − b h v, b h v and p on the nodes of the rows, the others unchanged: (3, n, 3).
 
-    in_v, in_x: what the dynamic unknowns move in velocities and in positions [m/s]. reached: b h [s].
+    in_v, in_x: displacements of the dynamic unknowns in velocities and in positions [m/s]. reached: b h [s].
     """
     for row in range(order.shape[0]):
         node = order[row]

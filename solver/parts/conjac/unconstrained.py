@@ -1,15 +1,15 @@
-"""What no dynamic node is part of and nothing holds, in balance with its own inertia.
+"""Unconstrained components without a dynamic node, in equilibrium with their own inertia.
 
-Anchors make K_qq regular, and take no force where forces and inertia balance. A rotation of what is under stress is no
-null vector of K, though: there anchors that only rigid motions may move take a part of the moment, three nodes that
-mirror no others even where the body mirrors itself. So they are let go, and inertia takes that moment, as that of
-forces. With R the rigid motions, what loads b move is
+Anchors make K_qq regular, and have no force where forces and inertia are in equilibrium. A rotation of a body under
+stress is no null vector of K, though: there anchors that only rigid motions may move take a part of the moment, three
+nodes that mirror no others even where the body mirrors itself. So they are released, and inertia takes that moment, as
+that of forces. With R the rigid motions, the displacement z by loads b is
 
     K z + b + M R μ = 0,   Rᵀ M z = 0,
 
-which Σ a + L μ = −l, Lᵀ a + G μ = −Rᵀ M z₀ solves on the anchors, a what they move by: Σ is K condensed onto them, l
-what is left of b there while they stand and the others, moving by z₀, balance, L the same of M R, G its Rᵀ M z₀.
-[ConJac 6, changed: rigid modes]
+which Σ a + L μ = −l, Lᵀ a + G μ = −Rᵀ M z₀ solves on the anchors, a their displacement: Σ is K condensed onto them, l
+the residual of b there while they are fixed and the others, displaced by z₀, are in equilibrium, L that of M R, G its
+Rᵀ M z₀. [ConJac 6, changed: rigid modes]
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .rigid_modes import rows_of
 class UnconstrainedParts:
     """At one stiffness. Rows run over quasistatic nodes, then anchors."""
 
-    def __init__(self, rigid: Vec, mass: Vec, jacobian: Vec, stiffness: Vec, answers: Vec, left: Vec) -> None:
-        """rigid: R, (3 (q + k), m). mass: of the rows [kg]. jacobian: J, (3 q, 3 k). stiffness: Σ, (3 k, 3 k).
-        answers: −K_qq⁻¹ M R, (3 q, m). left: L, (3 k, m)."""
-        self._weighted, self._jacobian, self._answers = mass[:, None] * rigid, jacobian, answers
+    def __init__(self, rigid: Vec, mass: Vec, jacobian: Vec, stiffness: Vec, responses: Vec, left: Vec) -> None:
+        """rigid: R, (3 (q + k), m). mass: of the rows [kg]. jacobian: J, (3 q, 3 k). stiffness: Σ, (3 k, 3 k). answers:
+        −K_qq⁻¹ M R, (3 q, m). left: L, (3 k, m)."""
+        self._weighted, self._jacobian, self._responses = mass[:, None] * rigid, jacobian, responses
         self._squares: Vec = rigid.T @ self._weighted
         # of one size, else the small system loses digits
         self._size = float(np.abs(stiffness).max() / np.abs(left).max())
-        onto, gram = self._size * left, self._size**2 * (self._weighted[: len(jacobian)].T @ answers)
+        onto, gram = self._size * left, self._size**2 * (self._weighted[: len(jacobian)].T @ responses)
         self._small = scipy.linalg.lu_factor(np.block([[stiffness, onto], [onto.T, 0.5 * (gram + gram.T)]]))
 
     @classmethod
@@ -43,7 +43,7 @@ class UnconstrainedParts:
         (3 k, border); from column `first` on they are M R, in which groups of several components share columns."""
         count = sum(frame.field.shape[2] for frame in frames)
         rigid, at = np.zeros((len(mass) // 3, 3, count)), 0
-        answers, onto = np.zeros((len(columns), count)), np.zeros((len(stiffness), count))
+        responses, onto = np.zeros((len(columns), count)), np.zeros((len(stiffness), count))
         for frame in frames:
             modes = frame.field.shape[2]
             mine, shared = slice(at, at + modes), slice(first + frame.first, first + frame.first + modes)
@@ -52,15 +52,15 @@ class UnconstrainedParts:
             place = position[frame.component]
             near = rows_of(place[place >= 0])
             inner, kept = near[near < len(columns)], near[near >= len(columns)] - len(columns)
-            answers[inner, mine] = columns[inner, len(stiffness) :][:, shared]
+            responses[inner, mine] = columns[inner, len(stiffness) :][:, shared]
             onto[kept, mine] = left[kept, shared]
             at += modes
-        return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, answers, onto)
+        return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, responses, onto)
 
-    def balance(self, answers: Vec, left: Vec) -> tuple[Vec, Vec]:
-        """What loads move, and K times that and the loads, both (3 (q + k), c), from −K_qq⁻¹ of them, (3 q, c), and
-        what is left of them then on the anchors, (3 k, c)."""
-        return self._solved(answers, left, -(self._weighted[: len(answers)].T @ answers))
+    def balance(self, responses: Vec, left: Vec) -> tuple[Vec, Vec]:
+        """Return displacements by loads, and K times that and the loads, both (3 (q + k), c), from −K_qq⁻¹ of them, (3
+        q, c), and their residual then on the anchors, (3 k, c)."""
+        return self._solved(responses, left, -(self._weighted[: len(responses)].T @ responses))
 
     def rigid(self) -> tuple[Vec, Vec]:
         """Velocities along R in balance, and K times those, both (3 (q + k), m)."""
@@ -73,9 +73,9 @@ class UnconstrainedParts:
         out: Vec = np.linalg.solve(self._squares, self._weighted.T @ rows)
         return out
 
-    def _solved(self, answers: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
-        """The same with Rᵀ M z = along + Rᵀ M of the answers, (m, c)."""
+    def _solved(self, responses: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
+        """Return both with Rᵀ M z = along + Rᵀ M of the solutions, (m, c)."""
         found = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))
         own, share = found[: len(left)], self._size * found[len(left) :]
-        moved = answers + self._answers @ share + self._jacobian @ own
+        moved = responses + self._responses @ share + self._jacobian @ own
         return np.concatenate([moved, own]), -(self._weighted @ share)

@@ -90,7 +90,7 @@ class FeatureContacts:
         own = self.mesh.edges
         own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
         both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        found = near_rows(self.x, both, 0, self.group, self.reach, apart=len(own))
+        found = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
         return both[found].reshape(-1, 4), found[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:

@@ -88,8 +88,8 @@ class Remeshing:
                             runs.points, runs.ends)
             if not adapted.changed:
                 break
-            if adapted.said:
-                self.step_log.once("sizing", adapted.said)
+            if adapted.message:
+                self.step_log.once("sizing", adapted.message)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self.look(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:

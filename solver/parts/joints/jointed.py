@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -19,89 +19,44 @@ from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
 from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
+from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
 from .last_twist import LAST_TWIST, flown_since
-from .leapfrog import CARRIED, CHANGE, ahead_of, impulse_of, in_world, started
+from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predicted_rates, started
 from .on_rates import OnRates
 from .point_forces import add_point_forces
 
 ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
-FEW = 64  #: rates of which the whole inverse may be kept
-#: memory within a step: by how much drives go faster than they are told in its tries but the first, (k, m)
-DRIVE_LEAD = "mechanism.ahead"
+FEW = 64  #: rates of which the whole inverse may be cached
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
-@dataclass(frozen=True)
-class LinearizationPoint:
-    """Where a stage of a mechanism is linearised; its posture is written anew by the next one."""
-
-    posture: Posture
-    q: Vec  #: coordinates, (m,)
-    v: Vec  #: rates u, (m,)
-    memory: Mapping[str, Vec]
-
-
-@dataclass(frozen=True)
-class Unsettled:
-    """Where contact and friction agree least."""
-
-    off: float  #: by how much [m/s]
-    bodies: Index  #: both, −1 where there is none, (2,)
-    place: Vec  #: (3,) [m]
-
-
-@dataclass(frozen=True)
-class ConstraintSolution:
-    """What constraints made of a stage. Impulses are what they did besides forces."""
-
-    rates: Vec  #: (m,)
-    on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
-    memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
-    unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
-    worst: Unsettled | None = None  #: where that of contacts did
-    position_correction: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
-    tolerance: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
-
-
-@dataclass(frozen=True)
-class AttachedLoads:
-    """What soft bodies that ride add to a stage: G and g, of velocities that rates of the joints give. [ConJac MUSCLE]
-    """
-
-    rates: Index  #: of the joints that move what rides, (r,)
-    columns: Vec  #: what these are in the velocities, (c, r)
-    matrix: Vec  #: G, (c, c)
-    impulse: Vec  #: g, (c,)
-    #: (b,): the velocities are their twists, S φ gets G φ, and w gets g; None: they are the rates themselves
-    bodies: Index | None
-
-
 class Constraints(Protocol):
-    """What holds or brakes rates besides forces: loops, drives, limits, contacts, friction inside joints.
+    """Constraints and friction on rates in addition to forces: loops, drives, limits, contacts, friction inside joints.
 
-    It keeps nothing between steps but what it gives to the State's memory.
+    Between steps all memory is in the State's.
     """
 
     @property
     def active(self) -> Index:
-        """Which contacts and limits pushed in the last stage, (k, 3); equal where the same ones did."""
+        """Return the active contacts and limits of the last stage, (k, 3); equal for equal sets."""
 
     def at_work(self, time: float) -> list[bool]:
-        """Of each drive, whether it holds from `time` [s] on."""
+        """Return for each drive whether it is active from `time` [s] on."""
 
     def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
-        """The start with the nearest rates that loops and drives allow, as if struck at once. respond: M_r⁻¹."""
+        """Return the start with the nearest rates that loops and drives permit, as after an impact. respond: M_r⁻¹."""
 
     def reflected(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
-        """The same at the end of a leapfrog step of h seconds, with what it takes to reflect momentum there."""
+        """Return the end of a leapfrog step of h seconds on these constraints, with the impulse that reflects momentum
+        there."""
 
     def begin(self, lin: LinearizationPoint, time: float, h: float) -> None:
         """A step of h seconds starts at `time` [s]: what its stages have in common. lin: where it starts."""
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
-        """Rates (m,) and impulses, from the rates that forces alone would give. Raises StepFailed.
+        """Return rates (m,) and impulses, from the rates without constraints. Raises StepFailed.
 
-        Asked once in a linearised stage, and in each iteration of a stage that is solved to its root.
+        Called once in a linearised stage, and in each iteration of a stage that is solved to its root.
         """
 
     def close(self, state: State, posed: PosedTree) -> State:
@@ -114,15 +69,15 @@ class Constraints(Protocol):
         """Name of a loop that is stretched straight or folded flat; "" where there is none."""
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """What each loop is off by at a posture [m], (l,)."""
+        """Return the gap of each loop at a posture [m], (l,)."""
 
 
 class PosedTree:
-    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R the same on rates.
+    """(Jᵀ S J + R) u = Jᵀ w + r, factored: S = M − a h D − β a b h² K on bodies, R likewise on rates.
 
-    w and r hold M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
-    damping is linear in u. Lives until the next stage is posed.
-    [Thesis 3.6, changed: M_r û of linearised steps is the momentum that flew on, unless asked for as printed]
+    w and r are M_r û + a h (f_r − D u + K (base − q)), all of it where the stage is linearised, D u taken out since
+    damping is linear in u. Lives until the next stage is posed. [Thesis 3.6, changed: M_r û of linearised steps is the
+    momentum of free flight, unless requested as printed]
     """
 
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
@@ -134,6 +89,11 @@ class PosedTree:
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
+    @property
+    def tree_stage(self) -> PosedTree:
+        """Return itself, as `CoupledStage` has that of its bones."""
+        return self
+
     def solve(self) -> Vec:
         """Rates at the stage's end, (m,). Raises StepFailed."""
         free: Vec = self.owner.factor.solve(self.right)
@@ -144,15 +104,16 @@ class PosedTree:
         return self.held.rates
 
     def rounding(self, u: Vec) -> float:
-        """The smallest change of rates u (m,) that is one: a share of the stage's largest, be it held or not."""
+        """Return the smallest significant change of rates u (m,), relative to the largest rate of the stage, with or
+        without constraints."""
         known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
-        """Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
+        """Return Δu = A⁻¹ b of impulses on the rates, both (m,) or (m, c).
 
-        Of a few rates A⁻¹ itself is kept as soon as as many columns are asked for: a product with it takes a tenth of
-        what both ways through the tree do.
+        Of a few rates A⁻¹ itself is cached as soon as as many columns are requested: a product with it takes a tenth of
+        both sweeps through the tree.
         """
         factor = self.owner.factor
         m = len(impulses)
@@ -172,7 +133,7 @@ class PosedTree:
         return out
 
     def carried(self, u: Vec) -> Vec:
-        """The same, of which no impulses on bodies are taken out, (n, 6)."""
+        """Return S J u − w, of which no impulses on bodies are taken out, (n, 6)."""
         owner, change = self.owner, self.lin.memory.get(CHANGE)
         out = self.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
         if self.stage.momentum is Momentum.REFLECTED and change is not None:
@@ -193,35 +154,35 @@ class PosedTree:
         return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
 
     def correction(self, u: Vec) -> Vec:
-        """What bodies that overlap owe to be apart, (m,): joints have no part without inertia that owes anything."""
+        """Return rates that separate overlapping bodies in positions alone, (m,): joints have no part without inertia.
+        """
         correction = None if self.held is None else self.held.position_correction
         return np.zeros(len(u)) if correction is None else correction
 
 
 class Jointed:
-    """Poses stages of a mechanism. Its arrays are kept from stage to stage and written anew in each."""
+    """Poses stages of a mechanism. Its arrays are reused and overwritten in each stage."""
 
     def __init__(self, tree: Tree, springs: Springs, on_rates: OnRates, gravity: Vec, beta: float,
                  explicit: ExplicitForces | None = None, constraints: Constraints | None = None,
-                 rubs: bool = False) -> None:
-        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has. constraints:
-        what holds or brakes besides forces; None where nothing does. rubs: whether bearings do: then rates are those of
+                 friction: bool = False) -> None:
+        """gravity: (3,) [m/s²]. beta: on K of semi-implicit Euler. explicit: forces that no matrix has. constraints: in
+        addition to forces; None where there are none. friction: whether bearings have: then rates are those of
         midway through a step from the start on."""
         self.tree, self.springs, self.on_rates, self.gravity, self.beta = tree, springs, on_rates, gravity, beta
         self.explicit = explicit
-        self.constraints, self.has_friction = constraints, rubs
-        self.last: PosedTree | None = None
+        self.constraints, self.has_friction = constraints, friction
         self.factor: Solves = TreeFactor(tree.parent, tree.dof)
         self._coupled = WoodburyUpdate(self.factor) if len(on_rates.coupled) else None
         if self._coupled is not None:
             self.factor = self._coupled
-        self._with_flesh: WoodburyUpdate | None = None  #: around it, once some rides
+        self._with_flesh: WoodburyUpdate | None = None  #: around it, once nodes are attached
         n = tree.count
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
         self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
         self.wrench: Vec = np.zeros((n, 6))  #: w
         self.brought: Vec = np.zeros((n, 6))  #: momentum of bodies midway through a centred step, in their frames there
-        self._kept, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
+        self._momentum, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._predicted_rates = tree.blank(), tree.blank()
         self._between, self._turned = tree.blank(), np.zeros((n, 6))
@@ -231,7 +192,7 @@ class Jointed:
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
 
-        flesh: what soft bodies that ride add.
+        flesh: contribution of attached soft bodies.
         """
         if stage.base is None and stage.momentum is Momentum.REFLECTED:
             lin, stage = self._midway(lin, stage)
@@ -252,19 +213,18 @@ class Jointed:
                 right[flesh.rates] += flesh.columns.T @ flesh.impulse
             # what makes G positive does nothing at the rates where all is linearised, so a stage keeps its root
             right[flesh.rates] += lifted @ lin.v[flesh.rates]
-        self.last = PosedTree(self, lin, stage, right, flesh)
-        return self.last
+        return PosedTree(self, lin, stage, right, flesh)
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """A leapfrog step as a stage that is linearised midway through it."""
         carried = lin.memory.get(CARRIED)
         self._turned = started(lin.posture, self.fallen(stage.h, lin.memory)) if carried is None else carried
-        q = lin.q + 0.5 * stage.h * ahead_of(lin.v, lin.memory, stage.h)
+        q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
                 replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
 
     def fallen(self, h: float, memory: Mapping[str, Vec]) -> Vec:
-        """What weight gives besides rates that are those of midway through a step of h seconds, (3,) [m/s]."""
+        """Return the velocity by weight that rates midway through a step of h seconds lack, (3,) [m/s]."""
         out: Vec = np.zeros(3) if self.only_weight(memory) and not self.has_friction else 0.5 * h * self.gravity
         return out
 
@@ -285,8 +245,8 @@ class Jointed:
             free_flight(at.E, begun.E, begun.twist, tree.inertia, self.gravity, share, share, self.wrench)
             return
         if stage.base is not None or stage.momentum is Momentum.PRINTED:
-            kept = tree.spread(at, stage.u_hat, self._kept)
-            momentum(at.E, at.twist, at.drift, kept, tree.inertia, self.gravity, share, self.wrench)
+            rates_before = tree.spread(at, stage.u_hat, self._momentum)
+            momentum(at.E, at.twist, at.drift, rates_before, tree.inertia, self.gravity, share, self.wrench)
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
@@ -300,7 +260,7 @@ class Jointed:
 
     @property
     def joint_forces(self) -> list[JointForces]:
-        """What acts on rates, implicit and explicit."""
+        """Return all forces on rates, implicit and explicit."""
         return [self.on_rates.joints] + ([] if self.explicit is None else [self.explicit.joints])
 
     @property
@@ -316,8 +276,8 @@ class Jointed:
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""
         at, tree = lin.posture, self.tree
-        self._kept[:] = 0.0
-        momentum(at.E, at.twist, at.drift, self._kept, tree.inertia, self.gravity, 1.0, self.wrench)
+        self._momentum[:] = 0.0
+        momentum(at.E, at.twist, at.drift, self._momentum, tree.inertia, self.gravity, 1.0, self.wrench)
         self._add_forces(lin, time, time, None, 1.0, 0.0, 1.0, None)
         if self.explicit is not None:
             self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, time, 1.0)
@@ -337,22 +297,22 @@ class Jointed:
         self._factor(lin.posture)
         return self.factor.solve
 
-    def _add_forces(self, lin: LinearizationPoint, time: float, asked: float, moved: Vec | None, share: float,
-                    ahead: float, felt: float, kept: Vec | None) -> None:
-        """What springs and joints add to right side and matrix; asked: when motors are at work."""
+    def _add_forces(self, lin: LinearizationPoint, time: float, motor_time: float, moved: Vec | None, share: float,
+                    k_share: float, felt: float, rates_before: Vec | None) -> None:
+        """Add springs and joint forces to right side and matrix; motor_time: at which motors are evaluated."""
         tree, at = self.tree, lin.posture
         if len(self.springs):
             np.copyto(self.diagonal, tree.inertia)
             self.below[:] = 0.0
             bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
-            self.springs.add(at.E, at.twist, bodies_moved, share, ahead, felt, self.wrench, self.diagonal, self.below)
+            self.springs.add(at.E, at.twist, bodies_moved, share, k_share, felt, self.wrench, self.diagonal, self.below)
         if self.explicit is not None:
             self.on_rates.force[:] = 0.0  # what explicit forces were in the last stage
-        self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, asked, moved, share, ahead,
-                            felt, kept)
+        self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, share,
+                            k_share, felt, rates_before)
 
     def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
-        """What explicit forces add to the right side: where the stage says, the same in all its iterations."""
+        """Add explicit forces to the right side: evaluated where the stage says, equal in all its iterations."""
         explicit, tree = self.explicit, self.tree
         if explicit is None:
             return
@@ -367,7 +327,7 @@ class Jointed:
         self.on_rates.force += explicit.pull
 
     def _factor(self, at: Posture, flesh: AttachedLoads | None = None) -> Vec:
-        """Factor with what flesh adds; what that takes besides to be positive, (r, r)."""
+        """Factor with the contribution of attached nodes; return what makes that positive, (r, r)."""
         lifted = np.zeros((0, 0))
         if flesh is not None:
             if self._with_flesh is None:

@@ -1,4 +1,4 @@
-"""What a mechanism remembers of its last linearised step: where bodies flew on from."""
+"""Memory of a mechanism's last linearised step: the twists with which bodies left it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from ...state import Vec
 
 STEP = "joints.h"  #: key of the memory: length of the last linearised step [s], (1,)
 #: key of the memory: twists with which bodies left where the last linearised step was solved, (n, 6), ω in the bodies'
-#: frames and the centres' velocities in world; only where coordinates were moved besides by rates since then
+#: frames and the centres' velocities in world; only where coordinates were moved by other means than rates since then
 LAST_TWIST = "joints.last_twist"
 
 
 def flown_since(memory: Mapping[str, Vec], h: float) -> float:
-    """Seconds since the last linearised step was solved, whose rates led from there; h where there was none."""
+    """Return the seconds since the last linearised step was solved, whose rates led from there; h where there was none.
+    """
     last = memory.get(STEP)
     return h if last is None else float(last[0])
 

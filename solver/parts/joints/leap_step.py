@@ -17,7 +17,7 @@ from ...linear.tree.kernels import TREE
 from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
-from .leapfrog import CARRIED, RATES, ahead_of, started
+from .leapfrog import CARRIED, RATES, predicted_rates, started
 from .leapfrog_steps import GAIN, SHARE
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
@@ -39,13 +39,14 @@ def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
 def solve_midway(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity,
     body, point, law, slot, between, bodies, chart, rates_law, pull, effort, blocks, below, reduced, G, L, loads,
-    wrench, world, moved, carried, h, ahead, centres, q, u, back, next_q, next_u,
+    wrench, world, moved, carried, h, k_factor, centres, q, u, back, next_q, next_u,
 ):
-    """Rates next_u (m, 1) of a step of h seconds and where they lead from q, next_q (m,); places are filled midway.
+    """Rates next_u (m, 1) of a step of h seconds and the coordinates they lead to from q, next_q (m,); poses are filled
+    midway.
 
-    back: from midway to q, (m,). world: unit frames, (n, 4, 4). carried: as CARRIED, written anew with what bodies
-    leave with. Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or
-    the body whose pivot is not positive. The other arrays are those of `step_tree`.
+    back: from midway to q, (m,). world: unit frames, (n, 4, 4). carried: as CARRIED, overwritten with the twists at the
+    end of the bodies' flight. Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than
+    its centre, or the body whose pivot is not positive. The other arrays are those of `step_tree`.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
@@ -53,9 +54,9 @@ def solve_midway(  # type: ignore[no-untyped-def]
     begin_blocks(inertia, body.shape[0], blocks, below)
     if body.shape[0]:
         spread_one(parent, dof, X, S, back, moved)
-        springs(E, twist, moved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
+        springs(E, twist, moved, body, point, law, slot, h, k_factor, 0.0, wrench, blocks, below, between)
     if bodies.shape[0]:
-        joint_forces(bodies, dof, chart, np.subtract(q, back), u, centres, rates_law, subspace, back, h, ahead, 0.0,
+        joint_forces(bodies, dof, chart, np.subtract(q, back), u, centres, rates_law, subspace, back, h, k_factor, 0.0,
                      pull, reduced, effort)
     failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
     if failed >= 0:
@@ -127,11 +128,11 @@ def turn_round(  # type: ignore[no-untyped-def]
     parent, dof, in_parent, in_child, from_child, place, subspace, bend, E, X, S, twist, drift, inertia, gravity, light,
     blocks, below, reduced, G, L, loads, wrench, world, still, carried, half, fallen, u, rates,
 ):
-    """RATES (2, m, 1) where a step ends, `half` of its seconds after it was solved at u; places are filled there.
-    fallen: of weight that acts on the way [s].
+    """RATES (2, m, 1) where a step ends, `half` of its seconds after it was solved at u; poses are filled there.
+    fallen: time in which weight acts [s].
 
-    carried: what bodies left with, written anew with what flies on. below, reduced, still: zero. Returns the body whose
-    pivot is not positive, −1 where there is none.
+    carried: twists at the end of the solved step, overwritten with those of the next flight. below, reduced, still:
+    zero. Returns the body whose pivot is not positive, −1 where there is none.
     """
     n = parent.shape[0]
     pose(parent, dof, in_parent, in_child, from_child, place, subspace, bend, u, E, X, S, twist, drift)
@@ -161,7 +162,7 @@ class LeapStep:
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, at = jointed, jointed.tree.blank()
-        tree, on_rates, held = jointed.tree, jointed.on_rates, jointed.springs
+        tree, on_rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = on_rates.joints
         n, m = tree.count, tree.rates
         self._at, self._places = at, (at.place, at.subspace, at.bend)
@@ -170,7 +171,7 @@ class LeapStep:
         blocks, loads, wrench, world = (np.zeros((n, 6, 6)), np.zeros((n, 1, 6)), np.zeros((n, 6)),
                                         np.tile(np.eye(4), (n, 1, 1)))
         factor = np.zeros((m, 6)), np.zeros((m, 6))
-        self._middle = (held.body, held.point, held.law, held.slot, held.between, joints.bodies, joints.chart,
+        self._middle = (bonds.body, bonds.point, bonds.law, bonds.slot, bonds.between, joints.bodies, joints.chart,
                         joints.law, on_rates.force, joints.effort, blocks, np.zeros((n, 6, 6)), on_rates.own, *factor,
                         loads, wrench, world, np.zeros((n, 6)))
         self._end = (jointed.light, blocks, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), *factor, loads, wrench, world,
@@ -178,9 +179,10 @@ class LeapStep:
         self._carried: Vec = np.zeros((n, 6))  #: of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
-        """The state after h seconds, its rates those of midway, and whether it is calm: else it is to be looked at.
+        """Return the state after h seconds, its rates those of midway, and whether it is regular: else it is to be
+        checked.
 
-        `finish` is to be asked of it next. Raises StepFailed that names the body.
+        `finish` is to be called next. Raises StepFailed that names the body.
         """
         jointed, q, u, time = self._jointed, state.q, state.u, state.time + h
         tree, memory = jointed.tree, state.memory
@@ -188,7 +190,7 @@ class LeapStep:
         if carried is None:
             carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h, memory))
         self._carried = carried.copy()
-        back = -0.5 * h * ahead_of(u, memory, h)
+        back = -0.5 * h * predicted_rates(u, memory, h)
         self._fill(q - back, u, centres)
         if jointed.on_rates.joints.motors:
             jointed.on_rates.joints.at(time, time - 0.5 * h)
@@ -200,19 +202,20 @@ class LeapStep:
         return State(time, next_q, next_u[:, 0], memory), said == CALM
 
     def finish(self, after: State, h: float) -> State:
-        """The same with rates of its own time, and with what flies on from it."""
+        """Return the state with rates of its own time, and with the twists of its flight."""
         jointed, half = self._jointed, 0.5 * h
         tree, u, rates = jointed.tree, after.u, np.empty((2, len(after.u), 1))
         self._fill(after.q, u, after.memory.get(CENTRES, tree.fresh))
         failed = turn_round(*self._tree, *self._end, self._carried, half, self._fallen(half), u, rates)
         if failed >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[failed])
-        told = rates[:, :, 0]
-        memory = {**after.memory, CARRIED: self._carried, RATES: told}
-        return State(after.time, after.q, told[0], memory)
+        both_rates = rates[:, :, 0]
+        memory = {**after.memory, CARRIED: self._carried, RATES: both_rates}
+        return State(after.time, after.q, both_rates[0], memory)
 
     def _fallen(self, half: float) -> float:
-        """Of weight that acts after a step is solved [s]: half of it, where that is so before as well."""
+        """Return the time in which weight acts after a step is solved [s]: half of it, where that is so before as well.
+        """
         return half
 
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
@@ -222,7 +225,7 @@ class LeapStep:
 
 
 class CentredStep(LeapStep):
-    """The same where springs, dampers or motors act: see `LeapfrogSteps.step`."""
+    """A leapfrog step with springs, dampers or motors: see `LeapfrogSteps.step`."""
 
     def __init__(self, jointed: Jointed) -> None:
         super().__init__(jointed)
@@ -236,7 +239,7 @@ class CentredStep(LeapStep):
         if carried is None:
             carried = started(tree.posture(q, state.u, centres, self._at), np.zeros(3))
         self._carried = carried.copy()
-        u = ahead_of(state.u, memory, h)
+        u = predicted_rates(state.u, memory, h)
         back = -0.5 * h * u
         self._fill(q - back, u, centres)
         for stage, end in enumerate((time + SHARE * h, time + h)):

@@ -23,17 +23,17 @@ CHANGE = "joints.change"  #: what joints changed of them as they were turned rou
 RATES = "joints.rates"
 
 
-def ahead_of(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
+def predicted_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
     """Rates (m,) that a step of h seconds will have, about, from a state of rates u and this memory."""
     rates = memory.get(RATES)
     return u if rates is None else rates[0] + 0.5 * h * rates[1]
 
 
 def started(at: Posture, fallen: Vec) -> Vec:
-    """CARRIED of a motion that no leapfrog step has made, at a posture: the twists that its rates give, (n, 6).
+    """Return CARRIED of a motion without a previous leapfrog step, at a posture: the twists of its rates, (n, 6).
 
-    fallen: velocity that weight has given besides, (3,) [m/s]: none where rates are of this time, half a step's where
-    they are those of midway through the last one.
+    fallen: velocity by weight in addition, (3,) [m/s]: none where rates are of this time, half a step's where they are
+    those of midway through the last one.
     """
     carried = in_world(at.E, at.twist)
     carried[:, 3:] += fallen
@@ -41,9 +41,9 @@ def started(at: Posture, fallen: Vec) -> Vec:
 
 
 def half_step_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
-    """Rates (m,) with which a linearised step of h seconds led to a state of rates u and this memory."""
-    ahead = memory.get(RATES)
-    return u if ahead is None else ahead[0] - 0.5 * h * ahead[1]
+    """Return rates (m,) with which a linearised step of h seconds led to a state of rates u and this memory."""
+    known = memory.get(RATES)
+    return u if known is None else known[0] - 0.5 * h * known[1]
 
 
 def turned_round(E: Vec, projected: Vec, impulse: Vec, light: Vec) -> tuple[Vec, Vec]:

@@ -11,9 +11,10 @@ from ...forces.rigid_kernels import free_flight
 from ...state import State, Vec
 from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
-from .jointed import Jointed, LinearizationPoint, PosedTree
+from .interface import LinearizationPoint
+from .jointed import Jointed, PosedTree
 from .last_twist import flown_since
-from .leapfrog import CARRIED, CHANGE, RATES, ahead_of, in_world, started, turned_round
+from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, started, turned_round
 
 SHARE = 1.0 - 1.0 / sqrt(2.0)  #: of the step in each stage, as in SDIRK2
 GAIN = (1.0 - SHARE) / SHARE  #: of what the first stage gave, in what the second starts from
@@ -21,7 +22,7 @@ FORESIGHT = 0.5 / SHARE**2  #: where the second takes explicit forces, 1 at the 
 
 
 class LeapfrogSteps:
-    """What leapfrog steps do beside posing stages. Its arrays are written anew in each step."""
+    """Operations of leapfrog steps beyond posing stages. Its arrays are overwritten in each step."""
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, tree = jointed, jointed.tree
@@ -29,19 +30,19 @@ class LeapfrogSteps:
         self._world, self._gathered = np.tile(np.eye(4), (tree.count, 1, 1)), np.zeros((tree.count, 6))
 
     def step(self, lin: LinearizationPoint, start: State, h: float) -> State:
-        """The state h seconds on with its rates on average, where forces other than weight act. lin: where it starts.
+        """Return the state h seconds on with its mean rates, where forces other than weight act. lin: where it starts.
 
-        What acts is linearised midway, where bodies come with the momentum that they had where the step started, and
-        the two stages of SDIRK2 are solved there, weight a force as others are: order 2, and what is stiff is calm.
-        Where contacts or limits push velocities jump, of which a second stage would make more: one stage is the whole
-        step. Raises StepFailed.
+        Forces are linearised midway, where bodies arrive with the momentum of the step's start, and the two stages of
+        SDIRK2 are solved there, weight a force like others: order 2, and stiff forces are damped. Where contacts or
+        limits are active velocities jump, which a second stage would amplify: one stage is the whole step. Raises
+        StepFailed.
         """
         jointed, tree = self._jointed, self._jointed.tree
         carried = start.memory.get(CARRIED)
         carried = started(lin.posture, np.zeros(3)) if carried is None else carried
         if jointed.constraints is not None:
             jointed.constraints.begin(lin, start.time, h)
-        u = ahead_of(lin.v, lin.memory, h)
+        u = predicted_rates(lin.v, lin.memory, h)
         q = lin.q + 0.5 * h * u
         mid = replace(lin, posture=tree.posture(q, u, lin.memory, self._mid), q=q, v=u)
         free_flight(mid.posture.E, self._world, carried, tree.inertia, jointed.gravity, 0.5 * h, 0.0, jointed.brought)
@@ -49,10 +50,10 @@ class LeapfrogSteps:
         return self._in_one_stage(mid, start, h) if after is None else after
 
     def _in_two_stages(self, mid: LinearizationPoint, start: State, h: float) -> State | None:
-        """The end of the step; None where something pushes."""
+        """Return the end of the step; None where contacts or limits are active."""
         jointed = self._jointed
         first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
-        if self._pushes:
+        if self._has_active_contacts:
             return None
         brought, moved = jointed.brought, jointed.tree.spread(mid.posture, rates)
         jointed.brought = brought + GAIN * (np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought)
@@ -63,26 +64,27 @@ class LeapfrogSteps:
                                                      start.u + FORESIGHT * (rates - start.u)))
         finally:
             jointed.brought = brought
-        if self._pushes:
+        if self._has_active_contacts:
             return None
         if first.held is not None and last.held is not None:  # efforts are those of the whole step
             last.held = replace(last.held, memory={
                 key: (1.0 - SHARE) * value + SHARE * last.held.memory[key] for key, value in first.held.memory.items()})
         last.leaving = leaving
         rates = (1.0 - SHARE) * rates + SHARE * leaving
-        return State(start.time + h, start.q + h * rates, rates, start.memory)
+        return State(start.time + h, start.q + h * rates, rates, start.memory, tree_stage=last)
 
     def _in_one_stage(self, mid: LinearizationPoint, start: State, h: float) -> State:
         posed, rates = self._solved(mid, _stage(start, h, 1.0, 1.0, start.q, start.q, start.u))
-        return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory)
+        return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory,
+                     tree_stage=posed)
 
     def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[PosedTree, Vec]:
         posed = self._jointed.pose(mid, stage)
         return posed, posed.solve()
 
     @property
-    def _pushes(self) -> bool:
-        """Whether contacts or limits push in the stage that was solved last."""
+    def _has_active_contacts(self) -> bool:
+        """Whether contacts or limits are active in the stage that was solved last."""
         constraints = self._jointed.constraints
         return constraints is not None and len(constraints.active) > 0
 
@@ -109,20 +111,20 @@ class LeapfrogSteps:
         if constraints is not None:
             memory[CHANGE] = change
         of_the_end = centred or jointed.only_weight(after.memory)
-        if constraints is not None and (jointed.has_friction or self._pushes):
+        if constraints is not None and (jointed.has_friction or self._has_active_contacts):
             of_the_end = False
         return replace(after, u=rates if of_the_end else after.u, memory=memory)
 
     def dissipated(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
-        """What a linearised step of h seconds takes of the bodies' energy of motion by projecting what they bring onto
-        what joints allow, and that energy [J]."""
+        """Return the kinetic energy that a linearised step of h seconds loses by projecting the bodies' momentum onto
+        the joints, and that energy [J]."""
         jointed, tree, flown, fallen = self._jointed, self._jointed.tree, flown_since(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
             # what joints took of half a step's weight where it starts goes with the other half's
             flown = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
             bring = started(lin.posture, np.zeros(3)) if bring is None else bring
-            q = lin.q + flown * ahead_of(lin.v, lin.memory, h)
+            q = lin.q + flown * predicted_rates(lin.v, lin.memory, h)
             lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._mid))
         else:
             earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._end)

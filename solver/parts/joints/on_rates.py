@@ -1,4 +1,4 @@
-"""What acts on rates directly in a stage of joints: R and r, on the rates of one joint or between those of several."""
+"""Forces on rates in a stage of joints: R and r, on the rates of one joint or between those of several."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...state import Index, Vec
 
 
 class OnRates:
-    """R = M − a h D − β a b h² K and r = M û + a h (f + K moved). Its arrays are kept and written anew in each stage.
+    """R = M − a h D − β a b h² K and r = M û + a h (f + K moved). Its arrays are reused and overwritten in each stage.
 
-    What springs, dampers and motors of joints say, and any other law, stands in one table: blocks of single joints go
-    into the tree's own elimination, what couples several joints is a dense block on their rates.
+    Springs, dampers and motors of joints, and any other law, are in one table: blocks of single joints enter the tree's
+    own elimination, couplings of several joints are a dense block on their rates.
     """
 
     def __init__(self, tree: Tree, joints: JointForces, laws: Sequence[tuple[RateLaw, Index]] = ()) -> None:
@@ -33,35 +33,36 @@ class OnRates:
         self.coupled: Index = np.unique(np.concatenate([np.zeros(0, np.int32), *between])).astype(np.int32)
         self.coupling: Vec = np.zeros((len(self.coupled), len(self.coupled)))  #: R on the coupled rates
 
-    def weigh(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, asked: float, moved: Vec | None,
-              share: float, ahead: float, felt: float, kept: Vec | None) -> None:
-        """Fill both where joints stand at q and u, (m,); asked: when motors are at work.
+    def weigh(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, motor_time: float, moved: Vec | None,
+              share: float, k_share: float, felt: float, u_hat: Vec | None) -> None:
+        """Fill both for joints at q and u, (m,); motor_time: at which motors are evaluated.
 
-        share: a h. ahead: β a b h². felt: whether f has the damping, 1 or 0. kept: û; None where r has no inertia.
+        share: a h. stiffness_share: β a b h². felt: whether f has the damping, 1 or 0. u_hat: û; None where r has no
+        inertia.
         """
         if self.laws:
             self.force[:], self.own[:], self.coupling[:] = 0.0, 0.0, 0.0
         if len(self.joints.bodies):
-            self.joints.at(time, asked)
-            self.joints.add(at, q, u, centres, moved, share, ahead, felt, self.force, self.own)
+            self.joints.at(time, motor_time)
+            self.joints.add(at, q, u, centres, moved, share, k_share, felt, self.force, self.own)
         for (law, rates), inside in zip(self.laws, self._inside):
-            said = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
-            force = said.force.copy()
-            if said.stiffness is not None and moved is not None:
-                force += said.stiffness @ moved[rates]
-            if said.damping is not None:
-                force += felt * (said.damping @ u[rates])
+            law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
+            force = law_blocks.force.copy()
+            if law_blocks.stiffness is not None and moved is not None:
+                force += law_blocks.stiffness @ moved[rates]
+            if law_blocks.damping is not None:
+                force += felt * (law_blocks.damping @ u[rates])
             self.force[rates] += share * force
-            if said.mass is not None and kept is not None:
-                self.force[rates] += said.mass @ kept[rates]
-            self._put(rates, inside, _weighed(said, share, ahead))
+            if law_blocks.mass is not None and u_hat is not None:
+                self.force[rates] += law_blocks.mass @ u_hat[rates]
+            self._put(rates, inside, _weighed(law_blocks, share, k_share))
 
     def weigh_inertia(self, q: Vec, u: Vec, centres: Vec, time: float) -> None:
         """R = M, for what impulses change at once."""
         self.own[:], self.coupling[:] = 0.0, 0.0
         for (law, rates), inside in zip(self.laws, self._inside):
-            said = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
-            self._put(rates, inside, _weighed(said, 0.0, 0.0))
+            law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
+            self._put(rates, inside, _weighed(law_blocks, 0.0, 0.0))
 
     def _put(self, rates: Index, inside: int | None, block: Vec) -> None:
         if inside is None:
@@ -83,17 +84,18 @@ class OnRates:
         return out
 
     def energy(self, q: Vec, u: Vec, centres: Vec, time: float) -> float:
-        """Of springs, of laws and of the motion of what only they know [J]."""
+        """Return the energy of springs, of laws and of the motion that only laws have mass for [J]."""
         total = self.joints.energy(q, centres)
         for law, rates in self.laws:
-            said = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
-            total += said.energy + (0.0 if said.mass is None else 0.5 * float(u[rates] @ said.mass @ u[rates]))
+            law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
+            total += law_blocks.energy + (0.0 if law_blocks.mass is None
+                                          else 0.5 * float(u[rates] @ law_blocks.mass @ u[rates]))
         return total
 
 
-def _weighed(said: RateBlocks, share: float, ahead: float) -> Vec:
-    block = np.zeros((len(said.force), len(said.force)))
-    for factor, part in ((1.0, said.mass), (-share, said.damping), (-ahead, said.stiffness)):
+def _weighed(law_blocks: RateBlocks, share: float, k_share: float) -> Vec:
+    block = np.zeros((len(law_blocks.force), len(law_blocks.force)))
+    for factor, part in ((1.0, law_blocks.mass), (-share, law_blocks.damping), (-k_share, law_blocks.stiffness)):
         if part is not None:
             block += factor * part
     return block

@@ -80,16 +80,17 @@ def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
         " f8[:,:,::1], f8[:,:,::1], f8, f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])")
 def step_tree(  # type: ignore[no-untyped-def]
     parent, dof, frames, on_bodies, of_bodies, of_rates, gravity, body, point, law, slot, unmoved, between, bodies,
-    chart, rates_law, still, pull, effort, reduced, loads, flown, h, ahead, centres, q, u, next_q, next_u,
+    chart, rates_law, still, pull, effort, reduced, loads, flown, h, k_factor, centres, q, u, next_q, next_u,
 ):
-    """Where the joints are h seconds on, next_q (m,) and next_u (m, 1), from their places, filled at q and u (m,).
+    """Coordinates of the joints h seconds on, next_q (m,) and next_u (m, 1), from their poses, filled at q and u (m,).
 
-    Arrays of one shape are one array, since each that is passed costs as much as a joint does: `frames` are those of
-    Tree, of the posture, and of the earlier one where the last step was solved, `flown` seconds ago at q − flown u;
-    `earlier` (n, 4, 4) and `moved` (n, 6) are written: where bodies stood then and the twists that u made there.
+    Arrays of one shape are one array, since each argument costs as much as a joint does: `frames` are those of Tree, of
+    the posture, and of the earlier one where the last step was solved, `flown` seconds ago at q − flown u; `earlier`
+    (n, 4, 4) and `moved` (n, 6) are written: poses of bodies then and their twists by u there.
 
     Returns CALM, LIVELY where a rate is fast or no number or a chart's end is nearer than its centre, or the body whose
-    pivot is not positive. ahead: β h². The other arrays are those of Tree, Posture, Springs, JointForces and Jointed.
+    pivot is not positive. stiffness_factor: β h². The other arrays are those of Tree, Posture, Springs, JointForces and
+    Jointed.
     """
     in_parent, in_child, from_child, place, E, earlier_place, earlier = (
         frames[0], frames[1], frames[2], frames[3], frames[4], frames[5], frames[6])
@@ -102,9 +103,9 @@ def step_tree(  # type: ignore[no-untyped-def]
     free_flight(E, earlier, moved, inertia, gravity, flown, h, wrench)
     begin_blocks(inertia, body.shape[0], blocks, below)
     if body.shape[0]:
-        springs(E, twist, unmoved, body, point, law, slot, h, ahead, 0.0, wrench, blocks, below, between)
+        springs(E, twist, unmoved, body, point, law, slot, h, k_factor, 0.0, wrench, blocks, below, between)
     if bodies.shape[0]:
-        joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, ahead, 0.0, pull, reduced,
+        joint_forces(bodies, dof, chart, q, u, centres, rates_law, subspace, still, h, k_factor, 0.0, pull, reduced,
                      effort)
     failed = solve_rates(parent, dof, X, S, below, reduced, blocks, G, L, pull, wrench, loads, next_u)
     if failed >= 0:
@@ -120,7 +121,7 @@ class TreeStep:
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed = jointed
-        tree, rates, held = jointed.tree, jointed.on_rates, jointed.springs
+        tree, rates, bonds = jointed.tree, jointed.on_rates, jointed.springs
         joints = rates.joints
         # looked up once: the kernel takes less than the looking up would
         self._tree, self._joints = tree, joints
@@ -132,8 +133,8 @@ class TreeStep:
         on_bodies[0] = tree.inertia
         self._places, self._earlier = (frames[3], of_rates[0], of_bodies[0]), (frames[5], of_rates[4], of_bodies[5])
         self._arrays = (
-            tree.parent, tree.dof, frames, on_bodies, of_bodies, of_rates, jointed.gravity, held.body, held.point,
-            held.law, held.slot, held.unmoved, held.between, joints.bodies, joints.chart, joints.law, joints.still,
+            tree.parent, tree.dof, frames, on_bodies, of_bodies, of_rates, jointed.gravity, bonds.body, bonds.point,
+            bonds.law, bonds.slot, bonds.unmoved, bonds.between, joints.bodies, joints.chart, joints.law, joints.still,
             rates.force, joints.effort, rates.own, np.zeros((n, 1, 6)))
 
     @staticmethod

@@ -16,7 +16,7 @@ from ...linear.interface import LinearSolver, NotPositiveDefinite
 from ...state import CarrierMotion, Index, Vec
 from ..interface import Compliance, Eliminated, Evaluate, Mesh, NoQuasistatic
 from ..loads import Loads
-from ..stage import NodeStage, Stage
+from ..stage import NodeStage, NoJoints, Stage
 from .own import OwnInertia
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PosedFull(NoQuasistatic):
+class PosedFull(NoQuasistatic, NoJoints):
     """(M − ahD − βabh²K) v = M v̂ + a h (f + K (x_base − x)) + (ahD + βabh²K) w, factored. [ConJac 10]"""
 
     owner: Full
@@ -101,7 +101,7 @@ class Full:
         return self
 
     def forget_past(self) -> None:
-        """What the linear solver keeps."""
+        """Discard what the linear solver caches."""
         self.linear.forget_past()
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedFull:
@@ -111,16 +111,16 @@ class Full:
         return self.posed(lin, stage)
 
     def posed(self, lin: Linearised, stage: NodeStage) -> PosedFull:
-        """The same on the factor that stands there."""
+        """Return a stage on the present factor."""
         return PosedFull(self, lin, stage, self.right(lin, stage))
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        """Return a stage with joints that carry some nodes, these eliminated; raises as `pose` does. [ConJac MUSCLE]"""
         return eliminate(self.pose(lin, stage), stage, carried)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> OwnInertia:
-        """Of positions, which each free node has of its own. carried: velocities of the prescribed nodes for each rate
-        of joints, (p, 3, c)."""
+        """Return the inertia of positions, one unknown for each free node. carried: velocities of the prescribed nodes
+        for each rate of joints, (p, 3, c)."""
         return OwnInertia(self.mesh, lin, stage, 0 if carried is None else carried.shape[2])
 
     def right(self, lin: Linearised, stage: NodeStage) -> Vec:
@@ -156,7 +156,7 @@ class Full:
 
 
 def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
-    """Joint rates as a dense border of Vanilla's matrix, and its Schur complement on the kept factor.
+    """Return joint rates as a dense border of Vanilla's matrix, and its Schur complement on the reused factor.
 
     carried: velocities of the prescribed nodes for each rate of the joints, (p, 3, c).
     """

@@ -1,4 +1,4 @@
-"""What nodes that all move on their own bring to a stage with bodies most of whose nodes follow others."""
+"""Nodes that are all unknowns, in a stage with bodies whose nodes are mostly quasistatic."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class OwnInertia:
         return out
 
     def following(self, columns: Vec) -> Vec:
-        """The same columns on free nodes, both (n, 3, c)."""
+        """Return the columns unchanged on free nodes, both (n, 3, c)."""
         out = np.zeros_like(columns)
         out[self._free] = columns[self._free]
         return out

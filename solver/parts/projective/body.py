@@ -23,7 +23,7 @@ STEPS_KEPT = 4  #: lengths of a step whose factors are kept
 
 
 @dataclass(frozen=True)
-class PointRows:
+class TargetRows:
     """What holds or touches single nodes in a step, ½ w |x − p|² each, p a place or the nearest of a half-space."""
 
     nodes: Index  #: (k,), prescribed ones do not count
@@ -33,13 +33,13 @@ class PointRows:
     friction: Vec  #: Coulomb's coefficient, (k,)
 
     @classmethod
-    def held(cls, nodes: Index, weights: Vec | float, targets: Vec) -> PointRows:
+    def held(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
         """Springs from nodes (k,) to places (k, 3) [m]."""
         return cls.touching(nodes, weights, targets, np.zeros((len(nodes), 3)), 0.0)
 
     @classmethod
     def touching(cls, nodes: Index, weights: Vec | float, targets: Vec | Sequence[float],
-                 normals: Vec | Sequence[float], friction: Vec | float = 0.0) -> PointRows:
+                 normals: Vec | Sequence[float], friction: Vec | float = 0.0) -> TargetRows:
         """Half-spaces normal · (x − target) ≥ 0, targets and normals (k, 3) or one for all, (3,)."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
@@ -48,15 +48,15 @@ class PointRows:
         return cls(nodes, heavy, places, out, rough)
 
     @classmethod
-    def joined(cls, several: Sequence[PointRows]) -> PointRows:
+    def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """All of them."""
         names = ("nodes", "weights", "targets", "normals", "friction")
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
 
 
-NOTHING = PointRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
+NOTHING = TargetRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
 #: asked with positions where a step would lead without constraints and where it begins, (n, 3) [m] each
-Touching = Callable[[Vec, Vec], PointRows]
+Touching = Callable[[Vec, Vec], TargetRows]
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class ProjectiveBody:
         out[self.free] += self._stiffness.diagonal()
         return out
 
-    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: PointRows | None = None,
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
              places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state h seconds later. Raises StepFailed where a number is none; the old state is still good.
 
@@ -136,7 +136,7 @@ class ProjectiveBody:
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begin))
-        joined = PointRows.joined(rows)
+        joined = TargetRows.joined(rows)
         x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin))
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
@@ -233,5 +233,5 @@ class _StepTerms:
     load: Vec  #: [N], (n, 3)
     base: Vec  #: what mass damping brakes away from [m], (n, 3)
     drag: float  #: β/(b h) [1/s²]
-    points: PointRows
+    points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...errors import BadInput, NoFreeNode, StepFailed
 from ...state import Index, Vec
-from ..projective.body import NOTHING, PointRows, ProjectiveState, Touching
+from ..projective.body import NOTHING, ProjectiveState, TargetRows, Touching
 from .kernels import solve_points
-from .tables import Compliant
+from .tables import CompliantTable
 
 SUBSTEPS, SWEEPS = 10, 1
 
@@ -22,7 +22,7 @@ class CompliantBody:
 
     rest: Vec  #: [m], (n, 3)
     mass: Vec  #: [kg], (n,)
-    constraints: Sequence[Compliant]
+    constraints: Sequence[CompliantTable]
     prescribed: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: nodes, (p,)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: [m/s²]
     mass_damping: float = 0.0  #: [1/s]
@@ -48,7 +48,7 @@ class CompliantBody:
         scale: Vec = self.mass * (self.substeps / h) ** 2
         return scale
 
-    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: PointRows | None = None,
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
              places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state h seconds later; arguments and failures are those of `ProjectiveBody.step`."""
         short = h / self.substeps
@@ -62,14 +62,14 @@ class CompliantBody:
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)
 
-    def _short_step(self, begun: Vec, v: Vec, h: float, places: Vec, points: PointRows | None,
+    def _short_step(self, begun: Vec, v: Vec, h: float, places: Vec, points: TargetRows | None,
                     touching: Touching | None) -> tuple[Vec, Vec]:
         x = begun + h * v
         x[self.prescribed] = places
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begun))
-        joined = PointRows.joined(rows)
+        joined = TargetRows.joined(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
         for one in self.constraints:
             one.restart()

@@ -17,7 +17,7 @@ from .kernels import colour, solve_rows, solve_shear, solve_tets
 COLOURS = 64  #: that are tried at first
 
 
-class Compliant(Protocol):
+class CompliantTable(Protocol):
     """Constraints of one kind."""
 
     def restart(self) -> None:
@@ -114,7 +114,7 @@ class NeoHookean:
 
 
 def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
-                    flat: bool = True) -> list[Compliant]:
+                    flat: bool = True) -> list[CompliantTable]:
     """Return the constraints of a sheet: ways of each triangle, its right angle, and bends; for small strains those of
     the woven membrane. As `cloth_constraints` of projective dynamics has it."""
     ways, turned, _ = membrane_moduli(membrane)
@@ -126,7 +126,7 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
             along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
             rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))
     rows += bends(sheet, bending["bending_stiffness"], flat)
-    found: list[Compliant] = [CompliantRows(Lengths.joined(rows))] if rows else []
+    found: list[CompliantTable] = [CompliantRows(Lengths.joined(rows))] if rows else []
     if turned > 0.0:
         found.append(Shear(sheet.triangles, sheet.gradients, turned * areas))
     return found

@@ -1,0 +1,143 @@
+"""How alike the fingers of a hand bend however near they are, through the add-on with every default on.
+
+    python -m benchmarks.apart
+
+Five fingers of 3 × 4 × 15 cm hang from a palm that is pinned, and gravity pulls them sideways for fifteen frames; they
+are 20 to 0.1 mm apart. Two cubes in one mesh, the upper one pinned, are as far apart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import report
+from benchmarks.drawn import chosen, local, places, subdivided
+
+FRAMES = 16
+GAPS = (0.02, 0.002, 0.001, 0.0003, 0.0001)  #: [m]
+FREE = 1916.0  #: what falls freely for so many frames [mm]
+
+
+def main() -> int:
+    """Bakes the hands and the cubes, and prints the JSON line."""
+    from examples_blend import addon
+
+    extension = addon.load()
+    extension.register()
+    bend, nodes, fell = {}, {}, {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
+        for gap in GAPS:
+            bend[gap], nodes[gap] = _baked(Path(folder) / f"hand {gap}", gap, _hand)
+            print("hand", gap, bend[gap], nodes[gap], file=sys.stderr)
+        for gap in (0.002, 0.0001):
+            fell[gap], _ = _baked(Path(folder) / f"cubes {gap}", gap, _cubes)
+    wide = bend[GAPS[0]]
+    report.emit("apart", [
+        report.claim("apart_bend", max(abs(one / wide - 1.0) for one in bend.values()), "of the bend at 20 mm",
+                     "<= 0.1"),
+        report.claim("apart_nodes", max(nodes.values()) / nodes[GAPS[0]], "times the nodes at 20 mm", "<= 1.5"),
+        report.claim("apart_falls", min(fell.values()) / FREE, "of a free fall", ">= 0.99"),
+    ], {"gaps mm": [1e3 * gap for gap in GAPS], "bend mm": list(bend.values()), "nodes": list(nodes.values())})
+    extension.unregister()
+    return 0
+
+
+def _baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
+    """How far what hangs has moved at the last frame [mm], and how many nodes the body has."""
+    import bpy
+
+    folder.mkdir()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
+    body, pinned, watched, axis = make(gap)
+    group = body.vertex_groups.new(name="Pin")
+    group.add(np.flatnonzero(pinned).tolist(), 1.0, "REPLACE")
+    chosen(body)
+    bpy.ops.conjac.add_soft_body()
+    body.conjac.use_ground = False
+    session: Any = importlib.import_module("conjac.conjac_addon.bake.foreground")
+    if session.bake_object(body, True, lambda *words: None):
+        raise RuntimeError(f"{folder.name} was not baked")
+    moved = places(body, FRAMES) - places(body, 1)
+    kept = next(path for path in folder.rglob("*_tets_*.npz"))
+    return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(kept)["nodes"])
+
+
+def _hand(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
+    """The hand, what of it is pinned, the fingers' tips, and the axis along which gravity pulls."""
+    import bpy
+
+    bpy.context.scene.gravity = (9.81, 0.0, 0.0)
+    width, xs, solid = 0.03, [0.0], []
+    for finger in range(5):
+        xs += list(xs[-1] + width * np.arange(1, 5) / 4)
+        solid += [True] * 4 + [False] * (finger < 4)
+        if finger < 4:
+            xs.append(xs[-1] + gap)
+    across, deep = np.array(xs) - xs[-1] / 2, np.linspace(-0.02, 0.02, 5)
+    down = np.r_[np.linspace(-0.15, 0.0, 16), np.linspace(0.0, 0.1, 9)[1:]]
+    full = np.zeros((len(across) - 1, 4, len(down) - 1), dtype=bool)
+    full[:, :, 15:] = True
+    full[solid, :, :15] = True
+    body = _mesh("Hand", [across, deep, down], full)
+    body.location.z = 2.0
+    z = local(body)[:, 2]
+    return body, z > 0.03, z < -0.12, 0
+
+
+def _mesh(name: str, axes: list[np.ndarray], full: np.ndarray) -> Any:
+    """The border of the filled cells of a grid, as quads."""
+    import bpy
+
+    number: dict[tuple[int, ...], int] = {}
+    faces = []
+    for cell in np.argwhere(full):
+        for axis in range(3):
+            for side in (0, 1):
+                beside = cell.copy()
+                beside[axis] += 2 * side - 1
+                if (beside >= 0).all() and (beside < full.shape).all() and full[tuple(beside)]:
+                    continue
+                corners = []
+                for u, v in ((0, 0), (1, 0), (1, 1), (0, 1))[:: 1 if side else -1]:
+                    corner = cell.copy()
+                    corner[axis] += side
+                    corner[(axis + 1) % 3] += u
+                    corner[(axis + 2) % 3] += v
+                    corners.append(number.setdefault(tuple(corner.tolist()), len(number)))
+                faces.append(corners)
+    places_of = [tuple(float(axes[a][i]) for a, i in enumerate(corner)) for corner in number]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places_of, [], faces)
+    body = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(body)
+    return body
+
+
+def _cubes(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
+    """Two cubes in one mesh, of which the upper one is pinned."""
+    import bpy
+
+    made = []
+    for z in (2.0, 1.7 - gap):
+        bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0, 0, z))
+        subdivided(4)
+        made.append(bpy.context.object)
+    chosen(*made)
+    bpy.ops.object.join()
+    body = bpy.context.object
+    lower = local(body)[:, 2] < -0.15 - 0.5 * gap
+    return body, ~lower, lower, 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""What a second thread brings, and what more would: by the clock with one and two, and by an account of work and span.
+
+    python -m benchmarks.cores PART            large: dragon, rest, heap, mat, balls; small: examples; million
+    python -m benchmarks.cores NAME …          these scenes alone
+
+First `python -m benchmarks.cores_scenes`. Each scene goes from one state with one and with two threads, in turns, in
+one process; medians of the clock, and both end with the same bytes. A run during which other programs took part of a
+core is taken again; `others` is the share of a core that they took in the worst run that counts. `processor` is the
+processor time of both threads together over that of one.
+
+The account: one thread runs each piece of each call that is shared apart (thread time, so that others at work do not
+count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does:
+as many as are worth waking, in its portions, at the prices of waking and asking measured here. A call whose arrays are
+read at memory's speed goes no faster than memory does with P threads: bytes a second are measured with one and two, and
+beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention through both. `two` is held against the clock; 4 to 32
+are predictions of machines that are not here.
+"""
+
+from __future__ import annotations
+
+import gc
+import heapq
+import os
+import statistics
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numpy as np
+
+from benchmarks import cores_scenes
+from benchmarks.report import Claim, claim, emit
+from solver.nonlinear.problem_kernels import PIECES, place_nodes
+from solver.pool import Call, Pool, helpers_for, least_portion, portions
+
+PARTS = {"large": ("dragon", "rest", "heap", "mat", "balls"),
+         "small": ("bowl", "edge", "cloak", "muscle", "ragdoll"), "million": ("million",)}
+EIGHT = ("dragon", "heap", "mat", "balls", "million")  #: scenes for which 8 and 16 cores have a goal
+TURNS = {"million": 1, "heap": 2}  #: of the clock; others:
+MOST_TURNS = 3
+MOST_TRIES = 2  #: as many turns where others disturb
+QUIET = 0.04  #: of a core, by others
+PREDICTED = (2, 4, 8, 16, 32)
+LARGE, MIDDLE = 4000, 1000  #: nodes
+STREAM = 1 << 24  #: float64 that memory's speed is measured with
+CALLS, ASLEEP = 300, 3.0e-4  #: that prices are the median of, [s] that one who asks is busy meanwhile
+
+
+def bytes_a_second(count: int) -> float:
+    """That `count` threads together read and write, the best of five."""
+    arrays = [(np.zeros(STREAM), np.ones(STREAM)) for _ in range(count)]
+    best = np.inf
+    for _ in range(5):
+        work = [threading.Thread(target=np.copyto, args=pair) for pair in arrays]
+        began = time.perf_counter()
+        for one in work:
+            one.start()
+        for one in work:
+            one.join()
+        best = min(best, time.perf_counter() - began)
+    return 16.0 * STREAM * count / float(best)
+
+
+def waking() -> float:
+    """Seconds until a thread that was asked begins with a piece, the median."""
+    pool, spent = Pool(2), []
+
+    def piece(start: int, stop: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            time.sleep(ASLEEP)
+        else:
+            spent.append(time.perf_counter() - began)
+
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        pool.run(piece, 2, ())
+    pool.end()
+    return statistics.median(spent)
+
+
+def asking() -> float:
+    """Seconds that a kernel takes which has hardly anything to do, the median: what each portion costs besides."""
+    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
+    position, spent = np.arange(PIECES), []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        place_nodes(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
+        spent.append(time.perf_counter() - began)
+    return statistics.median(spent)
+
+
+class Prices(NamedTuple):
+    """Of this machine, as they were measured."""
+
+    wake: float  #: seconds until a thread begins
+    ask: float  #: seconds for each portion
+    one: float  #: bytes a second of one thread
+    two: float  #: of two
+
+    def memory(self, count: int) -> float:
+        """Bytes a second of so many threads."""
+        contention = max(2.0 * self.one / self.two - 1.0, 0.0)
+        return count * self.one / (1.0 + contention * (count - 1))
+
+
+class Run(NamedTuple):
+    """From the scene's state on."""
+
+    seconds: float  #: by the clock
+    processor: float  #: seconds of all threads together
+    others: float  #: cores that other programs took meanwhile
+    end: bytes  #: where it ends
+
+
+def all_work() -> float:
+    """Seconds that all processors of this machine have worked for whomever."""
+    told = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
+    return sum(int(told[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(scene: cores_scenes.Measured, count: int) -> Run:
+    """One run on so many threads."""
+    threads.configure(count)
+    scene.forget()
+    gc.collect()
+    before, began, worked = all_work(), time.perf_counter(), time.process_time()
+    after = scene.go(scene.start)
+    seconds, processor = time.perf_counter() - began, time.process_time() - worked
+    return Run(seconds, processor, max(all_work() - before - processor, 0.0) / seconds, after.q.tobytes())
+
+
+def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
+    """Runs with one and two threads that nobody disturbed: so many of each, or where somebody always did the ones that
+    were disturbed least. Raises RuntimeError where not all end with the same bytes."""
+    found: dict[int, list[Run]] = {1: [], 2: []}
+    for _ in range(MOST_TRIES * turns):
+        for count, runs in found.items():
+            runs.append(timed(scene, count))
+        if all(sum(run.others <= QUIET for run in runs) >= turns for runs in found.values()):
+            break
+    if len({run.end for runs in found.values() for run in runs}) > 1:
+        raise RuntimeError("two threads end with other bytes than one")
+    return {count: sorted(runs, key=lambda run: run.others)[:turns] for count, runs in found.items()}
+
+
+class Account:
+    """What one thread took in each call that is shared, and between them."""
+
+    def __init__(self, scene: cores_scenes.Measured) -> None:
+        record = threads.record()
+        scene.forget()
+        gc.collect()
+        gc.disable()  # what is recorded is not looked through
+        began = time.thread_time()
+        scene.go(scene.start)
+        whole = time.thread_time() - began
+        gc.enable()
+        self.calls = record.calls
+        self.serial = whole - sum(call.ended - call.began for call in record.calls)
+        self.shared = sum(sum(call.pieces) for call in self.calls)
+
+    def seconds(self, count: int, prices: Prices) -> float:
+        """That `count` threads would take."""
+        return self.serial + sum(self._call(call, count, prices) for call in self.calls)
+
+    @staticmethod
+    def _call(call: Call, count: int, prices: Prices) -> float:
+        """Of one call."""
+        pieces, work = len(call.pieces), sum(call.pieces)
+        helpers = helpers_for(pieces, count, work)
+        if helpers < 1:
+            return work
+        free = [prices.wake * (k > 0) for k in range(helpers + 1)]
+        for first, last in portions(pieces, helpers + 1, least_portion(pieces, work)):
+            heapq.heapreplace(free, free[0] + prices.ask + sum(call.pieces[first:last]))
+        # where the arrays take longer to read than the work does, they are not read as a whole
+        reading = call.size / prices.memory(count) if call.size / prices.one < work else 0.0
+        return max(max(free), reading)
+
+
+def measured(name: str, prices: Prices) -> dict[str, Any]:
+    """A row."""
+    scene = cores_scenes.made(name)
+    threads.configure(1)
+    scene.go(scene.start)  # what is compiled at first use, and what memory is found
+    found = in_turns(scene, TURNS.get(name, MOST_TURNS))
+    account = Account(scene)
+    one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())
+    processor = [statistics.median(run.processor for run in runs) for runs in found.values()]
+    alone = account.seconds(1, prices)
+    predicted = {count: alone / account.seconds(count, prices) for count in PREDICTED}
+    row = {"nodes": scene.nodes, "one_s": one / scene.seconds, "two_s": two / scene.seconds, "two": one / two,
+           "others": max(run.others for runs in found.values() for run in runs),
+           "processor": processor[1] / processor[0],
+           "serial_share": account.serial / alone, "calls": len(account.calls) / scene.seconds,
+           "predicted": {str(count): value for count, value in predicted.items()},
+           "two_over_predicted": one / two / predicted[2]}
+    print(name, {key: value if isinstance(value, (int, dict)) else round(value, 4) for key, value in row.items()},
+          file=sys.stderr, flush=True)
+    return row
+
+
+def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
+    """Worst scene of each goal."""
+    found: list[Claim] = []
+    by_size = (("cores_two", "two", 1.75, LARGE, np.inf, rows), ("cores_small", "two", 1.3, MIDDLE, LARGE, rows),
+               ("cores_tiny", "two", 1.0, 0, MIDDLE, rows))
+    for name, key, goal, least, most, among in by_size:
+        values = [row[key] for row in among.values() if least <= row["nodes"] < most]
+        if values:
+            found.append(claim(name + suffix, min(values), "times as fast", f">= {goal}"))
+    eight = [rows[name]["predicted"] for name in rows if name in EIGHT]
+    if eight:
+        found += [claim("cores_eight" + suffix, min(one["8"] for one in eight), "times as fast, predicted", ">= 5"),
+                  claim("cores_sixteen" + suffix, min(one["16"] for one in eight), "times as fast, predicted", ">= 8")]
+    return found
+
+
+def main() -> None:
+    part = sys.argv[1] if len(sys.argv) > 1 else "large"
+    prices = Prices(waking(), asking(), bytes_a_second(1), bytes_a_second(2))
+    said = {"waking_us": 1e6 * prices.wake, "asking_us": 1e6 * prices.ask, "gb_a_second": 1e-9 * prices.one,
+            "gb_a_second_two": 1e-9 * prices.two}
+    print(said, file=sys.stderr, flush=True)
+    rows = {name: measured(name, prices) for name in PARTS.get(part, sys.argv[1:])}
+    emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **said})
+
+
+if __name__ == "__main__":
+    main()

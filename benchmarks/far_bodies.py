@@ -1,0 +1,146 @@
+"""What a body 50 m off that touches nothing changes in a bake: a jelly on a table, cloth on a ball, alone and beside.
+
+    python -m benchmarks.far_bodies [--only jelly,cloth] [--frames N]
+
+Each is built by the add-on's buttons with what a new object has, and baked alone, beside a soft body, beside cloth and
+beside a rigid body. How far its vertices are from where they are alone, at any frame, and what the bake of both costs
+above the bakes of each alone, in processor seconds of the workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.report import claim, emit
+
+FPS, FRAMES = 24, 48
+FAR = 50.0  #: [m]
+KINDS = ("jelly", "cloth")
+BESIDE = ("soft", "cloth", "rigid")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default=",".join(KINDS), help=f"of: {', '.join(KINDS)}")
+    parser.add_argument("--beside", default=",".join(BESIDE), help=f"of: {', '.join(BESIDE)}")
+    parser.add_argument("--frames", type=int, default=FRAMES)
+    chosen = parser.parse_args()
+    try:
+        import bpy
+    except ImportError:
+        print("far_bodies needs Blender's module bpy, which is not here", file=sys.stderr)
+        return 4
+    from examples_blend import addon
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    addon.load().register()
+    beside = chosen.beside.split(",")
+    rows: dict[str, dict[str, Any]] = {}
+    alone = {other: baked(bpy, None, other, chosen.frames)[1] for other in beside}
+    for kind in chosen.only.split(","):
+        places, seconds = baked(bpy, kind, None, chosen.frames)
+        size = float(np.linalg.norm(np.ptp(places[0], axis=0)))
+        for other in beside:
+            found, both = baked(bpy, kind, other, chosen.frames)
+            rows[f"{kind} beside {other}"] = row = {
+                "mm": 1e3 * float(np.abs(found - places).max()), "size_mm": 1e3 * size, "alone_s": seconds,
+                "other_s": alone[other], "both_s": both, "cost": both / (seconds + alone[other])}
+            print(f"{kind} beside {other}: {row}", file=sys.stderr, flush=True)
+    emit("far_bodies", [
+        claim("far_body_mm", max(row["mm"] / row["size_mm"] for row in rows.values()), "of its size", "<= 0.001"),
+        claim("far_body_cost", max(row["cost"] for row in rows.values()), "of both alone", "<= 1.1"),
+    ], rows)
+    return 0
+
+
+def baked(bpy: Any, kind: str | None, other: str | None, frames: int) -> tuple[np.ndarray, float]:
+    """Where the vertices of what is looked at are, (frames, n, 3) [m], none where it is not there; and what the bake
+    took [s]. Raises RuntimeError where it does not come to its end."""
+    from conjac.conjac_addon.bake.foreground import bake_object
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, frames, FPS
+    with tempfile.TemporaryDirectory(prefix="conjac-far-") as folder:
+        bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder) / "far.blend"))
+        looked_at = None if kind is None else near(bpy, kind)
+        beside = None if other is None else far(bpy, other)
+        bpy.context.view_layer.update()
+        before = sum(os.times()[2:4])
+        code = bake_object(looked_at or beside, True, lambda *_: None)
+        seconds = sum(os.times()[2:4]) - before
+        if code:
+            raise RuntimeError(f"the bake ended with exit code {code}")
+        if looked_at is None:
+            return np.zeros((0, 0, 3)), seconds
+        return np.stack([places(bpy, looked_at, frame) for frame in range(1, frames + 1)]), seconds
+
+
+def near(bpy: Any, kind: str) -> Any:
+    """A jelly above a table, or cloth above a ball."""
+    if kind == "jelly":
+        bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.05))
+        bpy.context.object.scale = (1.0, 1.0, 0.1)
+        bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
+        bpy.ops.conjac.add_collider()
+        bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.03, 0.02, 0.25), rotation=(0.1, 0.2, 0.0))
+        grid(bpy, 3)
+        bpy.ops.conjac.add_soft_body()
+        bpy.context.object.conjac.mesher, bpy.context.object.conjac.edge_length = "grid", 0.06
+        bpy.context.object.conjac.youngs_modulus = 2e4
+    else:
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.2, location=(0.0, 0.0, 0.0))
+        bpy.ops.conjac.add_collider()
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=20, y_subdivisions=20, size=0.7, location=(0.03, 0.02, 0.24))
+        bpy.ops.conjac.add_cloth()
+    made = bpy.context.object
+    made.conjac.use_ground = False
+    return made
+
+
+def far(bpy: Any, kind: str) -> Any:
+    """What falls freely, so far off that it touches nothing."""
+    if kind == "cloth":
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, size=0.5, location=(FAR, 0.0, 5.0))
+        bpy.ops.conjac.add_cloth()
+    else:
+        bpy.ops.mesh.primitive_cube_add(size=0.2, location=(FAR, 0.0, 5.0), rotation=(0.3, 0.1, 0.0))
+        if kind == "rigid":
+            made = bpy.context.object
+            bpy.ops.rigidbody.object_add()
+            bpy.ops.conjac.mechanism_from_rigid_bodies()
+            return next(one for one in bpy.context.scene.objects if one.type == "EMPTY") or made
+        grid(bpy, 3)
+        bpy.ops.conjac.add_soft_body()
+        bpy.context.object.conjac.mesher, bpy.context.object.conjac.edge_length = "grid", 0.05
+    made = bpy.context.object
+    made.conjac.use_ground = False
+    return made
+
+
+def grid(bpy: Any, cuts: int) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=cuts)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def places(bpy: Any, obj: Any, frame: int) -> np.ndarray:
+    """Its vertices as they play, in world, (n, 3) [m]."""
+    bpy.context.scene.frame_set(frame)
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
+    evaluated.data.vertices.foreach_get("co", flat)
+    matrix = np.array(evaluated.matrix_world)
+    return np.asarray(flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], dtype=float)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Whether how high a new body bounces depends on the height that it is dropped from, and on the step.
+
+    python -m benchmarks.landings cube
+
+The mesh of a part is made a soft body by the add-on's operator, raised to eight heights, and baked by its operator,
+all else as it is by default; "grid" has the mesher *Grid* with four cells a side besides. It lands on the ground, on an
+obstacle that stands there, or on a body of its kind that lies on the ground. A bounce is how far its middle comes up
+again within twelve frames after its lowest place, as a share of what it has fallen.
+
+`bounce_spread`: the largest bounce less the smallest, over the mean. `bounce_mean`: how far the mean is from that of
+two of the heights in steps of 1/768 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from benchmarks.half_life_band import Surface, block, boxes, lathed
+from benchmarks.report import claim, emit
+from examples_blend import addon
+
+HEIGHTS = [0.505 + 0.0125 * k for k in range(8)]  #: of its lowest point above what it lands on [m]
+KNOWN = HEIGHTS[1], HEIGHTS[5]  #: of which small steps tell the mean
+FRAMES, AFTER, TRUE = 24, 12, 1 / 768
+STANDS = 0.4  #: edge of the obstacle [m]
+
+
+def cube() -> Surface:
+    return boxes(block(5, 5, 5), 0.06)
+
+
+def ball() -> Surface:
+    turns = np.pi * np.arange(0.5, 12) / 12
+    return lathed([(0.15 * np.sin(t), -0.15 * np.cos(t)) for t in turns], 24, False)
+
+
+def ring() -> Surface:
+    return lathed([(0.2 + 0.07 * np.cos(t), 0.07 * np.sin(t)) for t in 2.0 * np.pi * np.arange(12) / 12], 24, True)
+
+
+def ell() -> Surface:
+    return boxes([*{*block(6, 2, 2), *block(2, 2, 5)}], 0.06)
+
+
+def suzanne() -> Surface:
+    bpy.ops.mesh.primitive_monkey_add(size=0.4)
+    mesh = bpy.context.object.data
+    surface = [tuple(v.co) for v in mesh.vertices], [tuple(p.vertices) for p in mesh.polygons]
+    bpy.data.objects.remove(bpy.context.object)
+    return surface
+
+
+#: the mesh, its mesher where it is another than a new body's, and what it lands on
+SHAPES: dict[str, tuple[Callable[[], Surface], dict[str, Any], str]] = {
+    "cube": (cube, {}, "ground"), "ball": (ball, {}, "ground"), "torus": (ring, {}, "ground"),
+    "suzanne": (suzanne, {}, "ground"), "ell": (ell, {}, "ground"), "obstacle": (cube, {}, "obstacle"),
+    "meeting": (cube, {}, "body"), "grid": (cube, {"mesher": "grid", "edge_length": 0.075}, "ground"),
+}
+
+
+def added(name: str, surface: Surface, lowest: float) -> bpy.types.Object:
+    """The mesh as the active object, its lowest point at a height [m]."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(surface[0], [], surface[1])
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location.z = lowest - min(point[2] for point in surface[0])
+    for one in bpy.context.scene.objects:
+        one.select_set(one == obj)
+    bpy.context.view_layer.objects.active = obj
+    bpy.context.view_layer.update()
+    return obj
+
+
+def bounce(name: str, height: float, folder: Path, step: float | None = None) -> float:
+    """How far it comes up again, as a share of its fall. Raises RuntimeError where it is not baked."""
+    make, settings, below = SHAPES[name]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}_{height:.4f}_{step or 0:.5f}.blend"))
+    surface, top = make(), 0.0
+    if below == "obstacle":
+        added("Box", boxes([(0, 0, 0)], STANDS), 0.0).location = -0.05, -0.05, 0.0
+        bpy.ops.conjac.add_collider()
+        top = STANDS
+    elif below == "body":
+        lying = added("Lying", surface, 0.0)
+        bpy.ops.conjac.add_soft_body()
+        top = float(np.ptp([point[2] for point in surface[0]]))
+        if step:
+            lying.conjac.step = step
+    obj = added(name, surface, top + height)
+    bpy.ops.conjac.add_soft_body()
+    for key, value in settings.items():
+        setattr(obj.conjac, key, value)
+    if step:
+        obj.conjac.step = step
+    with quiet():
+        if bpy.ops.conjac.bake() != {"FINISHED"}:
+            raise RuntimeError(f"{name} from {height} m is not baked")
+    middles = np.array([middle(obj, frame) for frame in range(1, FRAMES + 1)])
+    ways = np.diff(middles)
+    lowest = int(np.argmax((ways[:-1] < 0) & (ways[1:] > 0))) + 1
+    return float((middles[lowest:lowest + AFTER].max() - (middles[0] - height)) / height)
+
+
+def middle(obj: bpy.types.Object, frame: int) -> float:
+    """The mean height of its vertices in the world [m]."""
+    bpy.context.scene.frame_set(frame)
+    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    places = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", places)
+    return float((places.reshape(-1, 3).mean(axis=0, dtype=float) @ np.array(shown.matrix_world)[:3, :3].T)[2]
+                 + shown.matrix_world[2][3])
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What a bake says on standard output, where the answer comes, is left out."""
+    sys.stdout.flush()
+    out, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(out, 1)
+        os.close(out)
+        os.close(nowhere)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", choices=SHAPES)
+    name = parser.parse_args().part
+    addon.load().register()
+    with tempfile.TemporaryDirectory(prefix="conjac-landings-") as folder:
+        found = [bounce(name, height, Path(folder)) for height in HEIGHTS]
+        known = [bounce(name, height, Path(folder), TRUE) for height in KNOWN]
+    mean = float(np.mean(found))
+    emit(f"landings.{name}", [
+        claim("bounce_spread", (max(found) - min(found)) / mean, "of the mean", "<= 0.1"),
+        claim("bounce_mean", abs(mean / float(np.mean(known)) - 1.0), "of small steps'", "<= 0.05"),
+    ], {"bounces": np.round(found, 3).tolist(), "in small steps": np.round(known, 3).tolist()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""Command line of the solver for a bake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import prefs
+
+
+def solver_command(folder: Path, frames: tuple[int, int] | None, resume: bool) -> list[str]:
+    """Return the solver's arguments for a job folder. frames: (first, last), None for all. resume: whether there is a
+    bake to go on with."""
+    threads = prefs.threads()
+    return ["bake", str(folder), "--json", *(["--resume"] if resume else []),
+            *([f"--frames={frames[0]}-{frames[1]}"] if frames else []),
+            *(["--threads", str(threads)] if threads else ["--cores-left-free", str(prefs.cores_left_free())])]

@@ -1,0 +1,185 @@
+"""Constraints of soft bodies: where they tie them to what, and how firmly over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solver import catalogue
+from ...solver.errors import BadInput
+from .. import members, part_identity
+from .. import settings as properties
+from .empties import check_empty
+from .evaluation import Evaluation
+from .folder import JobFolder
+from .mesh import triangles
+
+Array = NDArray[np.float64]
+
+
+def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
+    """The field `constraints` of scene.json as far as it follows from settings alone; empty where nothing is tied.
+
+    start: first frame. Raises BadInput where one is tied to nothing, nowhere, to what is not baked with it, or lets go
+    before anything moves.
+    """
+    soft = members.soft_bodies(obj, scene)
+    found = [_said(one, constraint, soft, scene, start) for one in soft for constraint in one.conjac.constraints]
+    return {"constraints": found} if found else {}
+
+
+def _said(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.types.Object], scene: bpy.types.Scene,
+          start: int) -> dict[str, Any]:
+    other, entry = one.object, catalogue.find("constraint", one.kind)
+    if other is None or other == obj:
+        raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
+                       obj.name)
+    if one.place is None:
+        raise BadInput(f'its constraint to "{other.name}" has no Empty that says where', "Choose one under Constraints",
+                       obj.name)
+    far: dict[str, Any] = {}
+    if other in soft:
+        far["body"] = other.name
+    elif members.is_soft_body(other):
+        raise BadInput(f'it is tied to "{other.name}", which is not baked with it',
+                       f'Let "{other.name}" and "{obj.name}" both collide with all', obj.name)
+    elif members.is_mechanism(other):
+        if other != members.owner(obj):
+            raise BadInput(f'it is tied to "{other.name}", and they are baked apart',
+                           f'Attach it to "{other.name}", or let that touch soft bodies', obj.name)
+        if not one.part:
+            raise BadInput(f'its constraint to "{other.name}" names no bone', "Choose one under Constraints", obj.name)
+        far |= {"mechanism": other.name, "body": part_identity.renamed(other)(one.part)}
+    params = {param.key: _plain(getattr(one, param.key)) for param in entry.params}
+    said: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
+                            "ends": [{"body": obj.name}, far],
+                            "compliance": 0.0 if one.hold == "hard" else 1.0 / properties.shortest(one.stiffness)}
+    if one.is_released:
+        if one.until <= start:
+            raise BadInput(f'its constraint to "{other.name}" lets go at frame {one.until}, before anything moves',
+                           f"Choose a frame after {start} under Constraints, or remove it", obj.name)
+        said["lasts"] = (one.until - start) * scene.render.fps_base / scene.render.fps
+    return said
+
+
+def _plain(value: float | bool) -> float | bool:
+    return value if isinstance(value, bool) else properties.shortest(value)
+
+
+class Constraints:
+    """All constraints of what is baked at once; made at the start frame. `sample` is to be called at every sample."""
+
+    def __init__(self, soft: list[Evaluation], job: JobFolder, still: bool = False) -> None:
+        """still: there are none where only one body is looked at. Raises BadInput where one cannot be."""
+        self._job, self._ties = job, list[_Tie]()
+        for evaluation in [] if still else soft:
+            for number, one in enumerate(evaluation.object.conjac.constraints):
+                if one.object is not None and one.place is not None:
+                    self._ties.append(_Tie(evaluation, number, soft))
+
+    @property
+    def may_move(self) -> bool:
+        """Whether there is anything to follow."""
+        return bool(self._ties)
+
+    def sample(self) -> None:
+        """Read firmness, lengths and what is tied to at the present sample. Raises BadInput for another mesh."""
+        for tie in self._ties:
+            tie.sample()
+
+    def finish(self, said: dict[str, Any]) -> dict[str, Any]:
+        """The field of scene.json with its arrays, from what settings alone give."""
+        for number, (tie, one) in enumerate(zip(self._ties, said.get("constraints", ()))):
+            tie.finish(one, f"constraint{number}_", self._job)
+        return said
+
+
+class _Tie:
+    """One constraint that is followed over the frames."""
+
+    def __init__(self, evaluation: Evaluation, number: int, soft: list[Evaluation]) -> None:
+        self._evaluation, self._number = evaluation, number
+        one = evaluation.object.conjac.constraints[number]
+        self._object, self._kind = one.object, catalogue.find("constraint", one.kind)
+        check_empty(evaluation, one.place, "constraint's place")
+        frame = evaluation.to_world(one.place)
+        self._place: Array = frame[:3, 3]
+        self._axis: Array = frame[:3, :3] @ [0.0, 0.0, one.place.empty_display_size]
+        self._is_led = all(self._object != other.object for other in soft) and not members.is_mechanism(self._object)
+        self._near, self._far = self._place, self._place
+        if "length" in self._kind.reads:
+            self._near, self._far = (self._nearest(each) for each in (evaluation.object, self._object))
+        self._vertices, self._edges, self._triangles = self._shape() if self._is_led else (None, None, None)
+        self._motion: list[Array] = []
+        self._numbers: list[tuple[float, float, float]] = []
+
+    def _nearest(self, obj: bpy.types.Object) -> Array:
+        """The vertex of an object nearest to where it is tied, in the world [m]; the place of what has none."""
+        if members.is_mechanism(obj):
+            return self._place
+        points = self._shape(obj)[0]
+        assert points is not None
+        nearest: Array = points[np.linalg.norm(points - self._place, axis=1).argmin()]
+        return nearest
+
+    def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
+        """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
+        of = self._object if obj is None else obj
+        to_world = self._evaluation.to_world(of)
+        evaluated = self._evaluation.evaluated(of)
+        if of.type not in ("MESH", "CURVE"):
+            return to_world[None, :3, 3], np.zeros((0, 2), np.int32), np.zeros((0, 3), np.int32)
+        mesh = evaluated.to_mesh()
+        try:
+            flat = np.empty(3 * len(mesh.vertices), np.float32)
+            mesh.vertices.foreach_get("co", flat)
+            ends = np.empty(2 * len(mesh.edges), np.int32)
+            mesh.edges.foreach_get("vertices", ends)
+            corners = triangles(mesh) if len(mesh.polygons) else np.zeros((0, 3), np.int32)
+        finally:
+            evaluated.to_mesh_clear()
+        points = flat.reshape(-1, 3).astype(float) @ to_world[:3, :3].T + to_world[:3, 3]
+        if not len(points):
+            raise BadInput(f'"{self._evaluation.object.name}" is tied to it, and it has no vertex', "Give it some",
+                           of.name, self._evaluation.frame)
+        # a mirrored object turns its faces inside out
+        turned = corners[:, ::-1] if np.linalg.det(to_world[:3, :3]) < 0.0 else corners
+        return points, ends.reshape(-1, 2), np.ascontiguousarray(turned)
+
+    def sample(self) -> None:
+        now = self._evaluation.evaluated(self._evaluation.object).conjac.constraints[self._number]
+        compliance = 0.0 if now.hold == "hard" else 1.0 / properties.shortest(now.stiffness)
+        self._numbers.append((compliance, min(max(float(now.strength), 0.0), 1.0), float(now.length)))
+        if self._vertices is None:
+            return
+        points = self._shape()[0]
+        if len(points) != len(self._vertices):
+            raise BadInput(f'"{self._evaluation.object.name}" is tied to it, and it has {len(points)} vertices where '
+                           f"it had {len(self._vertices)} at the first frame",
+                           "Keep their number, by its modifiers too", self._object.name, self._evaluation.frame)
+        self._motion.append(points)
+
+    def finish(self, said: dict[str, Any], prefix: str, job: JobFolder) -> None:
+        """Put places and arrays into one constraint of scene.json."""
+        near, far = said["ends"]
+        near["point"], far["point"] = self._near.tolist(), self._far.tolist()
+        if "point" not in self._kind.reads:
+            del far["point"]
+        if "axis" in self._kind.reads:
+            said["axis"] = self._axis.tolist()
+        for key, array in (("vertices", self._vertices), ("edges", self._edges), ("triangles", self._triangles)):
+            if array is not None and len(array):
+                far[key] = job.array(prefix + key, array)
+        if self._motion and any(not np.array_equal(one, self._motion[0]) for one in self._motion):
+            far["motion"] = job.array(prefix + "motion", np.array(self._motion))
+        compliance, strength, length = np.array(self._numbers).T
+        if (compliance != compliance[0]).any():
+            said["compliance"] = job.array(prefix + "compliance", compliance)
+        if (strength != 1.0).any():
+            said["strength"] = job.array(prefix + "strength", strength)
+        if "length" in self._kind.reads and (length != 1.0).any():
+            distance = float(np.linalg.norm(self._near - self._far))
+            said["length"] = job.array(prefix + "length", length * distance)

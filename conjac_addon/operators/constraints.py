@@ -1,0 +1,59 @@
+"""Tie soft bodies, cloth and ropes to other objects at a point, and untie them."""
+
+import bpy
+from mathutils import Vector
+
+from ...solver import catalogue
+from .. import contact, handles, members
+from ..redraw import redraw_panels
+from .entries import AddEntry, RemoveEntry
+from .light import Behaviour
+from .setup import empty_beside, middle_of
+
+#: what ends a step by linearising it, or keeps a factor, cannot keep what is hard: what takes its place
+EXACT = {"integrator": "backward_euler", "stage_solver": "newton_visible"}
+INSIDE = {"ball", "hinge", "on_curve"}  #: what holds inside of both
+SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is drawn
+
+
+class CONJAC_OT_add_constraint(AddEntry, Behaviour):
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        others = [one for one in context.selected_objects if handles.can_hold(obj.conjac, one)]
+        if len(others) != 1:
+            self.report({"ERROR"}, f'Select the one object that "{obj.name}" is to be tied to, and "{obj.name}" last')
+            return {"CANCELLED"}
+        other = others[0]
+        one = obj.conjac.constraints.add()
+        one.kind, one.object, one.collide = self.kind, other, self.kind not in INSIDE
+        sizes = [max(*each.dimensions) for each in (obj, other) if max(*each.dimensions) > 0.0] or [1.0]
+        place = empty_beside(obj, "Tie", "SINGLE_ARROW" if self.kind == "hinge" else "SPHERE", SIZE * min(sizes))
+        place.location = _between(obj, other)
+        one.place = place
+        if members.is_mechanism(other) and other.type == members.ARMATURE:
+            bone = context.active_pose_bone or next(iter(other.pose.bones), None)
+            one.part = "" if bone is None else bone.name
+        if members.is_soft_body(other):  # what is baked together is what touches
+            for each in (obj, other):
+                if each.conjac.contact.collides_with == contact.NONE:
+                    each.conjac.contact.collides_with = contact.ALL
+        solver = obj.conjac.solver
+        if not catalogue.find("integrator", solver.integrator).able("iterates"):
+            solver.integrator, solver.stage_solver = EXACT["integrator"], EXACT["stage_solver"]
+        redraw_panels()
+        return {"FINISHED"}
+
+
+def _between(obj: bpy.types.Object, other: bpy.types.Object) -> Vector:
+    """The middle between two boxes' nearest points, in the world, or the place of an Empty or a bone's object."""
+    if not max(*other.dimensions) > 0.0:
+        return other.matrix_world.translation.copy()
+    nearest = []
+    for one, toward in ((obj, middle_of(other)), (other, middle_of(obj))):
+        low, high, local = one.bound_box[0], one.bound_box[6], one.matrix_world.inverted_safe() @ toward
+        nearest.append(one.matrix_world @ Vector([min(max(local[k], low[k]), high[k]) for k in range(3)]))
+    return (nearest[0] + nearest[1]) / 2.0
+
+
+class CONJAC_OT_remove_constraint(RemoveEntry, Behaviour):
+    entries = "constraints"

@@ -1,0 +1,22 @@
+"""What smooths cloth after it was simulated, and so draws it in what it touches."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import members
+from ..gather import stack
+
+
+def smoother(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Modifier | None:
+    """The last modifier that subdivides a cloth's frames where that touches something; None where there is none.
+
+    Faces between vertices that lie on an edge of a collider are rounded off through it.
+    """
+    if not members.is_cloth(obj) or members.is_sharp(obj) or not members.collides(obj):
+        return None
+    if not any(one != obj for one in (*members.colliders(obj, scene), *members.soft_bodies(obj, scene))):
+        return None
+    found = [one for one in stack.from_mark_on(obj)
+             if one.type == "SUBSURF" and one.subdivision_type == "CATMULL_CLARK" and one.levels and one.show_viewport]
+    return found[-1] if found else None

@@ -1,0 +1,70 @@
+"""Quads of cloth along whose other diagonal nothing may go through it either.
+
+Blender draws and renders a quad along its other diagonal where it is folded by more than a right angle, and what is
+simulated as two triangles would be seen to cross what it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..contact.find.mesh import Surfaces
+from ..job.folder import Job
+from ..meshing.normals import unit_normals
+from ..state import Index, Vec
+from .fields import Prepared
+
+FLAT = 0.9  #: cosine of a fold: a quad that is folded further at the start touches by its two triangles alone
+
+
+def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> Index:
+    """Quads of all cloths that are as good as flat at positions (n, 3) [m], (q, 4): corners in turn, of which the first
+    and the third are those of both triangles. first: node of each body."""
+    found = [np.zeros((0, 4), dtype=np.int32)]
+    for one, start in zip(prepared, first):
+        cloth = one.body.cloth
+        if cloth is not None and cloth.quads is not None:
+            corners = np.asarray(job.array(cloth.quads), dtype=np.int32)
+            found.append(_as_cut(corners, one.skin, len(one.volume.nodes)) + np.int32(start))
+    quads = np.concatenate(found)
+    straight: Index = quads[_is_flat(quads, now)]
+    return straight
+
+
+def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
+    """Those of quads (q, 4) of which both triangles are among these (m, 3), beginning at an end of what cuts them."""
+    known, kept = _keys(triangles, nodes), []
+    for shift in (0, 1):
+        turned = np.roll(quads, -shift, axis=1)
+        there = np.isin(_keys(turned[:, [0, 1, 2]], nodes), known) & np.isin(_keys(turned[:, [0, 2, 3]], nodes), known)
+        kept.append(turned[there])
+    return np.concatenate(kept)
+
+
+def _keys(triangles: Index, nodes: int) -> Index:
+    """A number of each set of three nodes."""
+    ordered = np.sort(triangles, axis=1).astype(np.int64)
+    keys: Index = (ordered[:, 0] * nodes + ordered[:, 1]) * nodes + ordered[:, 2]
+    return keys
+
+
+def _is_flat(quads: Index, now: Vec) -> Index:
+    """Which are folded little along either diagonal, (q,)."""
+    flat = np.ones(len(quads), dtype=bool)
+    for one, other in (([0, 1, 2], [0, 2, 3]), ([1, 2, 3], [1, 3, 0])):
+        flat &= np.einsum("qi,qi->q", unit_normals(now, quads[:, one]), unit_normals(now, quads[:, other])) > FLAT
+    return flat
+
+
+def without_crossing(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
+    """Those whose other diagonal goes through nothing at positions (n, 3) [m], nor does anything go through theirs."""
+    ends = {tuple(sorted(pair)): k for k, pair in enumerate(quads[:, [1, 3]].tolist())}
+    crossed = set()
+    for edge, face in surfaces.crossings(now):
+        a, b, c = face.tolist()
+        for pair in (edge.tolist(), (a, b), (b, c), (c, a)):
+            crossed.add(ends.get(tuple(sorted(pair)), -1))
+    kept: Index = np.delete(quads, sorted(crossed - {-1}), axis=0)
+    return kept

@@ -1,0 +1,120 @@
+"""Constraints between points of bodies, and the nodes of what they hold on to besides soft bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import catalogue
+from ..constraints.points.ends import BodyShape, TiedEnd, bound
+from ..constraints.points.point_constraint import STIFF, PointConstraint
+from ..constraints.points.rows import PointKind
+from ..coordinates.prescribed import OverTime, Still
+from ..errors import BadScene
+from ..job import schema
+from ..job.folder import Job, parameters, refuse
+from ..job.schema_constraints import Constraint, ConstraintEnd
+from ..job.validate_constraints import called
+from ..state import Index, Mask, Vec
+from .fields import Prepared
+from .inputs import over_time
+
+NO_EDGES, NO_FACES, NO_TETS = (np.zeros((0, width), np.int32) for width in (2, 3, 4))
+
+
+@dataclass(frozen=True)
+class HeldNodes:
+    """Nodes behind those of soft bodies and obstacles: objects of given motion, then points of rigid bodies."""
+
+    places: Vec  #: at the start, (k, 3) [m]
+    motions: list[OverTime]  #: of those that do not ride, in their order
+    rides: list[tuple[int, slice]]  #: the rigid body's place among all that are shown, and its nodes among these
+    spans: dict[tuple[int, int], slice]  #: of each end that has such, by the places of its constraint and itself
+
+
+def points_of(one: Constraint, end: ConstraintEnd) -> Vec:
+    """Return the places at which an end is held at the start, (p, 3) [m]; both ends of a hinge's axis."""
+    point = np.array(end.point if end.point is not None else one.ends[0].point, dtype=float)
+    reads = catalogue.find("constraint", one.kind.kind).reads
+    return np.stack([point, point + np.array(one.axis)]) if "axis" in reads else point[None]
+
+
+def among(job: Job, prepared: list[Prepared]) -> list[int]:
+    """Return the constraints whose soft bodies are all among some, by their places in the scene."""
+    names = {one.body.name for one in prepared}
+    return [k for k, one in enumerate(job.scene.constraints)
+            if {end.body for end in one.ends if end.body and not end.mechanism} <= names]
+
+
+def held_nodes(job: Job, prepared: list[Prepared]) -> HeldNodes:
+    """Return what the constraints of these bodies hold on to besides them."""
+    shown = [(one.name, body.name) for one in job.scene.mechanisms for body in one.bodies]
+    places, motions, rides, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
+    ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
+    for key, end in (item for item in ends if item[1].vertices is not None):
+        places.append(np.asarray(job.array(end.vertices or ""), dtype=float))
+        motions.append(Still(places[-1]) if end.motion is None else over_time(job, end.motion))
+        spans[key] = slice(first, first := first + len(places[-1]))
+    for key, end in (item for item in ends if item[1].mechanism):
+        places.append(points_of(job.scene.constraints[key[0]], end))
+        spans[key] = slice(first, first := first + len(places[-1]))
+        rides.append((shown.index((end.mechanism, end.body)), spans[key]))
+    return HeldNodes(np.concatenate(places), motions, rides, spans)
+
+
+def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behind: int, rest: Vec, mass: Vec,
+                      first: Index, is_free: Mask) -> list[PointConstraint]:
+    """Return the constraints of these bodies. behind: the first of the held nodes. rest: of all nodes, (n, 3) [m].
+    mass: of all [kg], (n,). first: of each body's nodes, (bodies + 1,). is_free: which nodes move, (n,).
+
+    Raises BadScene that names one with a distance of 0, without a face or an edge, that cannot be met, or that
+    contradicts others.
+    """
+    found, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
+    h = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+    for k in among(job, prepared):
+        one, where = job.scene.constraints[k], f"$.constraints[{k}]"
+        ends = [_end(job, one, end, prepared, held.spans.get((k, i)), behind, rest, first)
+                for i, end in enumerate(one.ends)]
+        length = None if one.length is None else _number_over_time(job, one.length)
+        try:
+            kind: PointKind = catalogue.find("constraint", one.kind.kind).load()(
+                *ends, rest, parameters("constraint", one.kind), length)
+        except BadScene as failure:
+            raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
+        heaviest = max([float(mass[first[b]:first[b + 1]].sum()) for b, other in enumerate(prepared)
+                        if other.body.name in {end.body for end in one.ends if not end.mechanism}], default=1.0)
+        found.append(PointConstraint(kind, STIFF * heaviest / h**2, _number_over_time(job, one.compliance),
+                                     None if one.strength is None else _number_over_time(job, one.strength),
+                                     one.lasts or np.inf))
+        if found[-1].is_hard(0.0) and not one.lasts:
+            kinds.append((called(one), kind))
+    if kinds:
+        from .meeting import refuse_unmet
+
+        refuse_unmet(kinds, rest, mass, is_free)
+    return found
+
+
+def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, behind: int,
+         rest: Vec, first: Index) -> TiedEnd:
+    points = points_of(one, end)
+    if span is None:
+        number = next(k for k, other in enumerate(prepared) if other.body.name == end.body)
+        body, start = prepared[number], np.int32(first[number])
+        shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
+                      body.skin + start, body.wires + start)
+        return bound(shape, points, rest)
+    nodes = np.arange(behind + span.start, behind + span.stop, dtype=np.int32)
+    if end.mechanism:
+        # one node at each of its points
+        return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)
+    skin, wires = (none if path is None else np.asarray(job.array(path), dtype=np.int32) + nodes[0]
+                   for path, none in ((end.triangles, NO_FACES), (end.edges, NO_EDGES)))
+    return bound(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)
+
+
+def _number_over_time(job: Job, value: float | str) -> OverTime:
+    """Return a number, or samples (T,) of it, as (1,) at a time."""
+    return over_time(job, job.array(value)[:, None]) if isinstance(value, str) else Still(np.array([value]))

@@ -1,0 +1,38 @@
+"""The one table of what entries of a family can or lack. Refusals, menus and the manual read it. Standard library only.
+
+An entry has a usual capability unless it lists it among `lacks`, with a clause that says why; any other one it has
+where it lists it among `can`. So a new capability is a row here and a word at its entries, and no field of all entries.
+"""
+
+from __future__ import annotations
+
+from .record import Record
+
+
+class Capability(Record):
+    """One thing that some entries of a family can and others cannot."""
+
+    family: str
+    sentence: str  #: what an entry does that has it, for the manual
+    is_usual: bool = False  #: whether entries of the family have it unless they say otherwise
+
+
+CAPABILITIES = {
+    "adaptive": Capability("integrator", "chooses its steps by *Accuracy*"),
+    "beta": Capability("integrator", "heeds *Damping (β)* of the method"),
+    "iterates": Capability("integrator", "solves each step to a tolerance, by a stage solver"),
+    "contact": Capability("integrator", "keeps surfaces apart that touch each other"),
+    "quasistatic": Capability("integrator", "steps nodes that follow others, as ConJac's do", True),
+    "ground friction": Capability("integrator", "knows friction on the ground", True),
+    "joints": Capability("integrator", "moves jointed rigid bodies", True),
+    "draft": Capability("method", "moves each body by itself, as a draft"),
+    "drafts cloth": Capability("method", "drafts cloth"),
+    "drafts ropes": Capability("method", "drafts ropes"),
+    "drafts pulls": Capability("method", "drafts what is pulled, by soft pins too"),
+    "any integrator": Capability("method", "drafts under any integrator, stepping by one of its own"),
+    "constraints": Capability("contact", "keeps gaps open by constraints, without friction"),
+    "flesh": Capability("joint_friction", "feels what soft bodies pull at their bones", True),
+    "cloth": Capability("damping", "damps cloth and ropes", True),
+    "remeshing": Capability("bending", "goes with Sharp Edges", True),
+    "large": Capability("linear_solver", "solves meshes that are too large to factor"),
+}

@@ -1,0 +1,105 @@
+"""What a constraint joins: points of a body as weighted sums of its nodes, and its surface or its edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import BadScene
+from ...meshing.closest import closest_weights
+from ...state import Index, Vec
+
+LEAN = 1.0e-300  #: squared lengths below it are none
+
+
+@dataclass(frozen=True)
+class TiedEnd:
+    """One side of a constraint."""
+
+    name: str  #: of the body
+    nodes: Index  #: of each point, (p, w)
+    weights: Vec  #: 1 in sum for each point, (p, w)
+    skin: Index  #: triangles of the body's surface, (t, 3)
+    wires: Index  #: edges that are no triangle's, or all edges of a body without triangles, (k, 2)
+
+
+@dataclass(frozen=True)
+class BodyShape:
+    """A body's geometry, to bind points to."""
+
+    name: str
+    nodes: Index  #: its own, (n,)
+    tets: Index  #: (e, 4)
+    skin: Index  #: (t, 3)
+    wires: Index  #: (k, 2)
+    #: whether it cannot be deformed, so that its nearest four nodes carry any point
+    rigid: bool = False
+
+
+def bound(shape: BodyShape, points: Vec, rest: Vec) -> TiedEnd:
+    """Return points (p, 3) [m] as those of a body: within its nearest tetrahedron, extended beyond it where they are
+    outside; else on the nearest triangle or edge. rest: of all nodes, (n, 3) [m].
+    """
+    if len(shape.tets):
+        nodes, weights = _in_tets(shape.tets, points, rest)
+    elif len(shape.skin):
+        found = [closest_triangle(shape.skin, rest, point) for point in points]
+        nodes, weights = shape.skin[[k for k, _ in found]], np.array([w for _, w in found])
+    elif len(shape.wires):
+        on = [closest_segment(shape.wires, rest, point) for point in points]
+        nodes, weights = shape.wires[[k for k, _ in on]], np.array([[1.0 - s, s] for _, s in on])
+    else:
+        away = np.linalg.norm(rest[shape.nodes][None] - points[:, None], axis=2)
+        nodes, weights = shape.nodes[away.argmin(axis=1)][:, None], np.ones((len(points), 1))
+    return TiedEnd(shape.name, np.ascontiguousarray(nodes, dtype=np.int32), weights, shape.skin, shape.wires)
+
+
+def _in_tets(tets: Index, points: Vec, rest: Vec) -> tuple[Index, Vec]:
+    """Return the nodes (p, 4) and barycentric weights (p, 4) of the tetrahedron that each point is in or nearest to."""
+    origin = rest[tets[:, 0]]
+    edges = np.stack([rest[tets[:, k]] - origin for k in (1, 2, 3)], axis=2)
+    inverse = np.linalg.inv(edges)
+    nodes, weights = np.empty((len(points), 4), np.int32), np.empty((len(points), 4))
+    for k, point in enumerate(points):
+        local = np.einsum("eij,ej->ei", inverse, point - origin)
+        each = np.column_stack([1.0 - local.sum(axis=1), local])
+        # how far outside, in units of the tetrahedron's heights
+        best = int(each.min(axis=1).argmax())
+        nodes[k], weights[k] = tets[best], each[best]
+    return nodes, weights
+
+
+def closest_triangle(triangles: Index, x: Vec, point: Vec) -> tuple[int, Vec]:
+    """Return the triangle nearest to a point, (3,) [m], and the weights of its corners, (3,), at positions x (n, 3).
+
+    The first of those that are as near. Raises BadScene where there are no triangles.
+    """
+    if not len(triangles):
+        raise BadScene("there is no face to be on", "Choose an object with faces")
+    first = x[triangles[:, 0]]
+    reach = np.sqrt(np.maximum(_square(x[triangles[:, 1]] - first), _square(x[triangles[:, 2]] - first)))
+    away = np.sqrt(_square(first - point))
+    near = np.flatnonzero(away - reach <= away.min())
+    corners = x[triangles[near]]
+    weights = closest_weights(point, corners)
+    best = int(_square(np.einsum("ki,kij->kj", weights, corners) - point).argmin())
+    return int(near[best]), weights[best]
+
+
+def closest_segment(edges: Index, x: Vec, point: Vec) -> tuple[int, float]:
+    """Return the edge nearest to a point, (3,) [m], and how far along it, in [0, 1], at positions x (n, 3).
+
+    The first of those that are as near. Raises BadScene where there are no edges.
+    """
+    if not len(edges):
+        raise BadScene("there is no edge to be on", "Choose a rope, a curve or a mesh with edges")
+    start, side = x[edges[:, 0]], x[edges[:, 1]] - x[edges[:, 0]]
+    along = np.einsum("kj,kj->k", point - start, side) / np.maximum(_square(side), LEAN)
+    along = np.clip(along, 0.0, 1.0)
+    best = int(_square(start + along[:, None] * side - point).argmin())
+    return best, float(along[best])
+
+
+def _square(rows: Vec) -> Vec:
+    return np.asarray(np.einsum("kj,kj->k", rows, rows))

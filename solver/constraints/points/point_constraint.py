@@ -1,0 +1,135 @@
+"""A constraint between points of bodies as a force in a bake: hard, or as soft as its compliance says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...coordinates.prescribed import OverTime, Still
+from ...forces.stencils import Stencils
+from ...state import Index, Vec
+from .rows import PointKind, PointRows
+
+STIFF = 1.0e4  #: of the inertia of the heavier body over a step: how firmly a hard constraint holds within a stage
+FADED = 1.0e-8  #: of that: what is left of it as its strength goes to 0, evenly on a logarithmic scale
+
+
+class PointConstraint:
+    """Energy Σ λ φ + ½ k φ² of the rows φ of a kind, forces −T Jᵀ and K = −k JᵀJ − T φ″ on their nodes, T = λ + k φ.
+
+    A hard constraint keeps λ from the end of the last step, so k only provides what T changes by in one, and `k φ`
+    vanishes at rest (an augmented Lagrangian). A soft one has k = 1/α and λ = 0. Projected, K has the T of the last
+    step where that is positive, as links of ropes do. [Notes, Compliant Constraints] [Tournier 2015]
+    """
+
+    def __init__(self, kind: PointKind, firm: float, compliance: OverTime, strength: OverTime | None = None,
+                 lasts: float = np.inf) -> None:
+        """firm: k of a hard constraint [N/m]. compliance: α [m/N], (1,) at a time; below 1/firm it is hard. strength:
+        in [0, 1], (1,) at a time: a soft constraint has that share of 1/α, a hard one gives way below 1, and there is
+        none at 0. lasts: for how long there is one [s]."""
+        self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
+        self._strength = Still(np.ones(1)) if strength is None else strength
+        self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
+        self._none = np.zeros((0, 2), np.int32)
+        self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, and where and when
+
+    def stiffness(self, time: float) -> float:
+        """Return k at a time [s], 0 where there is no constraint [N/m]."""
+        strength = float(self._strength.at(time)[0])
+        if time >= self._lasts or strength <= 0.0:
+            return 0.0
+        alpha = max(float(self._compliance.at(time)[0]), 0.0)
+        if alpha * self._firm > 1.0:
+            return strength / alpha
+        return self._firm * float(FADED ** (1.0 - min(strength, 1.0)))
+
+    def is_hard(self, time: float) -> bool:
+        """Whether all rows are to vanish at a time [s]."""
+        return (time < self._lasts and float(self._strength.at(time)[0]) >= 1.0
+                and float(self._compliance.at(time)[0]) * self._firm <= 1.0)
+
+    def rows(self, x: Vec, time: float) -> PointRows:
+        """Return all rows at positions (n, 3) [m] and a time [s]."""
+        known = self._known
+        if known is None or known[0] != time or not np.array_equal(known[1], x):
+            self._known = known = time, x.copy(), self._kind.rows(x, time)
+        return known[2]
+
+    @property
+    def remembers(self) -> int:
+        """Return the number of multipliers that outlast a step."""
+        return 3 * self._kind.joints
+
+    def recall(self, multipliers: Vec | None) -> None:
+        """From now on these were T at the end of the last step [N], (`remembers`,); None: there was no step."""
+        self._last = multipliers
+
+    def multipliers(self, x: Vec, time: float) -> Vec:
+        """Return T of each row at positions (n, 3) [m] and a time [s], then zeros, (`remembers`,) [N]."""
+        out = np.zeros(self.remembers)
+        rows = self.rows(x, time)
+        out[: len(rows.value)] = self._pull(rows, self.stiffness(time), time)
+        return out
+
+    def _acting(self, rows: PointRows, time: float) -> Vec:
+        """Return λ of each row [N], (r,)."""
+        if self._last is None or not self.is_hard(time):
+            return np.zeros(len(rows.value))
+        return np.where(rows.direction.any(axis=1), self._last[: len(rows.value)], 0.0)
+
+    def _pull(self, rows: PointRows, stiffness: float, time: float) -> Vec:
+        """Return T of each row [N], (r,)."""
+        pull = self._acting(rows, time) + stiffness * rows.value
+        return np.where(rows.one_sided, np.maximum(pull, 0.0), pull)
+
+    def measure(self, x: Vec, time: float) -> Stencils:
+        """Return forces and energy at positions (n, 3) [m] and a time [s], without blocks."""
+        return self._stencils(x, time, False, False)
+
+    def fill(self, x: Vec, time: float, project: bool) -> Stencils:
+        """Return forces, energy and blocks of K, negative semi-definite if `project`."""
+        return self._stencils(x, time, True, project)
+
+    def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
+        """Return None: constraints do not damp."""
+        return None
+
+    def _stencils(self, x: Vec, time: float, with_blocks: bool, project: bool) -> Stencils:
+        k = self.stiffness(time)
+        if k == 0.0:
+            return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
+        rows = self.rows(x, time)
+        pull, acting = self._pull(rows, k, time), self._acting(rows, time)
+        # (T² − λ²)/2k: λ φ + ½ k φ² where both signs pull
+        energy = 0.5 * float(((pull - acting) * (pull + acting)).sum()) / k
+        force = np.zeros((len(rows.nodes), 3))
+        np.add.at(force, rows.joint, -pull[:, None] * rows.direction)
+        one, other = (index.ravel() for index in np.meshgrid(*(np.arange(rows.nodes.shape[1]),) * 2, indexing="ij"))
+        one, other = one[one < other], other[one < other]
+        nodes, shares = rows.nodes[:, [one, other]].transpose(0, 2, 1), rows.weights[:, one] * rows.weights[:, other]
+        # y = Σ w_j x_j with Σ w_j = 0: each pair of a node of one end and one of the other takes −w_i w_j of the force
+        between = (one < rows.first) & (other >= rows.first)
+        on_first = np.where(between, -shares, 0.0)[:, :, None] * force[:, None, :]
+        forces = np.stack([on_first, -on_first], axis=2).reshape(-1, 2, 3)
+        blocks = np.zeros((0, 1, 9))
+        if with_blocks:
+            blocks = (shares[:, :, None] * self._bending(rows, pull, k, project).reshape(-1, 1, 9)).reshape(-1, 1, 9)
+        return Stencils(np.ascontiguousarray(nodes.reshape(-1, 2), dtype=np.int32), forces, blocks, energy)
+
+    def _bending(self, rows: PointRows, pull: Vec, k: float, project: bool) -> Vec:
+        """Return ∂²E/∂y∂y of each joint with its sign changed, (m, 3, 3) [N/m]."""
+        works = np.where(rows.one_sided & (pull <= 0.0), 0.0, k)
+        tension = pull
+        if project:
+            last = np.zeros(len(pull)) if self._last is None else self._last[: len(pull)]
+            tension = np.where(works > 0.0, np.maximum(last, 0.0), 0.0)
+        out = -rows.curvature(tension)
+        np.add.at(out, rows.joint, -works[:, None, None] * rows.direction[:, :, None] * rows.direction[:, None, :])
+        return out
+
+
+def chosen(rows: PointRows, which: Index) -> PointRows:
+    """Return some of the rows, (k,)."""
+    return replace(rows, joint=rows.joint[which], value=rows.value[which], direction=rows.direction[which],
+                   bend=rows.bend[which], one_sided=rows.one_sided[which])

@@ -1,0 +1,41 @@
+"""Constraints with multipliers of their own, α λ = −φ: hard at α = 0, the penalty's answer at α = 1/k."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from ...state import Vec
+from ..bilateral import Bilateral
+from .interface import Enforced, RowSystem
+
+
+class Compliant:
+    """J v + Σ μ = −φ/s with Σ = α/(a h s) by the Schur complement J A⁻¹ Jᵀ + Σ."""
+
+    def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
+        """Return the solution. Raises ValueError where rows of α = 0 contradict each other.
+
+        [Notes, Compliant Constraints]
+        """
+        respond = system.respond
+        if system.geometric is not None:
+            respond = splu(system.matrix - system.impulse * system.seconds * system.geometric).solve
+        G = np.ascontiguousarray(system.jacobian.toarray())
+        rows = Bilateral(G, respond, compliance / (system.impulse * system.seconds))
+        target = -system.value / system.seconds
+        v, impulse = rows.solve(respond(system.right.reshape(-1, 1))[:, 0], target)
+        refuse_contradiction(rows, G @ v + compliance / (system.impulse * system.seconds) * impulse - target, target, G,
+                             v)
+        return Enforced(v, impulse, rows.redundant)
+
+
+LEFT = 1.0e-6  #: of the rows' own velocities: redundant rows that are farther from their targets contradict the others
+
+
+def refuse_contradiction(rows: Bilateral, left: Vec, target: Vec, G: Vec, v: Vec) -> None:
+    """Raise ValueError where redundant rows are not where the others put them. left: of all rows [m/s], (r,)."""
+    size = max(float(np.abs(target).max(initial=0.0)), float((np.abs(G) @ np.abs(v)).max(initial=0.0)), 1e-300)
+    if len(rows.redundant) and float(np.abs(left).max()) > LEFT * size:
+        worst = int(np.abs(left).argmax())
+        raise ValueError(f"row {worst} contradicts others: all of them together leave {abs(left[worst]):.3g} m/s of it")

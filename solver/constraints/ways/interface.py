@@ -1,0 +1,47 @@
+"""One linear stage with constraint rows, and what the ways to enforce them return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...state import Index, Vec
+
+
+@dataclass(frozen=True)
+class RowSystem:
+    """A v = b + Jᵀ μ for velocities v of m/3 nodes, x = x₀ + s v, and rows φ(x) ≈ φ + s J v, s = `seconds`."""
+
+    matrix: sp.csc_array  #: A = M − a h D − a b h² K, symmetric positive definite [kg], (m, m)
+    right: Vec  #: b [N s], (m,)
+    respond: Callable[[Vec], Vec]  #: A⁻¹ of impulses (m, c)
+    jacobian: sp.csr_array  #: J, (r, m)
+    value: Vec  #: φ at v = 0 [m], (r,)
+    seconds: float  #: s = b h [s]
+    impulse: float  #: a h: a force of 1 N gives that impulse [s]
+    #: Σ λ_i φ_i″ with forces Jᵀ λ [N/m], (m, m): what tension stiffens; none where left out
+    geometric: sp.csc_array | None = None
+    velocity: Vec = field(default_factory=lambda: np.zeros(0))  #: at the start [m/s], (m,); of the symplectic way alone
+
+
+@dataclass(frozen=True)
+class Enforced:
+    """The end of a stage."""
+
+    v: Vec  #: [m/s], (m,)
+    impulse: Vec  #: μ of each row [N s], (r,)
+    redundant: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: rows that others imply
+
+
+class Way(Protocol):
+    """Entries of the family "enforcement"."""
+
+    def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
+        """Return velocities and impulses under all rows. compliance: α of each row [m/N], (r,).
+
+        Raises ValueError where rows contradict each other or are of a kind that the way cannot enforce.
+        """

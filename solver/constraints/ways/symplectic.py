@@ -1,0 +1,23 @@
+"""Compliant constraints in a symplectic step, without φ″: a reference for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Vec
+from ..bilateral import Bilateral
+from .interface import Enforced, RowSystem
+
+MEAN = 4.0  #: φ̄ = (φ₊ + 2 φ + φ₋)/4, the mean of a step and its neighbours
+
+
+class Symplectic:
+    """J v₊ + (4/h²) α μ = −(4/h) φ + J v: of second order, with a bounded energy where α > 0. A is M."""
+
+    def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
+        """Return the solution. Raises ValueError where rows of α = 0 contradict each other. [Servin 2006]"""
+        G, h = np.ascontiguousarray(system.jacobian.toarray()), system.seconds
+        rows = Bilateral(G, system.respond, MEAN / h**2 * compliance)
+        target = -MEAN / h * system.value + G @ system.velocity
+        v, impulse = rows.solve(system.respond(system.right.reshape(-1, 1))[:, 0], target)
+        return Enforced(v, impulse, rows.redundant)

@@ -1,0 +1,96 @@
+"""Boxes of whole bodies, which of these have nothing of another one in them, and how nodes of one move beside each
+other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8, f8, f8[:,::1], f8[::1])")
+def body_boxes(start, stop, here, there, nodes, first, distance, share, out, more):  # type: ignore[no-untyped-def]
+    """out (b, 6): lower and upper corner of the box around the nodes of bodies start to stop on straight ways between
+    places, (n, 3) each, grown by `more` (b,): half a distance, and a share of the longest of its ways.
+
+    nodes: (n,), those of a body from first (b + 1,) on.
+    """
+    for b in range(start, stop):
+        longest = 0.0
+        for a in range(3):
+            out[b, a], out[b, 3 + a] = np.inf, -np.inf
+        for n in range(first[b], first[b + 1]):
+            k, square = nodes[n], 0.0
+            for a in range(3):
+                out[b, a] = min(out[b, a], here[k, a], there[k, a])
+                out[b, 3 + a] = max(out[b, 3 + a], here[k, a], there[k, a])
+                square += (there[k, a] - here[k, a]) ** 2
+            longest = max(longest, square)
+        more[b] = 0.5 * distance + share * np.sqrt(longest)
+        for a in range(3):
+            out[b, a] -= more[b]
+            out[b, 3 + a] += more[b]
+
+
+@inlined
+def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
+    """Whether two boxes of (m, 6) have nothing in common."""
+    return ((box[a, 0] > box[b, 3]) | (box[b, 0] > box[a, 3]) | (box[a, 1] > box[b, 4]) | (box[b, 1] > box[a, 4])
+            | (box[a, 2] > box[b, 5]) | (box[b, 2] > box[a, 5]))
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], f8[::1], b1[::1])")
+def near_others(start, stop, here, there, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
+    """Mark in out (b,) which of bodies start to stop, and which of those before them, have in their box a triangle's
+    box of another one with which they collide, or the reverse: triangles are tested against the box of smaller size
+    (b,), since a bowl has all of them around it. Several threads may set a mark, and none clears one.
+
+    triangles: (t, 3), those of a body from starts (b + 1,) on. collide: (b, b). box, more: as `body_boxes` leaves them.
+    """
+    for a in range(start, stop):
+        for b in range(a):
+            if (out[a] and out[b]) or not collide[a, b] or _disjoint(box, a, b):
+                continue
+            small, large = (a, b) if size[a] <= size[b] else (b, a)
+            for t in range(starts[large], starts[large + 1]):
+                inside = True
+                for i in range(3):
+                    low, high = np.inf, -np.inf
+                    for c in range(3):
+                        node = triangles[t, c]
+                        low, high = min(low, here[node, i], there[node, i]), max(high, here[node, i], there[node, i])
+                    inside &= low - more[large] <= box[small, 3 + i] and high + more[large] >= box[small, i]
+                if inside:
+                    out[a], out[b] = True, True
+                    break
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
+def own_ways(start, stop, here, there, nodes, first, together, out):  # type: ignore[no-untyped-def]
+    """Lengths of ways between places, (n, 3) each, out (n,), of the nodes of bodies start to stop: all of one body's
+    less the middle between the least and the largest along each axis, where the sum of their squares is less so:
+    together (b, 3), else zero.
+
+    nodes: (n,), those of a body from first (b + 1,) on.
+    """
+    for b in range(start, stop):
+        for a in range(3):
+            low, high = np.inf, -np.inf
+            for n in range(first[b], first[b + 1]):
+                way = there[nodes[n], a] - here[nodes[n], a]
+                low, high = min(low, way), max(high, way)
+            together[b, a] = 0.5 * (low + high) if high - low < np.inf else 0.0
+        own, about = 0.0, 0.0
+        for n in range(first[b], first[b + 1]):
+            for a in range(3):
+                way = there[nodes[n], a] - here[nodes[n], a]
+                own += way * way
+                about += (way - together[b, a]) ** 2
+        if not about < own:
+            for a in range(3):
+                together[b, a] = 0.0
+        for n in range(first[b], first[b + 1]):
+            k, square = nodes[n], 0.0
+            for a in range(3):
+                square += (there[k, a] - here[k, a] - together[b, a]) ** 2
+            out[k] = np.sqrt(square)

@@ -1,0 +1,67 @@
+"""How many cores this process may use: of the machine, of what it is bound to, and of what its control group gives it.
+
+Asked for before numpy is imported, so nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+
+
+def available() -> int:
+    """Cores that this process may use, at least one.
+
+    PYTHON_CPU_COUNT in the environment counts before what the machine says, as Python 3.13 has it. A farm's cpuset
+    binds the process; of a control group's quota only whole cores count, as a thread that is stopped for a part of the
+    time keeps all others waiting.
+    """
+    asked = os.environ.get("PYTHON_CPU_COUNT", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    quota = _quota()
+    return max(1, _bound() if quota is None else min(_bound(), int(quota)))
+
+
+def _bound() -> int:
+    """Cores that the process may run on."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _quota() -> float | None:
+    """Processor time a second that the control groups of this process have, None where they have all there is."""
+    found = []
+    for folder in _groups():
+        try:
+            if (folder / "cpu.max").exists():  # version 2
+                most, period = (folder / "cpu.max").read_text().split()
+            else:
+                most, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+            if most not in ("max", "-1"):
+                found.append(int(most) / int(period))
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
+    return min(found, default=None)
+
+
+def _groups() -> list[Path]:
+    """Folders of this process' control groups and of all above them, those of version 1 that count time as well."""
+    try:
+        lines = OWN_GROUPS.read_text().splitlines()
+    except OSError:
+        return []
+    folders = []
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") > 1):
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = CONTROL_GROUPS / controllers if controllers else CONTROL_GROUPS
+        own = root / path.strip("/")
+        # in a container the path may be the host's, of which only the root is here
+        folders += [one for one in (own, *own.parents) if one.is_relative_to(root) and one.is_dir()]
+    return folders

@@ -1,0 +1,91 @@
+"""LAPACK's banded Cholesky factor, for ropes: narrow bands, on which supernodes are mostly overhead."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
+
+from ..state import Index, Vec
+from .analysed import Analysed
+from .banded import banded_order
+from .interface import LinearSolver, NotPositiveDefinite, ShowsNothing
+
+WIDEST = 24  #: entries below the diagonal: wider bands are left to the other solver
+
+
+class BandedCholesky(ShowsNothing):
+    """A LinearSolver on the band of the pattern that was analysed, in the order of Cuthill and McKee.
+
+    Other patterns, as where something touches, and wide bands are factored by another solver."""
+
+    proves_definite = True
+
+    def __init__(self, other: LinearSolver) -> None:
+        self._other, self.factored = other, 0
+        self.why = f"LAPACK's banded factor, as all are ropes; where something touches {other.why}"
+        self._band: Vec | None = None  #: values below the diagonal by column, (w + 1, m), while they are a factor
+        self._place: Index = np.zeros(0, np.int64)  #: of each entry in the band as it lies in memory
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return those of the other solver."""
+        return self._other.remarks
+
+    @remarks.setter
+    def remarks(self, shared: list[str]) -> None:
+        self._other.remarks = shared
+
+    def order(self, graph: sp.csc_matrix, lasts: bool = True) -> Index:
+        """Return an order with a narrow band, or the other solver's where there is none."""
+        order = banded_order(graph)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        ends = graph.tocoo()
+        apart = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
+        return order if 3 * apart + 2 <= WIDEST else self._other.order(graph, lasts)
+
+    def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
+        """Take the pattern (values are ignored)."""
+        self._other.analyse(lower, kept)
+        column = np.repeat(np.arange(lower.shape[1], dtype=np.int64), np.diff(lower.indptr))
+        below = lower.indices - column
+        self._width, self._analysed = int(below.max(initial=0)), Analysed(lower)
+        self._is_narrow = not kept and self._width <= WIDEST
+        # LAPACK has the band column by column
+        self._place = (self._width + 1) * column + below
+        self._band = None
+
+    def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor these values. Raises NotPositiveDefinite."""
+        self.factored += 1
+        self._band = None
+        if not self._is_narrow or not self._analysed.is_of(lower):
+            self._other.factor(lower, positions)
+            return
+        flat = np.zeros((self._width + 1) * lower.shape[1])
+        flat[self._place] = lower.data
+        band, info = lapack.dpbtrf(flat.reshape(-1, self._width + 1).T, lower=1, overwrite_ab=1)
+        if info:
+            raise NotPositiveDefinite(f"pivot {info} is not positive")
+        self._band = band
+
+    def solve(self, right: Vec) -> Vec:
+        """Return A⁻¹ right, (m,) or (m, c)."""
+        if self._band is None:
+            return self._other.solve(right)
+        solution: Vec = lapack.dpbtrs(self._band, right.reshape(len(right), -1), lower=1)[0]
+        return np.ascontiguousarray(solution).reshape(right.shape)
+
+    def condense(self) -> Vec:
+        """Return the other solver's answer: what is kept is never factored as a band."""
+        return self._other.condense()
+
+    def left_of_condense(self) -> Vec | None:
+        """Return the other solver's answer."""
+        return self._other.left_of_condense()
+
+    def forget_past(self) -> None:
+        """Discard what depends on earlier matrices."""
+        self._band = None
+        self._other.forget_past()

@@ -1,0 +1,167 @@
+"""Near sheets of a surface, led apart before it is filled and back afterwards, so that what is apart stays apart.
+
+A mesher that keeps to an envelope around the surface makes one of two sheets that are nearer than that: fingers, lips,
+pieces of one mesh. Where they are near, both sheets retreat into what they enclose until there is room; the nodes that
+come of it go back by what the surface next to them went.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..state import Index, Vec
+from .cells import spread
+from .closest import closest_weights, vertex_normals
+from .edge_graph import edge_graph
+from .normals import unit_normals
+from .surface import Surface
+from .volume import Volume, boundary_faces, tet_quality
+from .winding import winding_numbers
+
+OPPOSED = -0.7  #: cosine of normals of what faces each other
+REACH = 1.5  #: of the room: how far places are looked for that face each other
+ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, so nothing is thinner
+OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
+FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
+STIFF = 1.0e-2  #: against a corner that its faces do not say where to go
+MOST = 300_000  #: places that are looked at
+ASKED = 400  #: vertices of a loose part about whether they are inside of another
+WORST = 0.3  #: of a tetrahedron's quality: what is left of it at least where nodes go back
+CANDIDATES = 24  #: places of the surface that a node may be next to
+FINER = 4.0  #: than edges of tetrahedra lie places of the surface
+SWEEPS = 30  #: through the nodes inside
+ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A surface with room between its sheets."""
+
+    surface: Surface  #: as it is filled
+    moved: Vec  #: how far its vertices went for that, in its units, (n, 3)
+
+    def back(self, volume: Volume) -> Volume:
+        """The volume with its nodes where the surface was."""
+        if not self.moved.any():
+            return volume
+        way = self._ways_back((volume.nodes - self.surface.centre) / self.surface.scale, volume.tets)
+        way *= self.surface.scale
+        before = tet_quality(volume.nodes, volume.tets)
+        share = np.ones(len(volume.nodes))
+        for _ in range(ROUNDS):
+            worse = tet_quality(volume.nodes + share[:, None] * way, volume.tets) < WORST * before
+            if not worse.any():
+                break
+            share[np.unique(volume.tets[worse])] *= 0.5
+        else:
+            share[:] = 0.0
+        return replace(volume, nodes=volume.nodes + share[:, None] * way)
+
+    def _ways_back(self, nodes: Vec, tets: Index) -> Vec:
+        """Of nodes (k, 3) of tetrahedra that fill it: at the border as the surface that looks the same way went, inside
+        evenly between, in its units."""
+        faces = boundary_faces(tets)[0]
+        border, normal = np.unique(faces), vertex_normals(nodes, faces)
+        x, triangles = self.surface.vertices, self.surface.triangles
+        spacing = max(float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1))) / FINER,
+                      _spacing(x, triangles))
+        places, whose = spread(x, triangles, spacing)
+        _, near = cKDTree(places).query(nodes[border], min(CANDIDATES, len(places)))
+        near = whose[near.reshape(len(border), -1)]
+        corners = x[triangles[near]]
+        weights = closest_weights(nodes[border][:, None], corners)
+        away = np.linalg.norm(np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None], axis=2)
+        looks_away = np.einsum("bki,bi->bk", unit_normals(x, triangles)[near], normal[border]) < 0.0
+        best = (away + np.where(looks_away, np.inf, 0.0)).argmin(axis=1)
+        row = np.arange(len(border))
+        way = np.zeros_like(nodes)
+        way[border] = -np.einsum("bc,bci->bi", weights[row, best], self.moved[triangles[near[row, best]]])
+        # Laplace's equation on the edges, by as many sweeps as there may be edges between
+        graph = edge_graph(nodes, tets)
+        graph.data[:] = 1.0
+        graph = graph + graph.T
+        inner, around = np.ones(len(nodes), dtype=bool), np.asarray(graph.sum(axis=1)).ravel()
+        inner[border] = False
+        for _ in range(SWEEPS):
+            way[inner] = (graph @ way)[inner] / around[inner, None]
+        return way
+
+
+def _spacing(x: Vec, triangles: Index) -> float:
+    """Between places of which there are as many as are looked at."""
+    area = 0.5 * float(np.linalg.norm(np.cross(x[triangles[:, 1]] - x[triangles[:, 0]],
+                                               x[triangles[:, 2]] - x[triangles[:, 0]]), axis=1).sum())
+    return float(np.sqrt(4.0 * area / MOST))
+
+
+def parted(surface: Surface, room: float) -> Parted:
+    """A surface whose sheets that face each other across less than `room`, in its units, have about that between them.
+
+    Loose parts that stand in each other are meant to be one and stay so.
+    """
+    retreat = _retreats(surface, room)
+    if not retreat.any():
+        return Parted(surface, np.zeros_like(surface.vertices))
+    normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
+    # each corner goes where all of its faces have retreated, those that have not among them
+    matrix, wanted = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
+    for corner in surface.triangles.T:
+        np.add.at(matrix, corner, normal[:, :, None] * normal[:, None, :])
+        np.add.at(wanted, corner, -retreat[:, None] * normal)
+    way = np.linalg.solve(matrix, wanted[:, :, None])[:, :, 0]
+    most = np.zeros(count)
+    np.maximum.at(most, surface.triangles, FARTHEST * retreat[:, None])
+    length = np.linalg.norm(way, axis=1)
+    way *= np.minimum(1.0, most / np.maximum(length, 1e-300))[:, None]
+    return Parted(replace(surface, vertices=surface.vertices + way), way)
+
+
+def _retreats(surface: Surface, room: float) -> Vec:
+    """How far each triangle has to retreat, in the surface's units, (m,)."""
+    x, triangles = surface.vertices, surface.triangles
+    normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
+    spacing = max(room, _spacing(x, triangles))
+    places, whose = spread(x, triangles, spacing)
+    tree = cKDTree(places)
+    pairs = tree.query_pairs(REACH * spacing, output_type="ndarray")
+    first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
+    pairs = pairs[np.einsum("ki,ki->k", normal[first], normal[second]) < OPPOSED]
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
+    ahead = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
+    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - ahead[:, None] * normal[first], axis=1)
+    # faces that meet in a crease open there whatever is done
+    meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
+    across = (beside < 0.75 * spacing) & ~meets
+    across[across] = ~_joined(surface, first[across], second[across])
+    outside = across & (ahead > -ROUNDING) & (ahead < room)
+    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(ahead[outside], 0.0)))
+    inside = across & (ahead < -ROUNDING)
+    thickness = np.full(len(triangles), np.inf)
+    np.minimum.at(thickness, first[inside], -ahead[inside])
+    return np.minimum(retreat, OF_THICKNESS * thickness)
+
+
+def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
+    """Which pairs of triangles are of two loose parts that stand in each other, (k,)."""
+    one, other = surface.part[first], surface.part[second]
+    count = surface.parts
+    keys = np.unique((np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other))[one != other])
+    joined = [key for key in keys.tolist() if _stand_in_each_other(surface, *divmod(key, count))]
+    found: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
+    return found
+
+
+def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
+    """Whether some vertices of a part are inside the other part, and some outside of it."""
+    for part, around in ((one, other), (other, one)):
+        corners = np.unique(surface.triangles[surface.part == part])
+        corners = corners[:: max(1, len(corners) // ASKED)]
+        inside = np.abs(winding_numbers(surface.vertices[corners], surface.vertices,
+                                        surface.triangles[surface.part == around])) > 0.5
+        if inside.any() and not inside.all():
+            return True
+    return False

@@ -1,0 +1,59 @@
+"""The end of a stage, projected onto its hard constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..constraints.points.rows import PointRows
+from ..constraints.ways.hard import Hard
+from ..constraints.ways.interface import RowSystem
+from ..state import Vec
+from .problem import StageProblem
+
+MANY = 200  #: rows: the response to more of them would cost more than a factor
+SATISFIED = 1.0e-12  #: of the size of all: smaller errors are left
+ROUNDS = 3  #: of Newton's method
+
+
+class Constraint(Protocol):
+    """A constraint that may be hard."""
+
+    def is_hard(self, time: float) -> bool:
+        """Whether all rows are to vanish at a time [s]."""
+
+    def rows(self, x: Vec, time: float) -> PointRows:
+        """Return all rows at positions (n, 3) [m] and a time [s]."""
+
+
+def on_rows(problem: StageProblem, unknowns: Vec, constraints: Sequence[Constraint]) -> Vec:
+    """Return positions of all nodes, (n, 3) [m], nearest to those of the stage's end that satisfy hard constraints,
+    in the metric of the last factored matrix. unknowns: velocities at the end, (3 p,) [m/s], which stay as they are.
+
+    Constraints whose projection would be in contact with something, or that contradict each other, stay as they are.
+    """
+    time, x = problem.stage.time, problem.positions(problem.velocities(unknowns))
+    hard = [one for one in constraints if one.is_hard(time)]
+    seconds, size = problem.stage.b * problem.stage.h, float(np.ptp(x, axis=0).max())
+    columns = (3 * problem.order[:, None] + np.arange(3)).ravel()
+    if not hard:
+        return x
+    for _ in range(ROUNDS):
+        tables = [one.rows(x, time) for one in hard]
+        value = np.concatenate([np.where(one.one_sided, np.maximum(one.value, 0.0), one.value) for one in tables])
+        if len(value) > MANY or float(np.abs(value).max()) <= SATISFIED * size:
+            break
+        J = sp.csr_array(sp.vstack([one.jacobian(len(x)) for one in tables]).tocsc()[:, columns])
+        system = RowSystem(problem.system.matrix, np.zeros(len(unknowns)), problem.system.linear.solve, J, value,
+                           seconds, problem.stage.a * problem.stage.h)
+        try:
+            moved = x + problem.displacement(Hard().solve(system, np.zeros(len(value))).v)
+        except ValueError:
+            break
+        if not np.isfinite(moved).all() or problem.physics.largest_step(x, moved) < 1.0:
+            break
+        x = moved
+    return x

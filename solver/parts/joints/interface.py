@@ -1,0 +1,57 @@
+"""Protocol between stages of joints and their constraints: where a stage is linearised, and the solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...coordinates.tree import Posture
+from ...state import Index, Vec
+
+#: memory within a step: speed of drives in excess of their target in its tries but the first, (k, m)
+DRIVE_LEAD = "mechanism.ahead"
+
+
+@dataclass(frozen=True)
+class LinearizationPoint:
+    """State at which a stage of a mechanism is linearised; its posture is overwritten by the next one."""
+
+    posture: Posture
+    q: Vec  #: coordinates, (m,)
+    v: Vec  #: rates u, (m,)
+    memory: Mapping[str, Vec]
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Largest error of contact and friction."""
+
+    off: float  #: by how much [m/s]
+    bodies: Index  #: both, −1 where there is none, (2,)
+    place: Vec  #: (3,) [m]
+
+
+@dataclass(frozen=True)
+class ConstraintSolution:
+    """Solution of the constraints of a stage. Impulses are theirs, without those of forces."""
+
+    rates: Vec  #: (m,)
+    on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
+    memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+    unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
+    worst: Unsettled | None = None  #: where that of contacts did
+    position_correction: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none
+    tolerance: float = 0.0  #: of the rates: where constraints find them by passes, nearer than this they do not agree
+
+
+@dataclass(frozen=True)
+class AttachedLoads:
+    """Contribution of attached soft bodies to a stage: G and g, of velocities that are linear in rates of the joints.
+    [ConJac MUSCLE]"""
+
+    rates: Index  #: of the joints that move attached nodes, (r,)
+    columns: Vec  #: what these are in the velocities, (c, r)
+    matrix: Vec  #: G, (c, c)
+    impulse: Vec  #: g, (c,)
+    #: (b,): the velocities are their twists, S φ gets G φ, and w gets g; None: they are the rates themselves
+    bodies: Index | None

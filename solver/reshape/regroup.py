@@ -1,0 +1,351 @@
+"""Groups of bodies that cannot meet: each is solved as if the others were not there, and those that come near merge.
+
+What a group is steps by is its own: integrator, end of stages, factor, contact distances and length of steps are those
+of its bodies where they agree, else the scene's. A state remembers its groups, so that a resumed bake has the ones an
+unbroken one has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import msgspec
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..build.fields import Prepared
+from ..build.rigid_skins import skins_of
+from ..build.world import SoftPart, slides, soft_part
+from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
+from ..job.folder import Job
+from ..job.schema import Scene
+from ..job.schema_values import Choice
+from ..state import Index, Mask, State, Vec
+from ..world.flesh_on_bones import HISTORIES
+from ..world.ground_friction import FORCE
+from ..world.half_life_damping import CONTACT_TIME
+from ..world.interface import Part
+from ..world.joints import Joints
+from ..world.layout import of_another_version
+from ..world.nodes import Nodes
+from ..world.world import World
+
+GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
+#: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
+#: costs what it costs to build a world
+ROOM = 1.0
+SLOP = 0.05  #: of the size of each of two bodies: how near they come before their groups merge
+ARC = 0.25  #: of a move: how far from a straight line what turns may go between two ends of steps
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes of bodies: soft ones, and rigid bodies, which all have the last token."""
+
+    token: Index  #: (b,)
+    low: Vec  #: corners [m], (b, 3)
+    high: Vec
+
+    def swept(self, other: Boxes) -> Boxes:
+        """Return those that hold these bodies here, there and between."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        arc = ARC * np.maximum(np.abs(self.low - other.low), np.abs(self.high - other.high)).max(axis=1, initial=0.0)
+        return Boxes(self.token, low - arc[:, None], high + arc[:, None])
+
+
+@dataclass(frozen=True)
+class BodyGroup:
+    """Bodies that are solved as if no others were there."""
+
+    world: World  #: of its parts alone
+    numbers: tuple[int, ...]  #: of these parts in the world of all
+    tokens: tuple[int, ...]  #: its bodies; none of a part that touches nothing
+    step: float  #: longest [s]
+    largest_deformation: float
+
+
+class Regroup:
+    """The groups of a job's bodies. Tokens are the soft bodies of the job that are solved together, by number, and all
+    mechanisms as the last one."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._bodies: list[Prepared] = []
+        self._rigid: Joints | None = None
+        self._parts: dict[tuple[int, ...], SoftPart] = {}  #: that were built, by their tokens
+        self._labels: tuple[int, ...] = ()
+
+    @staticmethod
+    def suits(job: Job) -> bool:
+        """Whether surfaces touch, no mesh is cut or remeshed on the way, and there is more than one thing that
+        moves."""
+        scene = job.scene
+        moving = len(scene.bodies) + bool(scene.mechanisms)
+        return (scene.contact is not None and moving > 1 and not any(body.is_reshaped for body in scene.bodies)
+                and not any(slides(body) for body in scene.bodies))
+
+    def begin(self, bodies: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
+        """Return the parts of soft bodies at the start. Raises what building them raises."""
+        self._bodies, self._rigid = bodies, rigid
+        self._must = [*self._joined()]
+        self._meets = self._that_touch()
+        self._size = np.array([float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0))) for one in bodies])
+        self._thickness = np.array([max(one.thickness or 0.0, one.stands_out) for one in bodies])
+        self._skins = [] if rigid is None else skins_of(self._job)
+        if rigid is not None:
+            poses = rigid.poses(rigid.initial_state())["pose"]
+            self._in_body = [(skin.vertices - poses[skin.shown][:3, 3]) @ poses[skin.shown][:3, :3]
+                             for skin in self._skins]
+        self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
+        start = [self._box(k, one.volume.nodes) for k, one in enumerate(bodies)]
+        start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
+        self._labels = self._merged(range(self.tokens), self._near(self._boxes_of(range(len(bodies)), start), ROOM))
+        return [self._part(tokens) for tokens in self._soft_groups()]
+
+    @property
+    def tokens(self) -> int:
+        """Return the number of soft bodies, and one more where there are mechanisms."""
+        return len(self._bodies) + (self._rigid is not None)
+
+    def remembered(self, state: State) -> State:
+        """Return the state with its groups."""
+        return replace(state, memory={**state.memory, GROUPS: np.array(self._labels, dtype=float)})
+
+    def again(self, world: World, state: State) -> World:
+        """Return the world of the groups that a state has. Raises BadInput where it has none."""
+        labels = state.memory.get(GROUPS)
+        if labels is None or labels.shape != (self.tokens,):
+            raise of_another_version()
+        self._labels = tuple(int(label) for label in labels)
+        return self._world(world)
+
+    def groups(self, world: World) -> list[BodyGroup]:
+        """Return the groups of a world."""
+        found = []
+        for numbers, attachments in world.independent:
+            parts = [world.parts[k] for k in numbers]
+            tokens = tuple(sorted(token for part in parts for token in self._tokens_of(part)))
+            scene = self._scene(tokens)
+            found.append(BodyGroup(World(parts, attachments=attachments), numbers, tokens, scene.time.step,
+                               scene.time.largest_deformation))
+        return found
+
+    def boxes(self, group: BodyGroup, state: State) -> Boxes:
+        """Return the boxes of a group's bodies. state: of the group's world."""
+        found: list[tuple[Vec, Vec]] = []
+        soft: list[int] = []
+        for part, own in zip(group.world.parts, group.world.parted(state)):
+            if (nodes := self._nodes_of(part)) is not None:
+                x = nodes.nodes_at(own)[0]
+                soft += self._tokens_of(part)
+                found += [self._box(token, x[body.nodes])
+                          for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)]
+        for part, own in zip(group.world.parts, group.world.parted(state)):
+            if part is self._rigid:
+                poses = self._rigid.poses(own)["pose"]
+                for skin, own_frame in zip(self._skins, self._in_body):
+                    points = own_frame @ poses[skin.shown][:3, :3].T + poses[skin.shown][:3, 3]
+                    found.append((points.min(axis=0), points.max(axis=0)))
+        return self._boxes_of(soft, found)
+
+    def meeting(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
+        """Return which groups come near each other where their bodies fill these boxes, by their numbers, in lists of
+        more than one."""
+        together = reduce(lambda one, other: Boxes(*(np.concatenate([getattr(one, name), getattr(other, name)])
+                                                     for name in ("token", "low", "high"))), boxes)
+        of_token = {token: k for k, group in enumerate(groups) for token in group.tokens}
+        pairs = [(of_token[a], of_token[b]) for a, b in self._near(together, 0.0) if of_token[a] != of_token[b]]
+        labels = np.array(_components(len(groups), pairs))
+        return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)
+                if np.count_nonzero(labels == label) > 1]
+
+    def joined(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
+        """Return a world in which these groups are one, and the state in it: the same positions and velocities.
+
+        An integrator starts anew there, as where something is cut.
+        """
+        tokens = sorted(token for group in groups for token in group.tokens)
+        self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
+        before = world.parted(state)
+        stood = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
+                 if (nodes := self._nodes_of(part)) is not None
+                 for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
+        kept = {id(part): own for part, own in zip(world.parts, before)}
+        other = self._world(world)
+        states = []
+        for part in other.parts:
+            own = kept.get(id(part))
+            if own is None:
+                nodes = self._nodes_of(part)
+                assert nodes is not None
+                own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
+            elif part is self._rigid and other.attachments:
+                own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
+            states.append(own)
+        return other, self.remembered(other.merged(states, state))
+
+    def named(self, tokens: Iterable[int]) -> str:
+        """Return the names of bodies, for the log."""
+        return ", ".join(f'"{self._bodies[token].body.name}"' if token < len(self._bodies) else "the mechanisms"
+                         for token in tokens)
+
+    def _joined(self) -> Iterable[tuple[int, int]]:
+        """Pairs of tokens that forces join, or of which one hangs on the other."""
+        number = {one.body.name: k for k, one in enumerate(self._bodies)}
+        for force in self._job.scene.forces:
+            named = [number[name] for name in force.bodies if name in number]
+            yield from ((named[0], other) for other in named[1:])
+        for k, one in enumerate(self._bodies):
+            for attach in one.body.attach:
+                yield k, number.get(attach.body, len(self._bodies))
+
+    def _that_touch(self) -> Mask:
+        """Whether two tokens may touch each other, as far as they say, (t, t)."""
+        mechanisms = [mechanism.name for mechanism in self._job.scene.mechanisms]
+        says = np.ones((self.tokens, self.tokens), dtype=bool)
+        for k, one in enumerate(self._bodies):
+            if one.body.touches is not None:
+                says[k, : len(self._bodies)] = [other.body.name in one.body.touches for other in self._bodies]
+                says[k, len(self._bodies):] = any(name in one.body.touches for name in mechanisms)
+        both: Mask = says & says.T
+        return both
+
+    def _beyond_nodes(self, one: Prepared) -> float:
+        """How far a body's mesh is outside of the box of its nodes [m]."""
+        if one.embedding is None:
+            return 0.0
+        shown, nodes = one.embedding.apply(one.volume.nodes), one.volume.nodes
+        return float(max((nodes.min(axis=0) - shown.min(axis=0)).max(), (shown.max(axis=0) - nodes.max(axis=0)).max(),
+                         0.0))
+
+    def _box(self, token: int, x: Vec) -> tuple[Vec, Vec]:
+        return x.min(axis=0) - self._overhang[token], x.max(axis=0) + self._overhang[token]
+
+    def _boxes_of(self, soft: Iterable[int], corners: Sequence[tuple[Vec, Vec]]) -> Boxes:
+        """Boxes of soft bodies, and then of rigid ones."""
+        tokens = [*soft]
+        tokens += [len(self._bodies)] * (len(corners) - len(tokens))
+        low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
+        return Boxes(np.array(tokens, dtype=np.int32), low, high)
+
+    def _near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
+        """Pairs of tokens that may touch each other and whose boxes are near. room: of the smaller of two bodies."""
+        size = np.where(boxes.token < len(self._bodies), np.append(self._size, 0.0)[
+            np.minimum(boxes.token, len(self._bodies))], np.linalg.norm(boxes.high - boxes.low, axis=1))
+        thick = np.append(self._thickness, 0.0)[np.minimum(boxes.token, len(self._bodies))]
+        found = set[tuple[int, int]]()
+        for i in range(len(boxes.token)):
+            wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
+                    + room * np.minimum(size[i], size))[:, None]
+            near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
+            near &= self._meets[boxes.token[i], boxes.token]
+            found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
+        return sorted(found)
+
+    def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+        """Labels after groups were joined: of each the first token."""
+        links = [*enumerate(labels), *pairs, *self._must]
+        return _components(self.tokens, links)
+
+    def _soft_groups(self) -> list[tuple[int, ...]]:
+        """Tokens of each group with soft bodies, in the order of their first."""
+        groups = [tuple(np.flatnonzero(np.array(self._labels) == label).tolist()) for label in sorted({*self._labels})]
+        return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
+
+    def _part(self, tokens: tuple[int, ...]) -> SoftPart:
+        """The part of a group, built where it is needed first. Raises what building it raises."""
+        if tokens not in self._parts:
+            of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
+            rigid = self._rigid if tokens[-1] == len(self._bodies) else None
+            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid)
+        return self._parts[tokens]
+
+    def _world(self, world: World) -> World:
+        """The world of the present groups; parts that are no soft bodies' stay."""
+        soft = [self._part(tokens) for tokens in self._soft_groups()]
+        others = [part for part in world.parts if self._nodes_of(part) is None]
+        return world.with_parts([*(one.part for one in soft), *others], [ride for one in soft for ride in one.rides])
+
+    def _nodes_of(self, part: Part) -> Nodes | None:
+        """A part of soft bodies that was built here, else nothing."""
+        return next((one.part for one in self._parts.values() if one.part is part), None)
+
+    def _tokens_of(self, part: Part) -> list[int]:
+        """Tokens of a part's bodies, in their order."""
+        if part is self._rigid:
+            return [len(self._bodies)]
+        if self._nodes_of(part) is None:
+            return []
+        number = {one.body.name: k for k, one in enumerate(self._bodies)}
+        return [number[name] for name, _, _ in part.bodies]
+
+    def _scene(self, tokens: Sequence[int]) -> Scene:
+        """The scene of a group: its bodies and what they agree on."""
+        scene, count = self._job.scene, len(self._bodies)
+        bodies = [self._bodies[token].body for token in tokens if token < count]
+        if not bodies:
+            return scene
+        names = {body.name for body in bodies}
+        scene = msgspec.structs.replace(
+            scene, bodies=bodies, forces=[force for force in scene.forces if names >= {*force.bodies}])
+        if tokens[-1] == count:
+            return scene  # mechanisms have no settings but the scene's
+        integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
+                                           (scene.integrator, scene.stage_solver))
+        changes = [scene.time.largest_deformation if body.largest_deformation is None else body.largest_deformation
+                   for body in bodies]
+        time = msgspec.structs.replace(scene.time, step=min(body.step or scene.time.step for body in bodies),
+                                       largest_deformation=min(filter(None, changes), default=0.0))
+        return msgspec.structs.replace(scene, time=time, integrator=integrator, stage_solver=stage_solver,
+                                       mechanisms=[])
+
+
+def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
+            ) -> tuple[Choice, Choice]:
+    """The integrator and the stage solver of all bodies, if they have the same, or else."""
+    found = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
+    return found[0] if all(one == found[0] for one in found) else otherwise
+
+
+def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The least number in the component of each of `count`."""
+    first, second = np.array([*links], dtype=np.int64).reshape(-1, 2).T
+    graph = sp.coo_matrix((np.ones(len(first)), (first, second)), shape=(count, count))
+    labels = connected_components(graph, directed=False)[1]
+    return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
+
+
+def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: float) -> State:
+    """The state of a part whose bodies were in others: each was these nodes of one, in a state of it.
+
+    What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.
+    """
+    x, v = part.rest.copy(), np.zeros_like(part.rest)
+    force, touched = np.zeros_like(part.rest), np.zeros(len(part.rest))
+    stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
+    found = set[str]()
+    for (old, own, nodes), body in zip(stood, part.bodies_in_world):
+        here = body.nodes
+        old_x, old_v = old.nodes_at(own)
+        x[here], v[here] = old_x[nodes], old_v[nodes]
+        found |= own.memory.keys()
+        if FORCE in own.memory:
+            force[here] = own.memory[FORCE][nodes]
+        if CONTACT_TIME in own.memory:
+            touched[here] = own.memory[CONTACT_TIME][nodes]
+        if STUCK_NODES in own.memory:
+            of_body = (own.memory[STUCK_NODES] >= nodes.start) & (own.memory[STUCK_NODES] < nodes.stop)
+            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + here.start)
+            anchors.append(own.memory[ANCHORS].reshape(-1, 3)[of_body])
+    memory: dict[str, Vec] = {}
+    if FORCE in found:
+        memory[FORCE] = force
+    if CONTACT_TIME in found:
+        memory[CONTACT_TIME] = touched
+    if STUCK_NODES in found:
+        memory |= {STUCK_NODES: np.concatenate(stuck), ANCHORS: np.concatenate(anchors).ravel()}
+    free = part.coordinates.free
+    return State(time, x[free].ravel(), v[free].ravel(), memory)

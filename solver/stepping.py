@@ -1,0 +1,220 @@
+"""Steps that land on frames: halved where they cannot be solved or change what they move too much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import StepFailed, Stopped
+from .job.schema import Time, step_size
+from .state import State
+
+if TYPE_CHECKING:  # a finished bake is told without them
+    from .integrators.control import Controller
+    from .world.world import World
+
+HALVINGS = 4  # a step is tried at h, h/2, ... h/16
+FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
+NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
+IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
+
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """When frames and steps stand. Frame k is the state at (k - start)/fps."""
+
+    start: int
+    end: int
+    fps: float
+    step: float  #: largest step [s]
+    snapshot_every: int  #: frames
+    tolerance: float = 0.0  #: largest error of a step, as a share of the body's size; 0: all are as long as can be
+    largest_deformation: float = 0.0  #: that a step may bring, as a share of an edge's length; 0: any
+
+    @classmethod
+    def of(cls, time: Time, last: int | None = None) -> Timeline:
+        """The scene's timeline, up to the frame `last`."""
+        return cls(time.start, time.end if last is None else last, time.fps, time.step, time.snapshot_every,
+                   time.tolerance, time.largest_deformation)
+
+    def time_of(self, frame: int) -> float:
+        """Seconds after the start frame."""
+        return (frame - self.start) / self.fps
+
+    def snapshot_due(self, frame: int) -> bool:
+        return frame > self.start and (frame - self.start) % self.snapshot_every == 0
+
+
+class Halved(list[tuple[float, StepFailed]]):
+    """Steps of one frame that could not be solved: how long each was [s], and why."""
+
+    @property
+    def shortest(self) -> float:
+        """The length of the shortest step that was taken instead [s]."""
+        return min(h for h, _ in self) / 2
+
+    def said(self, frame: int) -> str:
+        """One sentence for the log, however many there were."""
+        longest, why = self[0]
+        place = f' of "{why.object}"' if why.object else ""
+        return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "
+                f"smaller ones were taken, down to {self.shortest:.6g} s")
+
+
+class Pace:
+    """How fast bodies deform: a step that would deform them too much is not tried.
+
+    Half a step deforms an impact's worst edge by .7 of what a whole one does, measured on balls that hit each other.
+    What is small rings faster than any step here may follow: its shortest ones go on deforming it too much, and are
+    worth their price only while they find out how it bounces.
+    """
+
+    def __init__(self) -> None:
+        self._last, self._change, self._in_vain = 1.0, 0.0, 0
+        self.ends: list[State] | None = None  #: of the steps that were taken, where somebody looks at them
+
+    @property
+    def spared(self) -> int:
+        """Halvings that are not worth it, of those that deformation asks for."""
+        return min(self._in_vain // IN_VAIN, HALVINGS)
+
+    def note_shortest(self, helps: bool) -> None:
+        """One of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
+        self._in_vain = 0 if helps else self._in_vain + 1
+
+    def note(self, h: float, change: float) -> None:
+        """A step of h seconds, taken or not, changed an edge by that share of its length."""
+        self._last, self._change = h, change
+
+    def arrive(self, after: State) -> None:
+        """A step ended there."""
+        if self.ends is not None:
+            self.ends.append(after)
+
+    def expected(self, h: float) -> float:
+        """What a step of h seconds would."""
+        return self._change * math.sqrt(h / self._last)
+
+
+def advance_frame(world: World, state: State, timeline: Timeline, frame: int, stop: Stop = lambda: False,
+                  halved: Halved | None = None, pace: Pace | None = None,
+                  part: tuple[float, float] = (0.0, 1.0)) -> State:
+    """The state at `frame`, from the one at the frame before it. Adds to `halved`. Raises Diverged, Stopped.
+
+    part: of the way between both frames, where it begins and ends; a step that reaches across an end is cut there.
+    """
+    count, h = step_size(timeline.fps, timeline.step)
+    pace = Pace() if pace is None else pace
+    if timeline.tolerance:
+        controller = world.controller(timeline.tolerance, count)
+        return _advance_frame_within(world, state, timeline, frame, stop, halved, controller, part)
+    before = timeline.time_of(frame - 1)
+    for begins, ends in pairwise(_step_ends(count, part)):
+        # times are counted, never summed, so that no rounding gathers over a long bake
+        state = advance(world, replace(state, time=before + begins * h), (ends - begins) * h, frame, stop,
+                        halved=halved, largest=timeline.largest_deformation, pace=pace)
+    return replace(state, time=_time_within(timeline, frame, part[1]))
+
+
+def _step_ends(count: int, part: tuple[float, float]) -> list[float]:
+    """Where steps begin and end in a part of a frame of `count` of them, counted in steps from the frame's start."""
+    first, last = (round(share * count) if abs(share * count - round(share * count)) < NEAR else share * count
+                   for share in part)
+    return [first, *(float(i) for i in range(count + 1) if first < i < last), *([last] if last > first else [])]
+
+
+def _time_within(timeline: Timeline, frame: int, share: float) -> float:
+    """Seconds after the start frame, a share of the way from the frame before to this one."""
+    return timeline.time_of(frame) if share == 1.0 else timeline.time_of(frame - 1) + share / timeline.fps
+
+
+def _advance_frame_within(world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
+                          halved: Halved | None, controller: Controller, part: tuple[float, float]) -> State:
+    """The same with steps whose error stays within the tolerance. Raises Diverged, Stopped."""
+    before, unit = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units
+    done, end = (round(share * controller.units) for share in part)
+    while done < end:
+        state = replace(state, time=before + done * unit)
+        proposed, tries = controller.proposed(state.memory), 0
+        while True:
+            if stop():
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+            units = controller.fit(proposed, done, end)
+            try:
+                after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
+                error = world.error(state, after, units * unit)
+            except StepFailed as failure:
+                if units == 1:
+                    raise world.explain(failure, state, frame) from failure
+                if halved is not None:
+                    halved.append((units * unit, failure))
+                error = math.inf
+            if controller.accepts(units, error):
+                break
+            proposed, tries = controller.shorter(units, error), tries + 1
+        memory = controller.longer(state.memory, units, error, tries > 0)
+        state, done = replace(after, memory={**after.memory, **memory}), done + units
+    return replace(state, time=_time_within(timeline, frame, part[1]))
+
+
+def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambda: False,
+            halvings: int = HALVINGS, halved: Halved | None = None, largest: float = 0.0,
+            pace: Pace | None = None) -> State:
+    """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
+
+    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
+    shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
+    cannot be solved may be taken in another way that the world knows of.
+    """
+    if stop():
+        raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+    pace = Pace() if pace is None else pace
+    try:
+        after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
+        if halvings:
+            world.check_step_size(after, h)
+        pace.arrive(after)
+        return after
+    except StepFailed as failure:
+        if halvings == 0:
+            try:
+                after = world.rescue(state, h, failure)
+                pace.arrive(after)
+                return after
+            except StepFailed as last:
+                raise world.explain(last, state, frame) from failure
+        if halved is not None:
+            halved.append((h, failure))
+    for begins in (state.time, state.time + h / 2):
+        state = advance(world, replace(state, time=begins), h / 2, frame, stop, halvings - 1, halved, largest, pace)
+    return state
+
+
+def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
+            is_shortest: bool = False) -> State:
+    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0.
+
+    pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
+    taken whatever it changes.
+    """
+    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
+        raise StepFailed(f"an edge would have changed by about {change:.0%} of its length")
+    # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
+    with np.errstate(over="ignore", invalid="ignore"):
+        after = world.step(state, h)
+    if largest:
+        change = world.deformation(state, after)
+        if pace is not None:
+            pace.note(h, change)
+            if is_shortest:
+                pace.note_shortest(change <= largest)
+        if change > largest and not is_shortest:
+            raise StepFailed(f"an edge changed by {change:.0%} of its length")
+    return after

@@ -1,0 +1,160 @@
+"""Constraints from the buttons on, one of each kind baked in Blender: what is tied stays tied, hard and soft."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from conjac.conjac_addon.bake import foreground
+
+KINDS = ["distance", "ball", "hinge", "on_curve", "on_surface"]
+
+
+def cube(name, x, pinned=False):
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(x, 0, 0))
+    made = bpy.context.object
+    made.name = name
+    bpy.ops.conjac.add_soft_body()
+    made.conjac.mesher, made.conjac.edge_length, made.conjac.use_ground = "grid", 0.05, False
+    if pinned:
+        made.vertex_groups.new(name="Pin").add([v.index for v in made.data.vertices if v.co.x < 0], 1.0, "REPLACE")
+    return made
+
+
+def select(active, other):
+    bpy.ops.object.select_all(action="DESELECT")
+    active.select_set(True)
+    other.select_set(True)
+    bpy.context.view_layer.objects.active = active
+
+
+def frames(tmp_path, obj, end=13):
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, end, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "tied.blend"))
+    said = []
+    assert foreground.bake_object(obj, True, said.append) == 0, said
+
+
+def shown(obj, frame):
+    bpy.context.scene.frame_set(frame)
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([evaluated.matrix_world @ v.co for v in evaluated.data.vertices])
+
+
+def nearest(points, place):
+    return int(np.linalg.norm(points - np.array(place), axis=1).argmin())
+
+
+def rail():
+    """A mesh of edges that slopes, which does not move."""
+    mesh = bpy.data.meshes.new("Rail")
+    mesh.from_pydata([(0.0, 0.0, 0.3), (1.0, 0.0, -0.7)], [(0, 1)], [])
+    made = bpy.data.objects.new("Rail", mesh)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
+    """Two cubes of which one is pinned; for what slides, one cube on a slope that is not simulated."""
+    slides = kind.startswith("on_")
+    if slides:
+        if kind == "on_curve":
+            other = rail()
+        else:
+            bpy.ops.mesh.primitive_plane_add(size=4.0, rotation=(0.0, np.pi / 4, 0.0))
+            other = bpy.context.object
+        body = cube("Body", 0.3 if kind == "on_curve" else 0.0)
+    else:
+        other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
+    select(body, other)
+    assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
+    [one] = body.conjac.constraints
+    assert one.object == other and one.place is not None and one.hold == "hard"
+    if slides:
+        one.place.location = body.location
+    elif kind == "hinge":
+        one.place.location, one.place.rotation_euler = (0.06, 0.03, 0.0), (np.pi / 2, 0.0, 0.0)
+        one.place.empty_display_size = 0.06
+    bpy.context.view_layer.update()
+    rest_body = shown(body, 1)
+    frames(tmp_path, body)
+    last = shown(body, 13)
+    if slides:
+        middle = last.mean(axis=0)
+        assert middle[2] < rest_body.mean(axis=0)[2] - 0.2, "it slides down"
+        # the slope is the line x + z = constant
+        assert abs(middle[0] + middle[2] - 0.3 * (kind == "on_curve")) < 0.01 and abs(middle[1]) < 0.02
+        return
+    held = shown(other, 13)
+    if kind == "distance":
+        rest_held = np.array([other.matrix_world @ v.co for v in other.data.vertices])
+        pair = nearest(rest_held, one.place.location), nearest(rest_body, one.place.location)
+        assert np.linalg.norm(held[pair[0]] - last[pair[1]]) == pytest.approx(0.02, abs=2e-3)
+    assert last[:, 2].mean() < -0.005, "it hangs down"
+    assert np.linalg.norm(last.mean(axis=0) - held.mean(axis=0)) < 0.35, "and stays with what holds it"
+
+
+def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
+    other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
+    select(body, other)
+    bpy.ops.conjac.add_constraint(kind="ball")
+    [one] = body.conjac.constraints
+    one.hold, one.stiffness = "soft", 200.0
+    frames(tmp_path, body)
+    soft = shown(body, 13)[:, 2].mean()
+    from conjac.conjac_addon import bake
+
+    one.strength = 1.0
+    one.keyframe_insert("strength", frame=6)
+    one.strength = 0.0
+    one.keyframe_insert("strength", frame=7)
+    frames(tmp_path, body)
+    assert shown(body, 13)[:, 2].mean() < soft - 0.05, "it falls once it is let go"
+    for name in ("stiffness", "length"):
+        assert one.keyframe_insert(name, frame=1), "they may have keyframes"
+    assert one.keyframe_insert("hold", frame=1)
+    one.until = 3
+    with pytest.raises(TypeError):
+        one.keyframe_insert("until", frame=1)
+    one.is_released, one.until = True, 5
+    assert "Constraints" in bake.status(body).text
+
+
+@pytest.mark.parametrize("wrong, sentence", [
+    ("nothing", "ties it to nothing"), ("nowhere", "no Empty that says where"), ("alone", "not baked with it"),
+    ("early", "before anything moves")])
+def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+    from conjac.conjac_addon.gather.job import scene_settings
+    from conjac.solver.errors import BadInput
+
+    other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
+    select(body, other)
+    bpy.ops.conjac.add_constraint(kind="ball")
+    [one] = body.conjac.constraints
+    assert one.place.location.x == pytest.approx(0.06, abs=1e-6)
+    if wrong == "nothing":
+        one.object = None
+    elif wrong == "nowhere":
+        one.place = None
+    elif wrong == "alone":
+        other.conjac.contact.collides_with = "none"
+    else:
+        one.is_released, one.until = True, 1
+    with pytest.raises(BadInput, match=sentence):
+        scene_settings(body, bpy.context.scene)
+
+
+def test_the_button_asks_for_one_other_object(addon):
+    body = cube("Body", 0.12)
+    with pytest.raises(RuntimeError, match="Select the one object"):
+        bpy.ops.conjac.add_constraint(kind="ball")
+    empty = bpy.data.objects.new("Hook", None)
+    bpy.context.scene.collection.objects.link(empty)
+    empty.location = Vector((0.12, 0.0, 0.5))
+    bpy.context.view_layer.update()
+    select(body, empty)
+    bpy.ops.conjac.add_constraint(kind="distance")
+    assert body.conjac.constraints[0].place.location.z == pytest.approx(0.5)
+    assert bpy.ops.conjac.remove_constraint(index=0) == {"FINISHED"} and not body.conjac.constraints

@@ -1,0 +1,62 @@
+"""What Blender draws of a new soft body does not go through what it lands on."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+
+
+def drawn(obj, frame):
+    """Vertices in the world and triangles as they are drawn."""
+    bpy.context.scene.frame_set(frame)
+    seen = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = seen.to_mesh()
+    mesh.calc_loop_triangles()
+    faces = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", faces)
+    return [seen.matrix_world @ v.co for v in mesh.vertices], faces.reshape(-1, 3).tolist()
+
+
+def test_a_ball_that_lands_on_an_edge_is_not_seen_through_it(addon, tmp_path):
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 16, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0, 0, 0.3), rotation=(0, np.pi / 4, 0))
+    bpy.ops.conjac.add_collider()
+    top = 0.3 + 0.3 * 2**0.5
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.2, location=(0.005, 0, top + 0.22))
+    ball = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    assert ball.conjac.contact.by_mesh
+    assert ball.conjac.bake(wait=True) == 0
+    lowest = np.inf
+    for frame in range(2, 17):
+        vertices, faces = drawn(ball, frame)
+        tree = BVHTree.FromPolygons(vertices, faces)
+        lowest = min(lowest, min(v.z for v in vertices))
+        for y in np.linspace(-0.25, 0.25, 51):
+            on_edge = Vector((0, y, top))
+            at, normal, _, _ = tree.find_nearest(on_edge)
+            assert (on_edge - at).dot(normal) > -0.0002, f"frame {frame}"
+    assert lowest < top - 0.02, "it has landed and bends around the edge"
+
+
+@pytest.mark.parametrize("fineness, fits", [(1, False), (3, True), (4, True), (6, False)])
+def test_a_new_body_touches_by_its_mesh_where_that_is_about_as_fine_as_its_tetrahedra(addon, fineness, fits):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=fineness, radius=0.2)
+    bpy.ops.conjac.add_soft_body()
+    assert bpy.context.object.conjac.contact.by_mesh == fits
+
+
+def test_a_cut_switches_it_off_and_what_was_set_stays(addon):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.2)
+    ball = bpy.context.object
+    bpy.ops.conjac.add_soft_body()
+    assert ball.conjac.contact.by_mesh
+    bpy.ops.conjac.add_cut()
+    assert not ball.conjac.contact.by_mesh
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.2)
+    bpy.context.object.conjac.contact.by_mesh = False
+    bpy.ops.conjac.add_soft_body()
+    assert not bpy.context.object.conjac.contact.by_mesh

@@ -1,0 +1,41 @@
+"""The percentage of a first bake: kernels that are loaded or newly compiled, of all that a scene needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from solver.build import load_progress
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_kernels_are_found_through_imports():
+    kernels = load_progress.kernels_of(["materials.stable_neo_hookean"])
+    assert "materials.stable_neo_hookean" in kernels
+    assert "_energy" in kernels["materials.stable_neo_hookean"]
+    assert len(load_progress.kernels_of(["build.world", "linear.choose"])) > 5
+
+
+def test_nothing_unknown_counts_as_done(tmp_path):
+    assert load_progress.LoadProgress([], tmp_path).fraction() == 1.0
+    assert load_progress.LoadProgress(["errors"], tmp_path / "missing").fraction() == 1.0
+
+
+def test_a_new_file_counts_and_an_old_one_does_not(tmp_path):
+    """In a process that has imported none of it."""
+    code = f"""
+import sys
+from pathlib import Path
+from solver.build.load_progress import LoadProgress, kernels_of
+folder = Path({str(tmp_path)!r})
+kernels = kernels_of(["materials.stable_neo_hookean"])
+names = [f"{{module.rpartition('.')[2]}}.{{name}}" for module, found in kernels.items() for name in found]
+(folder / f"{{names[0]}}-older.py311.1.nbc").touch()
+progress = LoadProgress(["materials.stable_neo_hookean"], folder)
+said = [progress.fraction()]
+for name in names:
+    (folder / f"{{name}}-newer.py311.1.nbc").touch()
+    said.append(progress.fraction())
+assert said[0] == 0.0 and said[-1] == 1.0 and said == sorted(set(said)), said
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -1,0 +1,70 @@
+"""What is apart in a mesh is apart in its tetrahedra, however near it is."""
+
+import numpy as np
+import pytest
+from surfaces import box, globe, hand, joined
+
+from solver.embedding.bind import bind
+from solver.meshing.parting import parted
+from solver.meshing.surface import clean
+from solver.meshing.tetrahedralize import tetrahedralize
+from solver.meshing.volume import face_parts, tet_quality, tet_volumes
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return tetrahedralize(*hand(0.02), "tetwild", {}, name="Hand")
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-4])
+def test_fingers_of_a_hand_are_five(wide, gap):
+    vertices, triangles = hand(gap)
+    volume = tetrahedralize(vertices, triangles, "tetwild", {}, name="Hand")
+    below = np.flatnonzero(volume.nodes[volume.tets][:, :, 2].mean(axis=1) < -0.02)
+    count, part = face_parts(volume.tets[below])
+    assert count == 5
+    # the mesh is where it was, each finger's vertices in its own finger
+    embedding = bind(volume.nodes, volume.tets, vertices, triangles)
+    assert np.abs(embedding.apply(volume.nodes) - vertices).max() < 1e-9
+    of_tet = np.full(len(volume.tets), -1)
+    of_tet[below] = part
+    low = np.flatnonzero(vertices[:, 2] < -0.04)
+    finger = np.floor((vertices[low, 0] - vertices[:, 0].min()) / (0.03 + gap) + 1e-9)
+    assert [len(np.unique(of_tet[embedding.tet[low[finger == k]]])) for k in range(5)] == [1] * 5
+    # no more tetrahedra than half as many again, as much matter, none of them a sliver
+    assert len(volume.nodes) < 1.5 * len(wide.nodes)
+    solid = 5 * 0.03 * 0.04 * 0.15 + (0.15 + 4 * gap) * 0.04 * 0.1
+    assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(solid, rel=0.01)
+    assert tet_quality(volume.nodes, volume.tets).min() > 0.05
+
+
+@pytest.mark.parametrize("gap", [2e-3, 1e-4])
+def test_pieces_of_a_mesh_are_pieces(gap):
+    surface = joined(box((0.3, 0.3, 0.3), cells=(5, 5, 5)), box((0.3, 0.3, 0.3), (0, 0, 0.3 + gap), (5, 5, 5)))
+    volume = tetrahedralize(*surface, "tetwild", {}, name="Two")
+    assert face_parts(volume.tets)[0] == 2
+
+
+def test_a_ball_in_a_hole_that_fits_it_is_loose():
+    vertices, triangles = globe(16)
+    surface = joined((0.15 * vertices, triangles), (0.1 * vertices, triangles[:, ::-1]), (0.0995 * vertices, triangles))
+    volume = tetrahedralize(*surface, "tetwild", {}, name="Bell")
+    assert face_parts(volume.tets)[0] == 2
+
+
+def test_what_stands_in_each_other_or_is_apart_or_thin_stays_as_it_is():
+    for surface in (joined(box(), box((0.4, 0.4, 0.4), (0.3, 0.3, 0.65))), joined(box(), box(origin=(0, 0, 1.1))),
+                    box((1.0, 1.0, 0.01), cells=(8, 8, 1)), box((1.0, 1.0, 1e-4), cells=(8, 8, 1))):
+        made = clean(*surface)
+        assert not parted(made, 0.03).moved.any()
+
+
+def test_sheets_go_apart_alike_and_no_further_than_there_is_of_them():
+    made = clean(*joined(box(), box((1.0, 1.0, 0.02), (0, 0, 1.004))))
+    moved = parted(made, 0.02)
+    height = 1.024
+    lower = made.vertices[:, 2] * made.scale + made.centre[2] < 1.002
+    upper = ~lower
+    assert moved.moved[upper, 2].max() <= 0.26 * 0.02 / height
+    assert moved.moved[lower, 2].min() == pytest.approx(-0.5 * (0.02 - 0.004 / height), rel=0.05)
+    assert np.abs(moved.moved[:, :2]).max() < 1e-3

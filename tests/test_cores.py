@@ -1,0 +1,223 @@
+"""How many cores a bake may use, who shares its work, and that its bytes do not depend on it."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scenes import touching
+from solver import cores, pool, threads
+from solver.pool import WORTH_WAKING, PieceTimes, Pool, Work, portions
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """Control groups of this process: a function of the lines of /proc/self/cgroup and of files by their path."""
+    monkeypatch.setattr(cores, "CONTROL_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(cores, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(cores, "_bound", lambda: 16)
+    monkeypatch.delenv("PYTHON_CPU_COUNT", raising=False)
+
+    def make(own, files):
+        (tmp_path / "own").write_text(own)
+        for path, text in files.items():
+            path = tmp_path / "groups" / path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return make
+
+
+@pytest.mark.parametrize("own, files, count", [
+    ("0::/\n", {"cpu.max": "max 100000\n"}, 16),
+    ("0::/\n", {"cpu.max": "400000 100000\n"}, 4),
+    ("0::/\n", {"cpu.max": "50000 100000\n"}, 1),  # half a core
+    ("0::/\n", {"cpu.max": "350000 100000\n"}, 3),
+    ("0::/\n", {"cpu.max": "9900000 100000\n"}, 16),
+    ("0::/farm/job\n", {"farm/cpu.max": "200000 100000\n", "farm/job/cpu.max": "max 100000\n"}, 2),
+    ("0::/of/the/host\n", {"cpu.max": "300000 100000\n"}, 3),  # a container sees its root alone
+    ("4:cpu,cpuacct:/a\n3:memory:/b\n", {"cpu,cpuacct/a/cpu.cfs_quota_us": "250000\n",
+                                         "cpu,cpuacct/a/cpu.cfs_period_us": "100000\n"}, 2),
+    ("4:cpu,cpuacct:/a\n", {"cpu,cpuacct/a/cpu.cfs_quota_us": "-1\n",
+                            "cpu,cpuacct/a/cpu.cfs_period_us": "100000\n"}, 16),
+    ("0::/\n", {"cpu.max": "nonsense\n"}, 16),
+    ("nonsense\n", {}, 16),
+])
+def test_a_control_groups_quota_counts(groups, own, files, count):
+    groups(own, files)
+    assert cores.available() == count
+
+
+def test_what_the_environment_says_counts_first(groups, monkeypatch):
+    groups("0::/\n", {"cpu.max": "50000 100000\n"})
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "5")
+    assert cores.available() == 5
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "default")
+    assert cores.available() == 1
+
+
+def test_cores_left_free_count_where_no_number_is_given(monkeypatch):
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "4")
+    try:
+        assert [threads.configure(None, free) for free in (0, 1, 3, 4, 99)] == [4, 3, 1, 1, 1]
+        assert threads.configure(4, 1) == 4 and threads.configure(10_000, 1) == 4
+    finally:
+        monkeypatch.undo()
+        threads.configure(None)
+
+
+def sleeping(start, stop, seconds, done):
+    if seconds:
+        time.sleep(seconds * (stop - start))
+    done.append((start, stop, threading.get_ident()))
+
+
+def test_work_that_is_soon_done_wakes_nobody_and_long_work_does():
+    pool = Pool(3)
+    done = []
+    pool.run(sleeping, 6, (0.0, done))  # nobody knows yet
+    done.clear()
+    pool.run(sleeping, 6, (0.0, done))
+    while pool._expected[__name__, "sleeping", 6] >= WORTH_WAKING:  # what it is expected to take comes down by and by
+        done.clear()
+        pool.run(sleeping, 6, (0.0, done))
+    done.clear()
+    pool.run(sleeping, 6, (0.0, done))
+    assert [(start, stop) for start, stop, _ in done] == [(0, 6)]
+    assert done[0][2] == threading.get_ident()
+    pool.run(sleeping, 6, (0.02, done))  # it took long, so the next call is shared
+    done.clear()
+    pool.run(sleeping, 6, (0.02, done))
+    assert len({who for _, _, who in done}) == 3
+    pool.end()
+
+
+def test_who_comes_late_finds_no_piece_and_is_not_waited_for():
+    pool, busy, go = Pool(2), threading.Event(), threading.Event()
+
+    def blocks(start, stop):
+        busy.set()
+        assert go.wait(10.0)
+
+    other = Work(blocks, [(0, 1)], ())
+    pool._asked.put(other)  # the only helper has other work
+    assert busy.wait(10.0)
+    done = []
+    pool.run(sleeping, 4, (0.0, done))
+    assert {who for _, _, who in done} == {threading.get_ident()} and len(done) == 4
+    go.set()
+    other.lead()
+    pool.end()
+
+
+def test_who_comes_late_answers_for_nobody_else():
+    """A piece that is not done yet keeps the one who asked, whoever else has joined and found nothing."""
+    took, go, done = threading.Event(), threading.Event(), []
+
+    def piece(start, stop):
+        if start == 0:
+            took.set()
+            assert go.wait(10.0)
+        done.append(start)
+
+    work = Work(piece, [(0, 1), (1, 2)], ())
+    helper = threading.Thread(target=work.join)
+    helper.start()
+    assert took.wait(10.0)
+    leader = threading.Thread(target=work.lead)
+    leader.start()
+    while len(done) < 1:
+        time.sleep(0.001)
+    late = threading.Thread(target=work.join)
+    late.start()
+    late.join()
+    leader.join(0.1)
+    assert leader.is_alive() and done == [1]
+    go.set()
+    leader.join(10.0)
+    helper.join(10.0)
+    assert done == [1, 0]
+
+
+def test_what_a_helper_raises_reaches_the_one_who_asked():
+    pool = Pool(2)
+
+    def fails(start, stop):
+        if threading.current_thread() is not threading.main_thread():
+            raise ZeroDivisionError
+        time.sleep(0.05)
+
+    with pytest.raises(ZeroDivisionError):
+        pool.run(fails, 2, ())
+    pool.end()
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    said = subprocess.run([sys.executable, "-c", FORKED], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          env=os.environ | {"PYTHON_CPU_COUNT": "4"})
+    assert said.stdout.split() == ["2", "2"], said.stderr
+
+
+FORKED = """
+import os, threading, time
+from solver import threads
+def who(start, stop, seen):
+    time.sleep(.05)
+    seen.add(threading.get_ident())
+def run():
+    seen = set()
+    threads.parallel_for(who, 2, seen)
+    print(len(seen), flush=True)
+threads.configure(4)
+run()
+if not os.fork():
+    run()
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize("pieces, sharers, least", [(1, 2, 1), (64, 2, 1), (64, 8, 4), (7, 32, 1), (1000, 3, 100)])
+def test_portions_hold_each_piece_once_and_get_smaller(pieces, sharers, least):
+    found = portions(pieces, sharers, least)
+    assert [piece for start, stop in found for piece in range(start, stop)] == list(range(pieces))
+    sizes = [stop - start for start, stop in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(sizes[:-1], default=pieces) >= min(least, pieces) and max(sizes) <= max(least, pieces / sharers)
+
+
+def test_a_record_has_every_piece_once_and_its_time():
+    record, done = PieceTimes(most=4), []
+    record.run(sleeping, 8, (0.0, done))
+    assert [(start, stop) for start, stop, _ in done] == [(0, 2), (2, 4), (4, 6), (6, 8)]
+    [call] = record.calls
+    assert call.kernel == "sleeping" and len(call.pieces) == 4 and call.size == 0
+    assert 0.0 <= sum(call.pieces) <= call.ended - call.began + 1e-6
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 32), pytest.param((1, 8), marks=pytest.mark.long)])
+def test_the_bytes_do_not_depend_on_the_number_of_threads(tmp_path, monkeypatch, counts):
+    """Balls that push each other and the floor, with more threads than there are cores, all of which take part."""
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "32")
+    monkeypatch.setattr(pool, "WORTH_WAKING", 1e-9)
+    ends = set()
+    try:
+        for count in counts:
+            assert threads.configure(count) == count
+            part = touching.balls_in_a_box(tmp_path / str(count), 10, 4, 1 / 96)
+            state = part.initial_state()
+            for _ in range(4):
+                state = part.step(state, 1 / 96)
+            ends.add(state.q.tobytes() + state.u.tobytes())
+            x = part.coordinates.positions(state.q, state.time)
+            assert len(part.contacts[0].active_pairs(x).nodes) > 100
+    finally:
+        monkeypatch.undo()
+        threads.configure(None)
+    assert len(ends) == 1
