@@ -72,7 +72,8 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one),
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None)
-    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said, _truth(reduced, one))]
+    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said, *_unheld(job, one),
+                                                _truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
     return Draft(reduced, shown, motions, ground, scene.time.start, moving, notes)
@@ -155,6 +156,17 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
     else:
         root = abs((1.0 + (1.0 - 2.0 * DIAGONAL) * z) / (1.0 - DIAGONAL * z) ** 2)
     return -2.0 * math.log(root) / h
+
+
+def _unheld(job: Job, one: Prepared) -> list[str]:
+    """A sentence where pins are painted that would give way."""
+    pin = one.body.pin
+    if pin.stiffness is None or pin.weights is None:
+        return []
+    painted = np.asarray(job.array(pin.weights))
+    soft = int(((painted > 0.0) & (painted < catalogue.HARD)).sum())
+    return [f"{soft} vertices are pinned softly, and Subspace holds none of these: paint them at full strength, or "
+            "take Projective Dynamics"] if soft else []
 
 
 def _truth(reduced: ReducedBody, one: Prepared) -> str:

@@ -152,7 +152,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  between=[*_between(job, prepared, rest, first), *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                           *seams_of(job, prepared, first, rest), *constraints],
-                 pulls=[*_pulls(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
+                 pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
                  links=[*(one for made in matter for one in made.links), *constraints], constraints=constraints,
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
@@ -244,7 +244,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> lis
             for force in job.scene.forces if place.keys() >= {*force.bodies}]
 
 
-def _pulls(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
+def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
     """Pulls at these bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
     pulls = []
     for one, start in zip(prepared, first):

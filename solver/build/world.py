@@ -70,9 +70,9 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
     meetings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid)
     if drafted:
-        from .drafts import draft_of  # its kernels are compiled where something is drafted
-
-        parts += [draft_of(job, one, report) for one in drafted]
+        # kernels are compiled where something is drafted
+        parts += [catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report)
+                  for one in drafted]
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared, soft)
 

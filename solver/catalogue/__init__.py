@@ -13,6 +13,7 @@ from .capabilities import CAPABILITIES
 from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
+from .drafts import ENTRIES as _DRAFTS
 from .entry import Entry, Param
 from .holds import ENTRIES as _HOLDS
 from .holds import HARD, PIN_STIFFNESS
@@ -32,7 +33,7 @@ __all__ = ["ACTIVATION", "BETA", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "EN
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
-ENTRIES: tuple[Entry, ...] = (*_STEPPING, *_SOFT_BODIES, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
+ENTRIES: tuple[Entry, ...] = (*_STEPPING, *_DRAFTS, *_SOFT_BODIES, *_HOLDS, *_CLOTH, *_ROPES, *_MECHANISMS)
 
 
 #: of which entries, and these by family and key: families are asked for a hundred times where Blender starts

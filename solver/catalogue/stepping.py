@@ -76,12 +76,6 @@ TRIES = Param("tries", "Tries", "Iterations after which a step is linearised ins
               2, 1000, 4, 50)
 KEEP_SPIN = Param("keep_spin", "Keep Spin",
                   "What flies freely turns on as it should; large steps brake stiff bodies' turning without it", False)
-SUBSPACE_WEIGHTS = Param("subspace_weights", "Weights", "Skinning weights that move the body: more follow finer motion "
-                         "and take longer in each step", 16, "", 1, 100, 4, 32)
-SUBSPACE_POINTS = Param("subspace_points", "Points", "Places that are asked how they are stretched; 0: as many as it "
-                        "takes until it swings as the whole mesh does", 0, "", 0, 20000, 0, 2000)
-SUBSPACE_ITERATIONS = Param("subspace_iterations", "Iterations", "Most iterations in a stage: stiff parts joined by "
-                            "soft ones need few, violent motion more", 4, "", 1, 100, 1, 10)
 #: why an integrator moves no jointed bodies
 LINEARISED = "it is linearised where a step starts, and forces of what turns grow with the square of its speed"
 ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
@@ -107,9 +101,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("method", "vanilla", "parts.nodes.full:Full", "Vanilla FEM",
           "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
           number=1),
-    Entry("method", "subspace", "world.drafts:Draft", "Subspace",
-          "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
-          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",), number=2),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,),
           can=("adaptive", "contact", "beta"), number=0),

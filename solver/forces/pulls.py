@@ -21,6 +21,10 @@ class Pull:
         """Whether it pulls at all at `time` [s]."""
         return self._strength is None or self._strength.at(time) > 0.0
 
+    def springs_at(self, time: float) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k,), the stiffness of each one's spring [N/m], (k,), and its place [m], (k, 3), at `time`."""
+        return self.nodes, self._firmness(time), self.places.at(time)
+
     def _firmness(self, time: float) -> Vec:
         """Of each node's spring at `time` [s], (k,) [N/m]."""
         return self._stiffness if self._strength is None else self._strength.at(time) * self._stiffness

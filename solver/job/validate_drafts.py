@@ -16,18 +16,23 @@ def check_drafts(scene: schema.Scene) -> None:
         method = catalogue.find("method", scene.method_of(body).kind)
         if not method.able("draft"):
             continue
-        where, label = f"$.bodies[{i}]", method.label
-        if scene.integrator.kind not in INTEGRATORS:
+        where, label, can = f"$.bodies[{i}]", method.label, method.able
+        if scene.integrator.kind not in INTEGRATORS and not can("any integrator"):
             labels = [catalogue.find("integrator", key).label for key in INTEGRATORS]
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")
+        cloth = body.cloth
         for there, what, field in (
-                (body.cloth is not None, "cloth has no weights to be moved by", "cloth"),
+                (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
+                (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
+                (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
+                (cloth is not None and bool(cloth.pressure), "nothing presses inside of its cloth", "cloth"),
+                (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
                 (scene.contact is not None, "its surface touches nothing but the ground", "method"),
                 (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
-                (bool(body.pulls), "it knows no pulls", "pulls"),
+                (bool(body.pulls) and not can("drafts pulls"), "it knows no pulls", "pulls"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
                 (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
                  "method")):

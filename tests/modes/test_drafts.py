@@ -8,6 +8,7 @@ from solver import simulate
 from solver.errors import BadScene, Stopped
 from solver.frames.read import Cache
 from solver.job.load import load
+from solver.meshing.volume import boundary_faces
 from solver.parts.modes.body import ReducedBody
 
 
@@ -127,3 +128,16 @@ def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, s
     change(job, path, value)
     with pytest.raises(BadScene, match=said):
         load(job)
+
+
+def test_a_draft_says_what_it_does_not_hold(tmp_path):
+    job = draft_job(tmp_path / "job", end=2, motion=False)
+    nodes = np.load(job / "arrays" / "nodes.npy")
+    faces = boundary_faces(np.load(job / "arrays" / "tets.npy"))[0]
+    np.save(job / "arrays" / "v.npy", nodes)
+    np.save(job / "arrays" / "t.npy", faces)
+    np.save(job / "arrays" / "w.npy", np.where(nodes[:, 0] == 0, 1.0, np.where(nodes[:, 0] < 0.06, 0.5, 0.0)))
+    change(job, "bodies.0.surface", {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"})
+    change(job, "bodies.0.pin", {"weights": "arrays/w.npy", "stiffness": 1e4})
+    _, said = baked(job)
+    assert any("are pinned softly, and Subspace holds none of these" in text for text in said)

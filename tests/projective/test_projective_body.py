@@ -4,7 +4,7 @@ import bodies
 import numpy as np
 import pytest
 from bodies import box
-from projective.sheets import WOVEN, block, cloth
+from projective_bodies import WOVEN, block, cloth
 from scipy.sparse import csc_matrix
 
 from solver import threads

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bodies import box
-from projective.sheets import BENDS, WOVEN, cloth, sheet
+from projective_bodies import BENDS, WOVEN, cloth, sheet
 
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending

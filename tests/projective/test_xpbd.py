@@ -4,7 +4,7 @@ import bodies
 import numpy as np
 import pytest
 from bodies import box
-from projective.sheets import BENDS, WOVEN, cloth, sheet
+from projective_bodies import BENDS, WOVEN, cloth, sheet
 
 from solver import threads
 from solver.errors import NoFreeNode

@@ -85,9 +85,9 @@ class Triangles:
 
     def __init__(self, triangles: Index, gradients: Vec, weights: Vec) -> None:
         """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). weights: (t,) [N m]."""
-        self.nodes = np.ascontiguousarray(triangles, dtype=np.int32)
-        self.gradients = np.ascontiguousarray(gradients, dtype=float)
-        self.weights = np.ascontiguousarray(weights, dtype=float)
+        self.nodes = np.array(triangles, dtype=np.int32)  # kernels take what may be written
+        self.gradients = np.array(gradients, dtype=float)
+        self.weights = np.array(weights, dtype=float)
         self._scratch, self._energies = np.zeros((len(triangles), 12)), np.zeros(len(triangles))
 
     def project(self, x: Vec, pulls: Vec) -> float:
@@ -116,7 +116,7 @@ class Tets:
         self._gradients, self._weights = gradients, weights.sum(axis=1)
         padded = weights[source]
         padded[count:] = 0.0
-        self.nodes = np.ascontiguousarray(tets[source], dtype=np.int32)
+        self.nodes = np.array(tets[source], dtype=np.int32)
         self._count = count
         self._tables = (_in_lanes(self.nodes), _in_lanes(gradients[source, 1:]), _in_lanes(padded))
         self._works = np.zeros((min(PIECES, blocks), MATERIAL_SLOTS * LANES))

@@ -32,7 +32,7 @@ class Coloured:
 
     def __init__(self, nodes: Index, width: Index) -> None:
         """nodes: (k, a). width: how many of them count, (k,)."""
-        nodes, count = np.ascontiguousarray(nodes, dtype=np.int32), int(nodes.max(initial=-1)) + 1
+        nodes, count = np.array(nodes, dtype=np.int32), int(nodes.max(initial=-1)) + 1
         colours, most = np.full(len(nodes), -1, dtype=np.int32), COLOURS
         while len(nodes) and colours.min() < 0:
             colour(nodes, np.ascontiguousarray(width, dtype=np.int32), np.zeros((count, most), np.int32), colours)
@@ -52,7 +52,7 @@ class Coloured:
 
     def cut(self, *tables: Vec | Index) -> list[tuple[Vec, ...]]:
         """Return the rows of each colour of tables (k, …) in this order, as views."""
-        ordered = [np.ascontiguousarray(one[self.order]) for one in tables]
+        ordered = [np.array(one[self.order]) for one in tables]
         begins = [0, *self._ends[:-1]]
         return [tuple(one[first:end] for one in ordered) for first, end in zip(begins, self._ends)]
 

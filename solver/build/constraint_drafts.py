@@ -1,0 +1,147 @@
+"""From a job's body to a draft on constraints: those of its tetrahedra, its cloth or its rope, pins, pulls, ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..job import schema
+from ..job.folder import Job, blame, parameters
+from ..materials.lame import lame
+from ..parts.projective.body import ProjectiveBody
+from ..parts.projective.building import cloth_constraints, membrane_moduli, ropes, springs
+from ..parts.projective.constraints import Lengths, Tets
+from ..parts.xpbd.body import CompliantBody
+from ..parts.xpbd.tables import CompliantRows, NeoHookean, compliant_cloth
+from ..state import Vec
+from ..world.bodies import BodyInWorld
+from ..world.constraint_drafts import ConstraintDraft, SteppedBody
+from .air import air_of
+from .cloth import PreparedCloth
+from .fields import Prepared
+from .ground import ground_of
+from .inputs import places_over_time
+from .pinned_vertices import held_vertices
+from .ropes import PreparedRope, bends_of
+from .soft_bodies import pulls_of
+from .soft_pins import soft_pins
+from .volumes import Stage
+
+TAUT = 1.0e2  #: of m/h² of all of a rope: how hard a link holds that may not stretch
+
+#: of tetrahedra with μ and λ, of cloth by its sheet and choices, of rows
+MakeTets = Callable[..., Any]
+
+
+def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
+    """The body of projective dynamics. Raises a ConJacError that names it."""
+    params = parameters("method", job.scene.method_of(one.body))
+    own = job.scene.integrator.kind
+    integrator = own if own in ("backward_euler", "bdf2") else "backward_euler"
+    notes = [] if integrator == own else ["Projective Dynamics steps by Backward Euler, which calms it: BDF2 is the "
+                                          "livelier one that it has"]
+    law = parameters("damping", one.body.damping)
+    if law.get("stiffness_damping"):
+        notes.append("Stiffness Damping does nothing in Projective Dynamics: take Wobble Half-Life, or XPBD")
+    if isinstance(one, PreparedCloth):
+        notes += [f"Projective Dynamics: {said}" for said in membrane_moduli(_membrane(one))[2]]
+
+    def make(mass: Vec, constraints: list[Any]) -> SteppedBody:
+        return ProjectiveBody(one.volume.nodes, mass, constraints, one.fields.pinned, _gravity(job),
+                              float(law.get("mass_damping", 0.0)), integrator, int(params["projective_iterations"]),
+                              int(params["projective_memory"]))
+
+    return _draft(job, one, "Projective Dynamics", make, Tets, cloth_constraints, lambda rows: rows, notes)
+
+
+def compliant_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
+    """The body of XPBD. Raises a ConJacError that names it."""
+    params = parameters("method", job.scene.method_of(one.body))
+    law = parameters("damping", one.body.damping)
+    notes = []
+    if law.get("stiffness_damping") and not isinstance(one, (PreparedCloth, PreparedRope)):
+        notes.append("Stiffness Damping does nothing to what XPBD fills with tetrahedra: take Wobble Half-Life")
+
+    def make(mass: Vec, constraints: list[Any]) -> SteppedBody:
+        return CompliantBody(one.volume.nodes, mass, constraints, one.fields.pinned, _gravity(job),
+                             float(law.get("mass_damping", 0.0)), float(law.get("stiffness_damping", 0.0)),
+                             int(params["xpbd_substeps"]), int(params["xpbd_sweeps"]))
+
+    return _draft(job, one, "XPBD", make, NeoHookean, compliant_cloth, CompliantRows, notes)
+
+
+def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]], SteppedBody], of_tets: MakeTets,
+           of_cloth: Callable[..., Sequence[Any]], of_rows: Callable[[Lengths], Any],
+           notes: list[str]) -> ConstraintDraft:
+    scene, body, nodes = job.scene, one.body, one.volume.nodes
+    matter = one.matter(job, nodes, 0)
+    air = None
+    if isinstance(one, PreparedCloth):
+        from ..forces.cloth.sheet import Sheet  # its kernels are compiled where there is cloth
+
+        assert body.cloth is not None
+        sheet = Sheet(nodes, one.triangles, one.material)
+        constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", body.cloth.bending),
+                                 body.cloth.bending.kind == "quadratic_bending")]
+        around = air_of(job, [one])
+        laws: list[Any] = around.laws([one], np.array([0, len(nodes)]), len(nodes))
+        air = (laws[0], around.motions[0]) if laws else None
+    elif isinstance(one, PreparedRope):
+        constraints = [of_rows(_rope(job, one, matter.mass))]
+    else:
+        fields = one.fields
+        count = len(one.volume.tets)
+        young = np.broadcast_to(fields.element_parameters["youngs_modulus"], (count,))
+        poisson = np.broadcast_to(fields.element_parameters.get("poisson_ratio", 0.0), (count,))
+        constraints = [of_tets(nodes, one.volume.tets, *lame(young, poisson))]
+        notes = [f"{method} knows the material's stiffness and Poisson ratio, not its kind", *notes]
+        if body.fiber_material is not None:
+            notes.append(f"{method} leaves fibers out: bake with another method to see them")
+    size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
+    surface = body.surface
+    to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one))
+    first = np.array([0, len(nodes)])
+    pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
+    half_life = body.wobble_half_life
+    if isinstance(half_life, str):
+        notes.append(f"{method} knows no Wobble Half-Life with keyframes")
+        half_life = 0.0
+    said = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
+    with blame(scene, body, "method"):
+        stepped = make(matter.mass, constraints)
+    return ConstraintDraft(stepped, shown, places_over_time(job, one.fields.motion, nodes[one.fields.pinned]),
+                           ground_of(job), scene.time.start, method, pulls, air, half_life or 0.0, said)
+
+
+def _gravity(job: Job) -> tuple[float, float, float]:
+    x, y, z = job.scene.gravity
+    return float(x), float(y), float(z)
+
+
+def _membrane(one: PreparedCloth) -> dict[str, float]:
+    assert one.body.cloth is not None
+    return parameters("membrane", one.body.cloth.membrane)
+
+
+def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
+    """Links, springy or as good as inextensible, and second differences that resist bending."""
+    rope = one.body.rope
+    assert rope is not None
+    nodes, edges = one.volume.nodes, one.edges
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    params = parameters("rope", rope.length)
+    step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+    if "axial_stiffness" in params:
+        rows = [springs(nodes, edges, params["axial_stiffness"] / length)]
+    else:
+        rows = [ropes(nodes, edges, TAUT * float(mass.sum()) / step**2)]
+    turns = bends_of(edges, nodes)
+    if rope.bending_stiffness and len(turns):
+        sides = np.linalg.norm(np.diff(nodes[turns], axis=1), axis=2)
+        # κ = Σ c x with c of a second difference over the mean length, ½ B |κ|² a metre
+        c = np.stack([1.0 / sides[:, 0], -1.0 / sides[:, 0] - 1.0 / sides[:, 1], 1.0 / sides[:, 1]], axis=1)
+        rows.append(Lengths.of(turns, c, rope.bending_stiffness / sides.mean(axis=1), 0.0))
+    return Lengths.joined(rows)

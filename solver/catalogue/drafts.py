@@ -1,0 +1,38 @@
+"""Methods that draft: each body by itself, quickly. Standard library only."""
+
+from __future__ import annotations
+
+from .entry import Entry, Param
+
+SUBSPACE_WEIGHTS = Param("subspace_weights", "Weights", "Skinning weights that move the body: more follow finer motion "
+                         "and take longer in each step", 16, "", 1, 100, 4, 32)
+SUBSPACE_POINTS = Param("subspace_points", "Points", "Places that are asked how they are stretched; 0: as many as it "
+                        "takes until it swings as the whole mesh does", 0, "", 0, 20000, 0, 2000)
+SUBSPACE_ITERATIONS = Param("subspace_iterations", "Iterations", "Most iterations in a stage: stiff parts joined by "
+                            "soft ones need few, violent motion more", 4, "", 1, 100, 1, 10)
+
+PROJECTIVE_ITERATIONS = Param("projective_iterations", "Iterations", "Of each step: what is stiff and light needs "
+                              "more, or it moves as if through syrup", 10, "", 1, 10000, 1, 50)
+PROJECTIVE_MEMORY = Param("projective_memory", "Memory", "Earlier iterations of a step that bend the next one: 0 is "
+                          "plain projective dynamics, which takes several times as many", 5, "", 0, 100, 0, 10)
+XPBD_SUBSTEPS = Param("xpbd_substeps", "Substeps", "Short steps in each step: fewer let stiff bodies stretch as if "
+                      "they were soft", 10, "", 1, 1000, 1, 50)
+XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "How often each constraint is met in a short step; more substeps are "
+                    "worth more", 1, "", 1, 1000, 1, 10)
+
+#: what drafts on constraints may have
+CONSTRAINED = ("draft", "drafts cloth", "drafts ropes", "drafts pulls", "any integrator")
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("method", "subspace", "build.drafts:draft_of", "Subspace",
+          "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
+          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",), number=2),
+    Entry("method", "projective", "build.constraint_drafts:projective_draft", "Projective Dynamics",
+          "A draft: one factorization for all steps; with few iterations what is stiff and light moves too slowly",
+          (PROJECTIVE_ITERATIONS, PROJECTIVE_MEMORY),
+          can=CONSTRAINED, number=3),
+    Entry("method", "xpbd", "build.constraint_drafts:compliant_draft", "XPBD",
+          "A draft: no factorization at all; with few substeps what is stiff stretches as if it were soft",
+          (XPBD_SUBSTEPS, XPBD_SWEEPS),
+          can=CONSTRAINED, number=4),
+)

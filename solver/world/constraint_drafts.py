@@ -1,0 +1,164 @@
+"""A soft body, cloth or rope on constraints as a part of the world, by projective dynamics or XPBD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..contact.find.ground import Ground
+from ..coordinates.prescribed import OverTime
+from ..errors import StepFailed
+from ..forces.cloth.air import Air
+from ..forces.pulls import Pull
+from ..parts.projective.body import ProjectiveState, TargetRows, Touching
+from ..state import Index, State, Vec
+from .bodies import BodyInWorld
+from .interface import Part
+
+BLOW_UP = 1.0e3  #: a body this many times its size has blown up
+NEAR = 0.02  #: of a body's size: nodes so near to the ground are asked whether they touch it
+FIRM = 4.0  #: times what a step resists a node's move with: how hard the ground pushes
+PAST = ("past_x", "past_v", "past_h")
+
+
+class SteppedBody(Protocol):
+    """A body that steps by itself: of projective dynamics or of XPBD."""
+
+    rest: Vec
+    mass: Vec
+    prescribed: Index
+
+    def initial_state(self) -> ProjectiveState: ...
+
+    def diagonal(self, h: float) -> Vec: ...
+
+    def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
+             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState: ...
+
+
+@dataclass
+class ConstraintDraft(Part):
+    """All nodes' positions and velocities are the state's; the step before stands in its memory, for BDF2."""
+
+    body: SteppedBody
+    shown: BodyInWorld
+    motion: OverTime  #: of prescribed nodes [m], (p, 3) at a time
+    ground: Ground
+    start_frame: int
+    method: str  #: label for the log
+    pulls: Sequence[Pull] = ()  #: soft pins among them
+    air: tuple[Air, OverTime] | None = None  #: its law and where its node is [m], (1, 3) at a time
+    half_life: float = 0.0  #: of wobbles [s]; 0: none is taken
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def unknowns(self) -> int:
+        return 3 * len(self.body.rest)
+
+    @property
+    def backend(self) -> str:
+        return self.method
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        return [(self.shown.name, 0, self.shown.vertices)]
+
+    def owns(self, name: str) -> bool:
+        return name == self.shown.name
+
+    def initial_state(self) -> State:
+        """At rest, prescribed nodes where they begin."""
+        began = self.body.initial_state()
+        began.x[self.body.prescribed] = self.motion.at(0.0)
+        return self._state(began)
+
+    def check(self, state: State) -> None:
+        """Raises ValueError or KeyError where memory is not that of these nodes."""
+        for name in PAST if PAST[0] in state.memory else ():
+            expected = (1,) if name == "past_h" else (self.unknowns,)
+            if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
+                raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
+
+    def attempt(self, state: State, h: float) -> State:
+        """A step of the body. Raises StepFailed."""
+        ends, before = state.time + h, self._reduced(state)
+        held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
+        touching = self._on_ground(ends, h) if self.ground.is_there else None
+        after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held) if held else None,
+                               self.motion.at(ends), touching)
+        extent = np.ptp(after.x, axis=0).max()
+        if not np.isfinite(extent):
+            raise StepFailed("a position is not a number", self.shown.name)
+        if extent > BLOW_UP * self.shown.size:
+            raise StepFailed(f"it grew to more than {BLOW_UP:.0f} times its size", self.shown.name)
+        return self._state(self._with_half_life(after, h))
+
+    def _on_ground(self, time: float, h: float) -> Touching:
+        """Return what finds nodes that touch the ground, or nearly."""
+        ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
+        point = ground.point(time)
+
+        def touching(x: Vec, begun: Vec) -> TargetRows:
+            near = np.flatnonzero((x - point) @ ground.normal < NEAR * self.shown.size)
+            near = np.setdiff1d(near, self.body.prescribed)
+            return TargetRows.touching(near, stiffness[near], point, ground.normal, ground.friction)
+
+        return touching
+
+    def _air_force(self, state: ProjectiveState, h: float) -> Vec | None:
+        """Return what air drags each node with by the step's end, (n, 3) [N]: −(1 + h C/m)⁻¹ C (v − w)."""
+        if self.air is None:
+            return None
+        law, way = self.air
+        x, v = np.concatenate([state.x, way.at(state.time)]), np.concatenate([state.v, way.velocity(state.time)])
+        table = law.damp(x, v, state.time)
+        nodes, drag = table.nodes[:, 0], table.blocks[:, 0].reshape(-1, 3, 3)
+        damped_mass = np.eye(3) + h * drag / np.maximum(self.body.mass[nodes], 1.0e-300)[:, None, None]
+        pull = np.einsum("kij,kj->ki", drag, v[-1] - v[nodes])
+        out = np.zeros_like(state.x)
+        out[nodes] = np.linalg.solve(damped_mass, pull[..., None])[..., 0]
+        return out
+
+    def _with_half_life(self, state: ProjectiveState, h: float) -> ProjectiveState:
+        """Return it without what a half-life takes in h seconds of velocities, but for those of a free body as a
+        whole: v ← v exp(−2 ln 2 h/T), as a swing loses half of what its velocity does."""
+        if not self.half_life:
+            return state
+        whole = np.zeros_like(state.v) if len(self.body.prescribed) else _rigid(state, self.body.mass)
+        left = 2.0 ** (-2.0 * h / self.half_life)
+        return ProjectiveState(state.x, whole + left * (state.v - whole), state.time, state.past)
+
+    def output(self, state: State, frame: int) -> Vec:
+        """The artist's vertices in object space, (N, 3) [m]."""
+        return self.shown.output(state.q.reshape(-1, 3), frame - self.start_frame)
+
+    @staticmethod
+    def _reduced(state: State) -> ProjectiveState:
+        past = None
+        if PAST[0] in state.memory:
+            x, v, h = (state.memory[name] for name in PAST)
+            past = x.reshape(-1, 3), v.reshape(-1, 3), float(h[0])
+        return ProjectiveState(state.q.reshape(-1, 3), state.u.reshape(-1, 3), state.time, past)
+
+    @staticmethod
+    def _state(state: ProjectiveState) -> State:
+        memory = {}
+        if state.past is not None:
+            x, v, h = state.past
+            memory = dict(zip(PAST, (x.ravel(), v.ravel(), np.array([h])), strict=True))
+        return State(state.time, state.x.ravel(), state.v.ravel(), memory)
+
+
+def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
+    """Return the velocities (n, 3) [m/s] of the rigid motion that has the momentum and the spin of a state."""
+    total = mass.sum()
+    centre, mean = mass @ state.x / total, mass @ state.v / total
+    away = state.x - centre
+    spin = (mass[:, None] * np.cross(away, state.v - mean)).sum(axis=0)
+    inertia = float(mass @ np.einsum("ni,ni->n", away, away)) * np.eye(3) - (mass[:, None] * away).T @ away
+    turning = np.linalg.lstsq(inertia, spin, rcond=1.0e-9)[0]
+    found: Vec = mean + np.cross(turning, away)
+    return found
