@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any
 
-from solver import cli, simulate
+from solver import cli, groups, simulate
 from solver.contact.laws.embedded import Embedded
 from solver.job.schema import step_size
 
@@ -70,10 +70,17 @@ def crossing(law: Any, x: Any) -> bool:
 def main() -> int:
     watch = Watch()
     advance_frame, write = simulate.advance_frame, simulate.write
+    advance_groups = groups.GroupSteps.advance_frame
 
     def timed(world: Any, state: Any, timeline: Any, frame: int, stop: Any, halved: Any, *others: Any) -> Any:
         began = {key: clock() for key, clock in CLOCKS.items()}
         after = advance_frame(world, state, timeline, frame, stop, halved, *others)
+        watch.advanced(world, timeline, halved, {key: clock() - began[key] for key, clock in CLOCKS.items()})
+        return after
+
+    def groups_timed(self: Any, world: Any, state: Any, timeline: Any, frame: int, stop: Any, halved: Any) -> Any:
+        began = {key: clock() for key, clock in CLOCKS.items()}
+        after = advance_groups(self, world, state, timeline, frame, stop, halved)
         watch.advanced(world, timeline, halved, {key: clock() - began[key] for key, clock in CLOCKS.items()})
         return after
 
@@ -82,6 +89,7 @@ def main() -> int:
         write(world, state, frame, *others)
 
     simulate.advance_frame, simulate.write = timed, watched
+    groups.GroupSteps.advance_frame = groups_timed  # type: ignore[method-assign]
     code = cli.main()
     with open(os.environ["CONJAC_WATCHED"], "w", encoding="utf-8") as file:
         json.dump(watch.step_log, file)

@@ -9,6 +9,9 @@ NUMBERS = {NONE: 0, SOFT_BODY: 1, CLOTH: 2, COLLIDER: 3, MECHANISM: 4, ROPE: 5}
 #: types of objects that can be a mechanism: an armature, and an Empty that stands for rigid body objects
 OF_MECHANISMS = ("ARMATURE", "EMPTY")
 
+#: property with where an object, or each bone by its name, was before it was posed live
+POSE = "conjac_live_pose"
+
 
 def suiting(object_type: str) -> str:
     """What an object of this type becomes that is only told to be simulated."""

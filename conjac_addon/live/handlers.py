@@ -8,6 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import later
+from ..kinds import POSE
 from . import session, shape
 
 
@@ -22,7 +23,7 @@ def _after_load(*_: Any) -> None:
     """A file that Blender saved by itself, as it does every few minutes, may have a live shape."""
     if any(modifier.type == "MESH_CACHE" for obj in bpy.data.objects for modifier in obj.modifiers):
         shape.remove_all()
-    if any(obj.get(shape.POSE) is not None for obj in bpy.data.objects):
+    if any(obj.get(POSE) is not None for obj in bpy.data.objects):
         session.take_off()
 
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 from .. import settings
 from ..gather import turns
+from ..kinds import POSE
 from ..playback import mechanism
 from ..playback.mechanism import Places
-from .shape import POSE
 
 CHANNELS = (("location", 3), ("rotation_euler", 3), ("rotation_quaternion", 4), ("rotation_axis_angle", 4),
             ("scale", 3))

@@ -22,7 +22,6 @@ NAME = "ConJac Live"
 FIELD, SIGN = "eval_time", 61.328125  #: a time that is read where time_mode is "TIME" alone
 
 NO_FRAME = 0.0
-POSE = "conjac_live_pose"  #: property with where an object, or each bone by its name, was before it was posed live
 
 
 class Shape:

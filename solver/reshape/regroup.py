@@ -193,11 +193,15 @@ class Regroup:
                          for token in tokens)
 
     def _joined(self) -> Iterable[tuple[int, int]]:
-        """Pairs of tokens that forces join, or of which one hangs on the other."""
+        """Pairs of tokens that forces or constraints join, or of which one hangs on the other."""
         number = {one.body.name: k for k, one in enumerate(self._bodies)}
-        for force in self._job.scene.forces:
-            named = [number[name] for name in force.bodies if name in number]
+        for names in self._job.scene.joins():
+            named = [number[name] for name in names if name in number]
             yield from ((named[0], other) for other in named[1:])
+        for constraint in self._job.scene.constraints:
+            if any(end.mechanism for end in constraint.ends):
+                yield from ((number[end.body], len(self._bodies)) for end in constraint.ends if end.body in number
+                            and not end.mechanism)
         for k, one in enumerate(self._bodies):
             for attach in one.body.attach:
                 yield k, number.get(attach.body, len(self._bodies))
@@ -290,7 +294,9 @@ class Regroup:
             return scene
         names = {body.name for body in bodies}
         scene = msgspec.structs.replace(
-            scene, bodies=bodies, forces=[force for force in scene.forces if names >= {*force.bodies}])
+            scene, bodies=bodies, forces=[force for force in scene.forces if names >= {*force.bodies}],
+            constraints=[one for one in scene.constraints if names >= {
+                end.body for end in one.ends if end.body and not end.mechanism}])
         if tokens[-1] == count:
             return scene  # mechanisms have no settings but the scene's
         integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],

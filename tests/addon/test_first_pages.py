@@ -11,7 +11,7 @@ PAGES = ("jelly.md", "what_can_go_wrong.md")
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
-            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider"}
+            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics"}
 
 
 def called():
@@ -26,6 +26,9 @@ def called():
         if group.__name__.startswith("CONJAC_"):
             names |= {prop.name for prop in group.bl_rna.properties}
     maps = {item.name for item in bpy.ops.conjac.add_group.get_rna_type().properties["map"].enum_items}
+    from conjac.conjac_addon import menus
+
+    names |= {label for label, _ in menus.READY.values()}
     return names | BLENDERS | maps | {f"Paint {name}" for name in maps} | {"ConJac Ragdoll"}
 
 

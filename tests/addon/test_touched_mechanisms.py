@@ -238,13 +238,16 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body touches one mechanism']
     other.conjac.mechanism.touch_soft = False
     assert members.taken(other, scene) == []
-    # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does
+    # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does; until
+    # something comes near it the jelly moves by its own steps
     arm.conjac.method, body.conjac.method = "conjac", "vanilla"
     bpy.context.view_layer.objects.active = body
     shown = []
     monkeypatch.setattr(sections, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
     sections.draw_advanced(FakeLayout([]), bpy.context)
-    assert {one for one, _ in shown} == {arm} and (arm, "method") in shown
+    assert {name for one, name in shown if one == body} & {"method", "step", "largest_deformation"} == {
+        "step", "largest_deformation"}
+    assert {one for one, _ in shown} == {arm, body} and (arm, "method") in shown
 
 
 def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):

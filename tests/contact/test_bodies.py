@@ -261,7 +261,7 @@ def test_jointed_bodies_that_overlap_at_the_start_pass_through_each_other(tmp_pa
     free = [{"name": "top", "kind": "fixed", "child": "top", "position": [0.1, 0, 0.4]}]
     hung = Falling(tmp_path / "hung", rods, [*free, *(joint(name, 0.15 * k) for k, name in enumerate(("b0", "b1"))),
                                             joint("far", 0.9)])
-    apart = hung.world.constraints.colliders.apart.tolist()
+    apart = hung.world.constraints.colliders.excluded.tolist()
     assert apart == [sorted(hung.place[name] for name in ("b0", "b1"))]
     loose = Falling(tmp_path / "loose", rods)
-    assert not len(loose.world.constraints.colliders.apart)
+    assert not len(loose.world.constraints.colliders.excluded)

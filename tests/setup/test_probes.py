@@ -22,6 +22,7 @@ STAYS = {
     "linear/cholesky/cvxopt_cholmod.py": ({"type"}, "the library's handle, of which nothing is taken on trust"),
     "linear/cholesky/cholmod.py": ({"type"}, "the same of the other wheel"),
     "linear/cholesky/multifrontal.py": ({"kind"}, "the precision that was asked for has BLAS calls of its own"),
+    "build/constraint_drafts.py": ({"isinstance", "kind"}, "turns the energies of catalogue kinds into quadratic ones"),
     "build/bearings.py": ({"kind"}, "which joints have bearings is a table's own keys"),
     "coordinates/tree_build.py": ({"kind"}, "gathers joints of one type into a batch"),
     "linear/constrained/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),

@@ -36,7 +36,7 @@ LOOPS = {
 
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
-    "Subsystem": {"Part", "Attachment", "Nodes", "Joints", "EolCloth", "Draft", "FleshOnBones"},
+    "Subsystem": {"Part", "Attachment", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones"},
     "System": {"Joints", "FleshOnBones"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
     "DescentDirections": {"FactoredDirections", "ProjectedDirections", "SecantDirections", "FrozenDirections",
