@@ -41,6 +41,7 @@ PARTS = {
     "cores": ("large", "small", "million"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
+    "linear_choice": ("linearised", "quick", "newton_d"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "shaken": ("glass", "mixed"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
