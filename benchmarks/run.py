@@ -36,6 +36,7 @@ PARTS = {
                       "refactor_grid_full", "muscle"),
     "contact": ("self", "share", "ducks", "bowl", "heap", "fifty", "hundred"),
     "contact_laws": ("mat", "balls"),
+    "contact_truths": ("momentum", "hertz", "wire"),
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
@@ -43,7 +44,7 @@ PARTS = {
     "mechanism_scenes": ("chain", "biped"),
     "linear_choice": ("linearised", "quick", "newton_d"),
     "scale": ("multigrid", "million", "direct", "poisson"),
-    "shaken": ("glass", "mixed"),
+    "shaken": ("glass", "mixed", "hammock"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
     "subspace": ("octobot", "gatorman", "mammoth", "crab", "dragon", "stiffness"),
 }
