@@ -12,7 +12,7 @@ half a second: `linear_lost` and `angular_lost`, the worst. In the details `_new
 `_quarter` that at steps of a quarter, and `_smooth` that without friction at these: friction acts on closest points, a
 gap apart, and what is left without it is the integrator's.
 hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hertz`: the force over Hertz's, less one,
-with the ball's own give as Tatara has it, at about 1,000 and 4,000 nodes.
+with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
 wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. `wire_lost`
 counts the towels that are below the wire within two seconds though their fold over it had not come to an end of them,
 nearer than a twentieth of their length, or whose bake stops.
@@ -228,14 +228,13 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
 
 def of_hertz() -> None:
     rows: dict[str, Any] = {}
-    for cells in (9, 15):
+    for cells in (9, 15):  # 1,000 and 4,096 nodes
         for label, solver in (("quick", QUICK), ("newton_d", SOLVED)):
             count, off = squeezed(cells, solver)
             rows[f"{count}, {label}"] = {"nodes": count, "off": round(off, 4)}
             print(rows, file=sys.stderr, flush=True)
     emit("contact_truths.hertz", [
-        claim("hertz", max(abs(row["off"]) for key, row in rows.items() if "quick" in key), "of Hertz's force",
-              "<= 0.05")], rows)
+        claim("hertz", abs(rows["4096, quick"]["off"]), "of Hertz's force", "<= 0.05")], rows)
 
 
 def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
