@@ -158,7 +158,7 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
     linear_solver: menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
+        (item("auto", "Automatic", "The quicker one by a table of measurements; multigrid for what is too large", 0),))
 
 
 class CONJAC_Settings(bpy.types.PropertyGroup):

@@ -52,6 +52,11 @@ class Edges:
             found.append(float(np.partition(squares[own], last)[last]))
         return float(np.sqrt(max(found)))
 
+    def changes(self, displacement: Vec) -> Vec:
+        """|d_i − d_j| over the edge's rest length of each, (k,), for displacements (n, 3) [m]."""
+        apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
+        return np.asarray(np.sqrt(np.einsum("ki,ki->k", apart, apart) * self._inverse_square))
+
     def usual_change(self, displacement: Vec) -> float:
         """The same of all edges, root mean square."""
         return float(np.sqrt(self._changes(displacement)[:, 1].sum() / max(len(self._pairs), 1)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import catalogue
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..materials.lame import lame
@@ -82,6 +83,8 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         from ..forces.cloth.sheet import Sheet  # its kernels are compiled where there is cloth
 
         assert body.cloth is not None
+        if body.cloth.length_limit or body.cloth.area_limit:
+            notes = [*notes, f"{method} knows neither Length Limit nor Area Limit"]
         sheet = Sheet(nodes, one.triangles, one.material)
         constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", body.cloth.bending),
                                  body.cloth.bending.kind == "quadratic_bending")]
@@ -90,6 +93,11 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         air = (laws[0], around.motions[0]) if laws else None
     elif isinstance(one, PreparedRope):
         constraints = [of_rows(_rope(job, one, matter.mass))]
+        assert body.rope is not None
+        if body.rope.keeps_shape:
+            notes = [*notes, f"{method} straightens ropes: bake with Vanilla FEM to see how one Keeps Its Shape"]
+        if parameters("rope", body.rope.length).get(catalogue.MOST_STRETCH.key):
+            notes = [*notes, f"{method} knows no {catalogue.MOST_STRETCH.label} of ropes"]
     else:
         fields = one.fields
         count = len(one.volume.tets)

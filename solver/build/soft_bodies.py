@@ -37,6 +37,7 @@ from .fields import Prepared, prepare
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
+from .linear_use import linear_use
 from .obstacles import Obstacles, obstacles_of
 from .pinned_vertices import held_vertices
 from .point_constraints import HeldNodes, held_nodes, point_constraints
@@ -99,7 +100,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
-    chosen = choose(scene.linear_solver, [one.count for one in prepared])
+    chosen = choose(scene.linear_solver, [one.count for one in prepared],
+                    linear_use(job, prepared, riding is not None))
     are_ropes = scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
     linear: LinearSolver = BandedCholesky(chosen) if are_ropes else chosen
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]

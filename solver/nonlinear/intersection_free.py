@@ -20,6 +20,7 @@ from .problem import LARGEST_STEP, StageProblem
 BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
 COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
                          "Yield")
+CRUSHED_REMEDY = "Keep them further apart there, or make what is between them thinner"
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
 
 
@@ -40,6 +41,9 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
         return unknowns, step_start
+    closing = problem.physics.closes_on(step_start, end)
+    if closing is not None:
+        raise StepFailed(closing[1], problem.physics.body_of(closing[0]), CRUSHED_REMEDY, is_final=True)
     moved_along = problem.physics.taken_along(step_start, end)
     if moved_along is not None:
         return problem.unknowns_at(_farthest(problem, moved_along, end)), moved_along
