@@ -94,7 +94,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  held_vertices(job, one)))
+                                  held_vertices(job, one), shows_stress=one.body.stress_output))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)

@@ -254,6 +254,9 @@ def test_every_operator_has_a_button(soft_cube):
     buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
     bpy.ops.conjac.add_group(map="pin")
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
+    bpy.ops.conjac.done_painting()
+    bpy.context.object.conjac.kind = "rope"
+    buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
