@@ -6,8 +6,8 @@
 
 A body is let go from a lean, on bars of 6 tetrahedra a cell that are twice as long as wide and on the dragon, Vanilla
 and ConJac with ten dynamic nodes. CHOLMOD and Mixed Precision go through the same steps in turns, on one thread and on
-two; what stands in the table is the shortest run in milliseconds a step, of one thread by its own time, of two by the
-clock. Where other programs take a part of the second core these are run again, and who was never left alone fails.
+two; what stands in the table is the shortest of three runs, in milliseconds a step of the thread that asks the others:
+what it waits for them is not in it, and where other programs keep them from helping it does their part as well.
 
 `automatic_over_quickest` is what *Automatic* takes over the quicker of both, at worst: what it loses by choosing
 equally for any number of threads, so that a bake's bytes do not depend on the machine's cores.
@@ -27,7 +27,6 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from benchmarks.cores import all_work
 from benchmarks.report import claim, emit
 from benchmarks.scenes.refactor import body
 from benchmarks.step import make, spread
@@ -39,8 +38,7 @@ from solver.world.nodes import Nodes
 RESULTS = Path(__file__).parent / "results"
 SOLVERS = ("cholmod", "mixed")
 WIDTHS = (4, 7, 10, 14)  #: cells across a bar
-DYNAMIC, RUNS, MOST_RUNS = 10, 2, 12
-QUIET, TICK = 0.1, 0.02  #: of a core, by other programs; [s] by which the system's clock may err
+DYNAMIC, RUNS = 10, 3
 #: of each part and use its method, integrator, step [s], how many are measured, and most tetrahedra
 USES: dict[str, dict[str, tuple[str, str, float, int, float]]] = {
     "linearised": {"vanilla linearised": ("vanilla", "semi_implicit", 1 / 96, 4, np.inf),
@@ -57,22 +55,19 @@ def bar(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return nodes, tets, nodes + above * [0.0, 0.0, 0.04] + above**2 * [0.4, 0.0, 0.0]
 
 
-def stepped(world: Nodes, pulled: np.ndarray, h: float, steps: int) -> tuple[float, float, float]:
-    """Milliseconds of a step by this thread and by the clock, after one that is not counted, and cores that other
-    programs took meanwhile."""
+def stepped(world: Nodes, pulled: np.ndarray, h: float, steps: int) -> float:
+    """Milliseconds of a step by this thread, after one that is not counted."""
     world.forget_past()
     state = replace(world.initial_state(), q=pulled[world.coordinates.free].ravel())
     state = world.step(state, h)
-    others, worked, own, began = all_work(), time.process_time(), time.thread_time(), time.perf_counter()
+    began = time.thread_time()
     for _ in range(steps):
         state = world.step(state, h)
-    own, clock = time.thread_time() - own, time.perf_counter() - began
-    taken = all_work() - others - time.process_time() + worked
-    return 1e3 * own / steps, 1e3 * clock / steps, max(taken - TICK, 0.0) / clock
+    return 1e3 * (time.thread_time() - began) / steps
 
 
 def rows_of(part: str, use: str, shape: str, made: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[Measured]:
-    """One body and one use, on one thread and on two. Raises RuntimeError where others always had the second core."""
+    """One body and one use, on one thread and on two."""
     nodes, tets, pulled = made
     method, integrator, h, steps, most = USES[part][use]
     if len(tets) > most:
@@ -82,18 +77,12 @@ def rows_of(part: str, use: str, shape: str, made: tuple[np.ndarray, np.ndarray,
     found = []
     for count in (1, 2):
         threads.configure(count)
-        ms: dict[str, list[float]] = {key: [] for key in SOLVERS}
-        for _ in range(RUNS if count == 1 else MOST_RUNS):
+        ms = dict.fromkeys(SOLVERS, np.inf)
+        for _ in range(RUNS):
             for key, world in worlds.items():
-                own, clock, others = stepped(world, pulled, h, steps)
-                if count == 1 or others <= QUIET:
-                    ms[key].append(own if count == 1 else clock)
-            if min(map(len, ms.values())) >= RUNS:
-                break
-        if not all(ms.values()):
-            raise RuntimeError("other programs took the second core in all runs; measure again once they are done")
+                ms[key] = min(ms[key], stepped(world, pulled, h, steps))
         found.append(Measured(use, shape, len(nodes), len(tets), count,
-                              {key: float(f"{min(values):.4g}") for key, values in ms.items()}))
+                              {key: float(f"{value:.4g}") for key, value in ms.items()}))
         print(found[-1], file=sys.stderr, flush=True)
     return found
 

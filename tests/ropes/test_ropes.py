@@ -217,7 +217,6 @@ def held_all_over(job):
     (faces, BadMesh, "its surface has faces"),
     (held_all_over, NoFreeNode, "every point is pinned"),
     (lambda job: change(job, "bodies.0.method.kind", "conjac"), BadScene, "whose points all move on their own"),
-    (lambda job: change(job, "bodies.0.wobble_half_life", 0.5), BadScene, "no Wobble Half-Life"),
     (lambda job: change(job, "bodies.0.rope.length.kind", "magic"), BadScene, 'there is no rope "magic"'),
     (lambda job: change(job, "bodies.0.cloth", {}), BadScene, "which has no")])
 def test_what_cannot_be_is_refused_in_one_sentence(tmp_path, spoil, error, sentence):
