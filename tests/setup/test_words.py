@@ -33,7 +33,7 @@ CLEAN = {
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
     """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes", "assembly", "fields",
-                         "embedding", "reshape", "farm", "meshing")},
+                         "embedding", "reshape", "farm", "meshing", "linear")},
     "parts/conjac": EVERYWHERE | frozenset("ahead besides grips pushes pushing riding rides asked wanted".split()),
     "world": EVERYWHERE | frozenset("ahead besides led ride rides rider gives borne meetings wanted".split()),
 }
