@@ -237,8 +237,8 @@ def of_hertz() -> None:
         claim("hertz", abs(rows["4096, quick"]["off"]), "of Hertz's force", "<= 0.05")], rows)
 
 
-def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
-    """Where it is after two seconds."""
+def towel(off: float, friction: float, itself: bool, seconds: float = 2.0) -> dict[str, Any]:
+    """Whether it is lost, and when it was below the wire."""
     arrays: Arrays = {"wire": np.array([(0.0, -0.5, 0.0), (0.0, 0.5, 0.0)]), "ends": np.array([(0, 1)], np.int32)}
     sheet = cloth("Towel", (LENGTH, 0.3), (12, 6), (off, 0.0, 0.01), arrays, eulerian={"friction": friction},
                   thickness=1e-3)
@@ -249,7 +249,7 @@ def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
     state, row = world.initial_state(), dict[str, Any](fell_s=None, failed="", to_end=None)
     part = world.parts[0]
     assert isinstance(part, EolCloth)
-    for k in range(round(2.0 / CLOTH_STEP)):
+    for k in range(round(seconds / CLOTH_STEP)):
         try:
             state = advance(world, state, CLOTH_STEP, 1)
         except (StepFailed, ConJacError) as failure:
