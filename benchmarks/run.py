@@ -25,7 +25,7 @@ from benchmarks import front_page, ground_page, quoted, report, table_2_1, table
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "front_page", "ground_page", "interpreter",
+NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "front_page", "ground_page",
                   "lively_picture", "lively_scenes", "meshes", "peer_programs", "quoted", "report", "run", "table_2_1",
                   "tables", "timed_solver", "vanilla", "watched_solver"}
 #: of benchmarks that take their part as an argument
@@ -40,6 +40,7 @@ PARTS = {
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
+    "holds": ("rows", "strands", "gradients"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
     "linear_choice": ("linearised", "quick", "newton_d"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
 from .cloth import motion_of, pinned_vertices
 from .fields import Prepared
+from .inputs import over_time
 from .material_data import MaterialData
 from .volumes import Stage
 
@@ -99,7 +101,7 @@ class PreparedRope(Prepared):
 
             twisted = twist.held_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
-                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, rope.twist, rope.twist_time))
+                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _turn(job, rope)))
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
@@ -141,6 +143,16 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
     fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     return PreparedRope(body, volume, None, fields, edges)
+
+
+def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
+    """What ends are turned by [rad] at a time [s]."""
+    from ..forces.ropes.twist import wound
+
+    if not isinstance(rope.twist, str):
+        return wound(rope.twist, rope.twist_time)
+    curve = over_time(job, job.array(rope.twist)[:, None])
+    return lambda time: float(curve.at(time)[0])
 
 
 def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:

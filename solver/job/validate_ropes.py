@@ -60,6 +60,8 @@ def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
     if len(np.unique(np.sort(edges, axis=1), axis=0)) != len(edges):
         raise refuse("two of its edges join the same points", f"{where}.rope.edges", "Merge its points by distance",
                      kind=BadMesh)
+    if isinstance(rope.twist, str):
+        check_array(job, rope.twist, f"{where}.rope.twist", "f", (job.samples,))
     if rope.loads is not None:
         loads = check_array(job, rope.loads, f"{where}.rope.loads", "f", (len(vertices),))
         if loads.min() < 0.0:
