@@ -48,6 +48,11 @@ class PinnedVertices:
         self._known: csr_matrix = -laplacian[self._around][:, self._held]
         self._factor = splu(laplacian[self._around][:, self._around].tocsc()) if len(self._around) else None
 
+    @property
+    def vertices(self) -> Index:
+        """Which vertices are moved to targets, (p,)."""
+        return self._held
+
     def apply(self, points: Vec, x: Vec, frame: int) -> Vec:
         """The vertices (v, 3) [m] with the held ones in their places; more than those at rest have been cut since."""
         moved = points.copy()

