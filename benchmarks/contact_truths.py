@@ -15,8 +15,8 @@ hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hert
 with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
 wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. What runs over a
 wire flies off where its tension is less than λ v²: with y from its middle to the wire that is 2 g λ (L²/4 − y²)/L, and
-v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts the towels that are below the wire within two
-seconds though their fold was last seen further from their ends, or whose bake stops.
+v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts the towels that are below the wire
+within two seconds though their fold was last seen further from their ends, or whose bake stops.
 """
 
 from __future__ import annotations
