@@ -41,6 +41,7 @@ PARTS = {
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
     "holds": ("rows", "strands", "gradients"),
+    "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
     "linear_choice": ("linearised", "quick", "newton_d"),
