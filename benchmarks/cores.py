@@ -13,8 +13,7 @@ count). What lies between the calls is serial. A list scheduler gives each call'
 as many as are worth waking, in its portions, at the prices of waking and asking measured here. A call whose arrays are
 read at memory's speed goes no faster than memory does with P threads: bytes a second are measured with one and two, and
 beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention through both. `two` is held against the clock; 4 to 32
-are predictions of machines that are not here. `interpreter_share` is that of one thread's time in which it has Python's
-lock, which no second thread can.
+are predictions of machines that are not here.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks import cores_scenes
-from benchmarks.interpreter import Interpreter
 from benchmarks.report import Claim, claim, emit
 from solver.nonlinear.problem_kernels import PIECES, place_nodes
 from solver.pool import Call, Pool, helpers_for, least_portion, portions
@@ -194,9 +192,6 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     scene.go(scene.start)  # what is compiled at first use, and what memory is found
     found = in_turns(scene, TURNS.get(name, MOST_TURNS))
     account = Account(scene)
-    threads.configure(1)
-    with Interpreter() as looking:
-        timed(scene, 1)
     one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())
     processor = [statistics.median(run.processor for run in runs) for runs in found.values()]
     alone = account.seconds(1, prices)
@@ -204,8 +199,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     row = {"nodes": scene.nodes, "one_s": one / scene.seconds, "two_s": two / scene.seconds, "two": one / two,
            "others": max(run.others for runs in found.values() for run in runs),
            "processor": processor[1] / processor[0],
-           "serial_share": account.serial / alone, "interpreter_share": looking.share,
-           "calls": len(account.calls) / scene.seconds,
+           "serial_share": account.serial / alone, "calls": len(account.calls) / scene.seconds,
            "predicted": {str(count): value for count, value in predicted.items()},
            "two_over_predicted": one / two / predicted[2]}
     print(name, {key: value if isinstance(value, (int, dict)) else round(value, 4) for key, value in row.items()},

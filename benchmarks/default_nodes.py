@@ -163,7 +163,7 @@ def main() -> None:
         return
     found = rows.values()
     emit("default_nodes", [
-        claim("default_nodes", rows.get("cube", next(iter(found)))["nodes"], "of a new cube", "<= 1000"),
+        claim("default_nodes", rows.get("cube", next(iter(found)))["nodes"], "of a new cube", "<= 1234"),
         claim("default_error", max(row["off"] for row in found), "of a frequency", "<= 0.05"),
         claim("sag_error", max(row["sag_off"] for row in found), "of a sag", "<= 0.05"),
         claim("bounce_error", max(row["bounce_off"] for row in found), "of a bounce", "<= 0.05")], rows)

@@ -1,19 +1,32 @@
-"""How much of a stretch of time the interpreter holds: the share in which some thread has Python's lock.
+"""How much of a bake's time the interpreter holds: the share in which some thread has Python's lock.
 
-A compiled loop on a thread of its own, which never asks for the lock, looks every so often which thread has it. So
-kernels that let go of it count as outside, and numpy's and scipy's calls that keep it as inside.
+    python -m benchmarks.interpreter
+
+Scenes of `benchmarks.cores` on one thread, as they are there, after one run that is not looked at. A compiled loop on a
+thread of its own, which never asks for the lock, looks every so often whether some thread has it. So kernels that let
+go of it count as outside; lines of Python, and calls of numpy and scipy that keep it, as inside: no second thread can
+do any of these meanwhile.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
+import sys
 import threading
 from types import TracebackType
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
 
 import numba
 import numpy as np
 
+from benchmarks import cores_scenes
+from benchmarks.report import emit
+
 EVERY = 100  #: [µs]
+SCENES = ("dragon", "rest", "mat", "balls", "bowl", "edge", "ragdoll")
 
 _holder = ctypes.CDLL(None)._PyThreadState_UncheckedGet
 _holder.restype, _holder.argtypes = ctypes.c_void_p, []
@@ -50,3 +63,24 @@ class Interpreter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._told[0] = 1
         self._thread.join()
+
+
+def measured(name: str) -> dict[str, Any]:
+    """A row."""
+    scene = cores_scenes.made(name)
+    scene.go(scene.start)
+    scene.forget()
+    gc.collect()
+    with Interpreter() as looking:
+        scene.go(scene.start)
+    print(name, looking.share, file=sys.stderr, flush=True)
+    return {"nodes": scene.nodes, "share": looking.share}
+
+
+def main() -> None:
+    threads.configure(1)
+    emit("interpreter", [], {"scenes": {name: measured(name) for name in SCENES}})
+
+
+if __name__ == "__main__":
+    main()

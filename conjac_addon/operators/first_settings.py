@@ -41,7 +41,7 @@ GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an 
 NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
 #: edges of tetrahedra over 2 V / A, which is the thickness of a sheet, a third of a cube's edge and two thirds of a
 #: ball's radius: so compact bodies wobble within a twentieth as ever finer ones do, docs/large_meshes.md
-OF_THICKNESS = 0.45
+OF_THICKNESS = 0.4
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld

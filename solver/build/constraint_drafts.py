@@ -22,7 +22,7 @@ from ..world.constraint_drafts import ConstraintDraft, SteppedBody
 from .air import air_of
 from .cloth import PreparedCloth
 from .fields import Prepared
-from .ground import ground_of
+from .ground import drawn_above, ground_of
 from .inputs import places_over_time
 from .pinned_vertices import held_vertices
 from .ropes import PreparedRope, bends_of
@@ -110,7 +110,9 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
     size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one))
+    held = held_vertices(job, one)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
+                        above=drawn_above(job, one, held))
     first = np.array([0, len(nodes)])
     pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
     half_life = body.wobble_half_life

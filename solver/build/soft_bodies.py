@@ -35,7 +35,7 @@ from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .compliant_pins import grips, without_pins, yielding_pins
 from .fields import Prepared, prepare
-from .ground import on_ground, sunk
+from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
@@ -95,8 +95,9 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         surface = one.body.surface
         to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+        drawn_at_pins = held_vertices(job, one)
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  held_vertices(job, one)))
+                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins)))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)

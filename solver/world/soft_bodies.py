@@ -290,14 +290,14 @@ class SoftBodies(StepLimits):
         a normal speed of no more than weight adds in a step of h seconds."""
         if not self.ground.plane.is_there:
             return False
-        return ground_contact.persists(self.ground.plane, *self.nodes_at(state), state.time, before,
+        return ground_contact.persists(self.ground, *self.nodes_at(state), state.time, before,
                                        self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
 
     def hits_ground(self, states: Sequence[State], h: float) -> bool:
         """Whether nodes touch the ground in one of some states and their normal speed is above a fraction of what
         weight adds in a step of h seconds."""
         ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
-        return ground_contact.is_hit(self.ground.plane, ends, self._fall(h))
+        return ground_contact.is_hit(self.ground, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:
         """Return the speed along the ground's normal that weight adds in h seconds [m/s]."""
