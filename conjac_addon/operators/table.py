@@ -227,7 +227,10 @@ classes = (
         wedge=StringProperty(
             name="Wedge", description="A CSV file with a line of path=value cells for each bake", subtype="FILE_PATH"),
         chunk=StringProperty(
-            name="Chunk", description="Frames of one task, where a bake is cut into several")),
+            name="Chunk", description="Frames of one task, where a bake is cut into several"),
+        render=BoolProperty(
+            name="Render", description="Put this .blend as it was saved last into the folder, and render it with the "
+            "frames", default=False)),
     operator(
         "set_wobble", wobble, "Set Slowest Wobble",
         "Make the active soft body as stiff as its slowest wobble needs, as its pins and bones hold it: Young's "
@@ -296,6 +299,10 @@ classes = (
     operator(
         "use_take", takes, "Play Take",
         "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
+    operator(
+        "compare_take", takes, "Compare With Take",
+        "Write how far each vertex of this bake is from the take at most, in mm, as an attribute of the mesh: where a "
+        "draft and a full bake differ", number=TAKE),
     operator(
         "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
         number=TAKE),

@@ -205,6 +205,9 @@ class Cloth(Strict):
     drag: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of air that blows onto its face
     air_friction: Annotated[float, Meta(ge=0, le=1e6)] = 0.05  #: of air that blows along it
     pressure: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0  #: inside of a closed surface, above that outside [Pa]
+    #: shares by which no edge gets longer, and no triangle larger or smaller; 0 for none
+    length_limit: Annotated[float, Meta(ge=0, le=10)] = 0.0
+    area_limit: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
     seams: Array | None = None  #: (k, 2) vertices that pull each other together, and hold on then
     seam_stiffness: Positive = 500.0  #: of each [N/m]
     seam_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which they close [s]
@@ -259,7 +262,8 @@ class Body(Strict):
     nails: list[Nail] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
-    stress_output: bool = False  #: whether stress, stretch, pressure and speed are written at its vertices
+    #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
+    stress_output: bool | None = None
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
     friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
     #: how far out of its surface others stay in contact of surfaces, in addition to their own [m]; its own parts do not

@@ -16,6 +16,7 @@ from ..state import Index, Vec
 from .cells import spread
 from .closest import closest_weights, vertex_normals
 from .edge_graph import edge_graph
+from .near_triangles import least_spacing, near_triangles
 from .normals import unit_normals
 from .surface import Surface
 from .volume import Volume, boundary_faces, tet_quality
@@ -27,11 +28,8 @@ ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, 
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
 STIFF = 1.0e-2  #: against a corner that its faces do not say where to go
-MOST = 300_000  #: places that are looked at
-ASKED = 400  #: vertices of a loose part about whether they are inside of another
+SAMPLES = 400  #: vertices of a loose part that are sampled for being inside of another
 WORST = 0.3  #: of a tetrahedron's quality: what is left of it at least where nodes go back
-CANDIDATES = 24  #: places of the surface that a node may be next to
-FINER = 4.0  #: than edges of tetrahedra lie places of the surface
 SWEEPS = 30  #: through the nodes inside
 ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
 
@@ -61,16 +59,13 @@ class Parted:
         return replace(volume, nodes=volume.nodes + share[:, None] * way)
 
     def _ways_back(self, nodes: Vec, tets: Index) -> Vec:
-        """Of nodes (k, 3) of tetrahedra that fill it: at the border as the surface that looks the same way went, inside
-        evenly between, in its units."""
+        """Return displacements of nodes (k, 3) of tetrahedra that fill it: at the border that of the surface that faces
+        the same way, inside evenly between, in its units."""
         faces = boundary_faces(tets)[0]
         border, normal = np.unique(faces), vertex_normals(nodes, faces)
         x, triangles = self.surface.vertices, self.surface.triangles
-        spacing = max(float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1))) / FINER,
-                      _spacing(x, triangles))
-        places, whose = spread(x, triangles, spacing)
-        _, near = cKDTree(places).query(nodes[border], min(CANDIDATES, len(places)))
-        near = whose[near.reshape(len(border), -1)]
+        edge = float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1)))
+        near = near_triangles(nodes[border], x, triangles, edge)
         corners = x[triangles[near]]
         weights = closest_weights(nodes[border][:, None], corners)
         away = np.linalg.norm(np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None], axis=2)
@@ -88,13 +83,6 @@ class Parted:
         for _ in range(SWEEPS):
             way[inner] = (graph @ way)[inner] / around[inner, None]
         return way
-
-
-def _spacing(x: Vec, triangles: Index) -> float:
-    """Between places of which there are as many as are looked at."""
-    area = 0.5 * float(np.linalg.norm(np.cross(x[triangles[:, 1]] - x[triangles[:, 0]],
-                                               x[triangles[:, 2]] - x[triangles[:, 0]]), axis=1).sum())
-    return float(np.sqrt(4.0 * area / MOST))
 
 
 def parted(surface: Surface, room: float) -> Parted:
@@ -123,7 +111,7 @@ def _retreats(surface: Surface, room: float) -> Vec:
     """How far each triangle has to retreat, in the surface's units, (m,)."""
     x, triangles = surface.vertices, surface.triangles
     normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
-    spacing = max(room, _spacing(x, triangles))
+    spacing = max(room, least_spacing(x, triangles))
     places, whose = spread(x, triangles, spacing)
     tree = cKDTree(places)
     pairs = tree.query_pairs(REACH * spacing, output_type="ndarray")
@@ -131,17 +119,17 @@ def _retreats(surface: Surface, room: float) -> Vec:
     pairs = pairs[np.einsum("ki,ki->k", normal[first], normal[second]) < OPPOSED]
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
-    ahead = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
-    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - ahead[:, None] * normal[first], axis=1)
+    along_normal = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
+    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
     # faces that meet in a crease open there whatever is done
     meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
     across = (beside < 0.75 * spacing) & ~meets
     across[across] = ~_joined(surface, first[across], second[across])
-    outside = across & (ahead > -ROUNDING) & (ahead < room)
-    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(ahead[outside], 0.0)))
-    inside = across & (ahead < -ROUNDING)
+    outside = across & (along_normal > -ROUNDING) & (along_normal < room)
+    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))
+    inside = across & (along_normal < -ROUNDING)
     thickness = np.full(len(triangles), np.inf)
-    np.minimum.at(thickness, first[inside], -ahead[inside])
+    np.minimum.at(thickness, first[inside], -along_normal[inside])
     return np.minimum(retreat, OF_THICKNESS * thickness)
 
 
@@ -159,7 +147,7 @@ def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
     """Whether some vertices of a part are inside the other part, and some outside of it."""
     for part, around in ((one, other), (other, one)):
         corners = np.unique(surface.triangles[surface.part == part])
-        corners = corners[:: max(1, len(corners) // ASKED)]
+        corners = corners[:: max(1, len(corners) // SAMPLES)]
         inside = np.abs(winding_numbers(surface.vertices[corners], surface.vertices,
                                         surface.triangles[surface.part == around])) > 0.5
         if inside.any() and not inside.all():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..embedding.above_ground import AboveGround
 from ..embedding.bind import Embedding
 from ..embedding.pinned import PinnedVertices
 from ..errors import Diverged, StepFailed
@@ -27,6 +28,7 @@ class BodyInWorld:
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
     held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
+    above: AboveGround | None = None  #: draws vertices on the ground that would be in it; None without a ground
     shows_stress: bool = False  #: whether stress, stretch, pressure and speed are written at each frame
 
     def output(self, x: Vec, frame: int) -> Vec:
@@ -34,6 +36,8 @@ class BodyInWorld:
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
         if self.held is not None:
             points = self.held.apply(points, x[self.nodes], frame)
+        if self.above is not None:
+            points = self.above.apply(points, frame)
         if self.to_object is None:
             return points
         matrix = self.to_object[min(frame, len(self.to_object) - 1)]
