@@ -44,7 +44,8 @@ SHARP_EXPORT = "abc"
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength")
+READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength",
+                  "rope_twist")
 #: the same of a constraint
 TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 

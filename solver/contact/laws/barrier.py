@@ -169,6 +169,11 @@ class Barrier:
         nodes: Index = near.nodes[self._reach(near, times)[0]]
         return nodes[:, [0, 3]]
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of active pairs."""
+        found = self.active_pairs(x)
+        return found.nodes[: found.points], np.abs(found.work[: found.points, :4]), found.thickness[: found.points]
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
         first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""

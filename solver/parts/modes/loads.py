@@ -48,6 +48,15 @@ class SkinPoints:
 
 
 @dataclass(frozen=True)
+class PointSprings:
+    """Springs from points of the body to places."""
+
+    points: SkinPoints  #: (k,)
+    targets: Vec  #: [m], (k, 3)
+    stiffness: Vec  #: of each [N/m], (k,)
+
+
+@dataclass(frozen=True)
 class Planes:
     """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
 
@@ -64,7 +73,7 @@ class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
-                 rate: Vec, length: float, planes: Planes | None = None) -> None:
+                 rate: Vec, length: float, planes: Planes | None = None, springs: PointSprings | None = None) -> None:
         """carrier_motion: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage
         started and rate: those that it would go on with, (p, 3). length: positions change by length times velocity
         [s]."""
@@ -76,6 +85,12 @@ class Held:
             self._away = np.stack([one.rest + (one.carrier_motion @ carrier_motion if len(carrier_motion)
                                                else 0.0) - one.target for one in grabs])
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
+        self._springs = springs
+        if springs is not None:
+            of = springs.points
+            self._stretched = of.rest - springs.targets + (of.carrier_motion @ carrier_motion if len(carrier_motion)
+                                                           else 0.0)
+            self._springs_square = (of.rows.T * springs.stiffness) @ of.rows
         self._planes = planes
         if planes is not None:
             of = planes.points
@@ -102,6 +117,9 @@ class Held:
         if self._grabs:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
+        if self._springs is not None:
+            stretched = self._stretched + self._springs.points.rows @ y
+            total += 0.5 * float(self._springs.stiffness @ (stretched**2).sum(axis=1))
         if self._planes is not None:
             inside, slide, out = self._inside(y), *self._moves(y)
             total += 0.5 * float(self._planes.stiffness @ inside**2)
@@ -120,6 +138,11 @@ class Held:
             force -= self._rows.T @ pull
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
+        if self._springs is not None:
+            rows = self._springs.points.rows
+            force -= rows.T @ (self._springs.stiffness[:, None] * (self._stretched + rows @ y))
+            for pair in (0, 2, 5):
+                matrix[:, pair] += self._springs_square
         if self._planes is not None:
             planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
             rows, normals = planes.points.rows, planes.normals
