@@ -3,4 +3,5 @@
 from setuptools import find_packages, setup
 
 setup(packages=["conjac_solver", *(f"conjac_solver.{name}" for name in find_packages("solver"))],
-      package_dir={"conjac_solver": "solver"}, package_data={"conjac_solver.farm": ["in_blender.py.txt"]})
+      package_dir={"conjac_solver": "solver"},
+      package_data={"conjac_solver.farm": ["in_blender.py.txt"], "conjac_solver.linear": ["quickest.json"]})

@@ -31,7 +31,6 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
-from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.world.bodies import BodyInWorld, lumped_mass
 from solver.world.nodes import Nodes
@@ -41,7 +40,8 @@ PAPER = {4: 1.2, 10: 1.4}
 H, WARM, STEPS = 1 / 96, 3, 15
 
 
-def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, solver: str = "auto") -> Nodes:
+def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, solver: str = "auto",
+         integrator: str = "semi_implicit", stage_solver: str = "newton_d") -> Nodes:
     """E = 3e4, ν = 0.49, ρ = 1000; the lowest tenth of the height is pinned. solver: the linear one."""
     material = catalogue.find("material", "stable_neo_hookean").load()
     count = len(tets)
@@ -56,15 +56,18 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, 
     linear = choose(solver)
     mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, dynamic.astype(np.int32),
                 3e4 * float(np.cbrt(6 * volumes.mean())))
-    params = {param.key: param.default for param in catalogue.find("method", method).params}
-    params |= {"beta": 1.0, "gamma": 1 / 3}
-    condensation = catalogue.find("method", method).load()(mesh, linear, params)
-    integrator = catalogue.find("integrator", "semi_implicit").load()({})
-    stage_solver = NewtonDirect({"tolerance": 1e-6, "iterations": 100})
+    def found(family: str, key: str, **more: float) -> Any:
+        entry = catalogue.find(family, key)
+        return entry.load(), {param.key: param.default for param in entry.params} | more
+
+    condensed, params = found("method", method, beta=1.0, gamma=1 / 3)
+    condensation = condensed(mesh, linear, params)
+    stepped, params = found("integrator", integrator)
+    stages, by_default = found("stage_solver", stage_solver)
     body = BodyInWorld("body", slice(0, len(nodes)), float(np.linalg.norm(np.ptp(nodes, axis=0))), None, None)
     return Nodes([body], [elastic], coordinates, nodes, mass, np.array([0.0, 0.0, -9.81]),
                  GroundPenalty.nowhere(coordinates.is_free), 1,
-                 condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear)
+                 condensation=condensation, integrator=stepped(params), stage_solver=stages(by_default), linear=linear)
 
 
 def spread(nodes: np.ndarray, count: int) -> np.ndarray:

@@ -44,7 +44,8 @@ SHARP_EXPORT = "abc"
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength")
+READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength",
+                  "rope_twist")
 #: the same of a constraint
 TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
@@ -158,7 +159,7 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
     linear_solver: menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (item("auto", "Automatic", "The fastest one that is installed; multigrid for meshes too large to factor", 0),))
+        (item("auto", "Automatic", "The quicker one by a table of measurements; multigrid for what is too large", 0),))
 
 
 class CONJAC_Settings(bpy.types.PropertyGroup):

@@ -57,7 +57,9 @@ def stamp_frame_only(scene: bpy.types.Scene) -> None:
     for name in (p.identifier for p in scene.render.bl_rna.properties if p.identifier.startswith("use_stamp")):
         setattr(scene.render, name, name in ("use_stamp", "use_stamp_frame", "use_stamp_labels"))
     scene.render.stamp_font_size = 14
-    scene.render.stamp_background = (0.0, 0.0, 0.0, 0.0)
+    # pale letters on a dark strip: they read on any picture
+    scene.render.stamp_foreground = (1.0, 1.0, 1.0, 1.0)
+    scene.render.stamp_background = (0.0, 0.0, 0.0, 0.6)
 
 
 def pixels(path: Path) -> np.ndarray:

@@ -7,7 +7,7 @@ from math import radians
 import bpy
 import numpy as np
 
-from . import stage
+from . import jelly, stage
 from .necklace import strand
 
 END = 72
@@ -29,6 +29,8 @@ def build(scene: bpy.types.Scene) -> None:
         part.data.materials.append(stage.surface(name, (0.75, 0.45, 0.05), 0.5))
         if name == "Arm":
             part.parent = jib
+        else:
+            jelly.collider(part)
     stage.key(jib, "rotation_euler", {1: (0.0, 0.0, 0.0), 4: (0.0, 0.0, 0.0), 28: (0.0, 0.0, radians(70.0))})
     down = np.linspace(0.0, LENGTH, LINKS + 1)
     places = np.stack([np.full(LINKS + 1, 2.2), np.zeros(LINKS + 1), 4.5 - down], axis=1)

@@ -31,7 +31,7 @@ def installed(path: str) -> bool:
 
 def bake(folder: Path) -> dict[str, object]:
     """Bake Suzanne, pinned at her back and shaken by gravity, for a few frames; return the result."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
+    bpy.ops.wm.read_homefile(use_factory_startup=False)  # an artist's scene: there is a camera, a light and a cube too
     bpy.ops.mesh.primitive_monkey_add(size=0.4)
     suzanne, scene = bpy.context.object, bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24

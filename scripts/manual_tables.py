@@ -31,9 +31,10 @@ TITLES = {
     "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
                             "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
     "cut": ("Cuts", "Where a body comes apart at a frame, between its tetrahedra and all through the mesh."),
-    "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the first library "
-                                       "that is installed, or multigrid where a factor would not fit in memory or "
-                                       "would take several times longer; the log says which and why."),
+    "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the library that "
+                                       "[was measured to be quicker](linear_solvers.md#what-automatic-takes) for the "
+                                       "scene, of those that are installed, or multigrid where a factor would not fit "
+                                       "in memory or would take several times longer; the log says which and why."),
     "membrane": ("Cloth", "How cloth resists stretch and shear in its plane."),
     "bending": ("Bending of Cloth", "How cloth resists being bent."),
     "rope": ("Ropes", "How links of ropes keep their lengths: `length` of `rope`."),

@@ -9,7 +9,8 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world, and verbs
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
     {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
-    {"event": "tets", "body", "path", "nodes", "tets", "notes", "to_world"}   of tets: path of an .npz with nodes, tets;
+    {"event": "tets", "body", "path", "nodes", "tets", "notes", "fused", "to_world"}   of tets: path of an .npz with
+                                        nodes, tets; ends of lines between sheets that are one in them, in world [m];
                                                   to_world brings those nodes there, (4, 4), null where they are there
     {"event": "fields", "body", "path", "notes"}                      of fields: an .npz, see build/fields.py:shown
     {"event": "suggest", "body", "points"}                            of suggest: places [m] for nodes, best first
@@ -247,6 +248,7 @@ def _with_inside(job: Job, lines: Lines) -> list[Body]:
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
+    from .build.fields import fused_note, fused_of
     from .build.volumes import volume_of
     from .job import hashes, load, stages
     from .job.place import place_of
@@ -259,9 +261,11 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         kept = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        lines.say(text, *volume.notes, event="tets", body=body.name,
+        across, apart = fused_of(job, body, volume)
+        notes = [*volume.notes, *fused_note(across, apart)]
+        lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(kept),  # tets given by hand are not kept again
-                  nodes=len(volume.nodes), tets=len(volume.tets), notes=list(volume.notes),
+                  nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
                   to_world=None if place is None else place.to_world.tolist())
     return "The volume is kept for the bake"
 

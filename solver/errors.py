@@ -109,14 +109,14 @@ class StepFailed(Exception):
     """A step could not be solved; the old state is still good. Caught by `simulate`, never shown as it is.
 
     object: name of the body that failed, where that is known. remedy: what helps, where that was measured; else the
-    world's own. The world adds the number of the part.
+    world's own. is_final: whether no shorter step helps. The world adds the number of the part.
     """
 
     part: int | None = None
 
-    def __init__(self, what: str, object: str | None = None, remedy: str = "") -> None:
+    def __init__(self, what: str, object: str | None = None, remedy: str = "", is_final: bool = False) -> None:
         super().__init__(what)
-        self.object, self.remedy = object, remedy
+        self.object, self.remedy, self.is_final = object, remedy, is_final
 
 
 #: what helps where all that is left of a stage is rounding

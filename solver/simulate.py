@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from .errors import BadInput, CacheUnwritable
 from .frames import lock
+from .frames.halved import counts_by_body
 from .frames.origins import Origins
 from .frames.output import write
 from .frames.read import Cache
@@ -92,6 +93,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                 state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
             else:
                 world, state = groups.advance_frame(world, state, timeline, frame, stop, halved)
+            if halved:  # before the frame, so that a frame that stands has it
+                store.halved(frame, counts_by_body([name for name, _, _ in world.bodies],
+                                                  [why.object for _, why in halved]))
             write(world, state, frame, store, origins, log)
         if halved:
             shortest.append(halved.shortest)

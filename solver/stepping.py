@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # a finished bake is told without them
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
 NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
+SPARED_IN_CONTACT = 3  # of these halvings, where surfaces push each other and deformation alone asks for them
 IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
 
 Stop = Callable[[], bool]
@@ -73,17 +74,21 @@ class Pace:
 
     Half a step deforms an impact's worst edge by .7 of what a whole one does, measured on balls that hit each other.
     What is small rings faster than any step here may follow: its shortest ones go on deforming it too much, and are
-    worth their price only while they find out how it bounces.
+    worth their price only while they find out how it bounces. Where surfaces push each other one halving keeps heights
+    and energies as all do, and no halving does not (`benchmarks/shaken.py glass`).
     """
 
     def __init__(self) -> None:
         self._last, self._change, self._in_vain = 1.0, 0.0, 0
         self.ends: list[State] | None = None  #: of the steps that were taken, where somebody looks at them
+        self.in_contact = False  #: whether surfaces pushed each other then
+        self.most_deformed: str | None = None  #: in the last step that changed an edge too much
 
     @property
     def spared(self) -> int:
         """Halvings that are not worth it, of those that deformation asks for."""
-        return min(self._in_vain // IN_VAIN, HALVINGS)
+        least = SPARED_IN_CONTACT if self.in_contact else 0
+        return min(max(least, self._in_vain // IN_VAIN), HALVINGS)
 
     def note_shortest(self, helps: bool) -> None:
         """One of the shortest steps was taken; helps: whether it deformed bodies by no more than it may."""
@@ -151,7 +156,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
                 after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
                 error = world.error(state, after, units * unit)
             except StepFailed as failure:
-                if units == 1:
+                if units == 1 or failure.is_final:
                     raise world.explain(failure, state, frame) from failure
                 if halved is not None:
                     halved.append((units * unit, failure))
@@ -183,6 +188,8 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
         pace.arrive(after)
         return after
     except StepFailed as failure:
+        if failure.is_final:
+            raise world.explain(failure, state, frame) from failure
         if halvings == 0:
             try:
                 after = world.rescue(state, h, failure)
@@ -205,7 +212,7 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
     taken whatever it changes.
     """
     if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
-        raise StepFailed(f"an edge would have changed by about {change:.0%} of its length")
+        raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
     # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
         after = world.step(state, h)
@@ -215,6 +222,10 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
             pace.note(h, change)
             if is_shortest:
                 pace.note_shortest(change <= largest)
-        if change > largest and not is_shortest:
-            raise StepFailed(f"an edge changed by {change:.0%} of its length")
+        if change > largest:
+            _, name = world.most_deformed(state, after)
+            if pace is not None:
+                pace.most_deformed, pace.in_contact = name, world.in_contact(after)
+            if not is_shortest:
+                raise StepFailed(f"an edge changed by {change:.0%} of its length", name)
     return after

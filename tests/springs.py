@@ -59,6 +59,12 @@ class Springs:
     def deformation(self, before, after):
         return float(np.abs(after.q - before.q).max())
 
+    def most_deformed(self, before, after):
+        return 0.0, None
+
+    def in_contact(self, state):
+        return False
+
     def output(self, state, frame):
         return np.stack([np.full_like(state.q, frame), np.zeros_like(state.q), state.q], axis=1)
 

@@ -7,8 +7,10 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchmarks.interpreter import Interpreter
 from benchmarks.scenes import touching
 from solver import cores, pool, threads
 from solver.pool import WORTH_WAKING, PieceTimes, Pool, Work, portions
@@ -199,6 +201,20 @@ def test_a_record_has_every_piece_once_and_its_time():
     [call] = record.calls
     assert call.kernel == "sleeping" and len(call.pieces) == 4 and call.size == 0
     assert 0.0 <= sum(call.pieces) <= call.ended - call.began + 1e-6
+
+
+def test_the_share_of_the_interpreter_is_that_of_pythons_lock():
+    def seen(busy):
+        with Interpreter() as looking:
+            until = time.perf_counter() + 0.3
+            while time.perf_counter() < until:
+                busy()
+        return looking.share
+
+    matrix = np.ones((300, 300))
+    assert seen(lambda: None) > 0.95
+    assert seen(lambda: time.sleep(0.05)) < 0.1
+    assert seen(lambda: matrix @ matrix) < 0.3  # numpy lets go of it where it multiplies
 
 
 @pytest.mark.parametrize("counts", [(1, 2, 32), pytest.param((1, 8), marks=pytest.mark.long)])

@@ -182,6 +182,20 @@ def test_shortest_steps_that_are_taken_in_vain_become_longer(tmp_path):
     assert np.isclose(steps[after], 1 / 16).sum() == 8
 
 
+def test_what_touches_is_halved_once_for_its_deformation_alone(tmp_path):
+    class Touching(Springs):
+        def in_contact(self, state):
+            return True
+
+    line = replace(timeline(9), largest_deformation=1e-9)
+    world = Touching()
+    simulate(world, line, store_of(tmp_path, world))
+    assert min(h for _, h in world.steps) == pytest.approx(1 / 192)
+    world = Touching(too_long=1 / 400)  # what cannot be solved is halved on
+    simulate(world, line, store_of(tmp_path, world, "long"))
+    assert min(h for _, h in world.steps) == pytest.approx(1 / 96 / 16)
+
+
 def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
     """One says how long the next may be, until a snapshot's frame; a calm world gets whole ones."""
     class ReducedPrecision(Springs):

@@ -115,6 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     farm.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     for option, says in FARM_OPTIONS.items():
         farm.add_argument(option, help=says)
+    farm.add_argument("--blend", nargs="?", const="", metavar="FILE.blend", help=(
+        "render this .blend after the export, saved with relative paths; the open file where none is named"))
     farm.set_defaults(command=_farm)
     return parser
 
@@ -162,7 +164,6 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
 FARM_OPTIONS = {"--wedge": "CSV file with a line of path=value cells for each bake",
                 "--chunk": "frames of a task, or a list as 1-24,25-48", "--threads": "threads of a task",
                 "--draft": "job folder of a baked draft: bodies that never meet in it are tasks apart",
-                "--blend": ".blend that is rendered after the export, saved with relative paths",
                 "--format": "abc or shapekeys: what Blender exports besides"}
 
 
@@ -176,6 +177,8 @@ def _farm(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
         raise BadInput(f'the scene "{scene.name}" has {len(found)} bakes', "Name one of them with --object")
     given = ((option, getattr(arguments, option[2:])) for option in FARM_OPTIONS)
     options = [word for option, value in given if value is not None for word in (option, value)]
+    if arguments.blend is not None:
+        options += ["--blend", arguments.blend or farm.open_file()]
     steps = farm.export(found[0], scene, farm.absolute(arguments.out), options, session.TICK)
     try:
         while True:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import bpy
 
-from .. import members
+from .. import members, scene_removal
 from . import read_by_itself
 
 #: what remembers earlier frames, or feels what else is in the scene: it is evaluated where it belongs
@@ -79,7 +79,7 @@ class Alone:
             return
         try:
             members.passing.discard(passing.session_uid)
-            bpy.data.scenes.remove(passing)
+            scene_removal.remove(passing)
         except ReferenceError:  # undone, or another file was opened meanwhile
             pass
 

@@ -54,8 +54,7 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
         if settings.spot != "none":
             body["spot"] = of("spot")
     half_life = properties.si(settings, HALF_LIFE, scene)
-    has_half_life = not members.is_sharp(obj) and not members.is_rope(obj)
-    if half_life and has_half_life and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
+    if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
         body[HALF_LIFE] = half_life
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
@@ -98,6 +97,8 @@ class BodyReader:
             body["pin"] |= self._let_go.fields(self._job.array)
         body["pin"] |= self.motion.pin_stiffness()
         body |= self.motion.activation() | self.motion.half_life()
+        if "rope" in body:
+            body["rope"] |= self.motion.twist()
         body.pop("cuts", None)
         body.pop("nails", None)
         body.pop("pulls", None)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from .. import members
-from . import animated, fibers, pins
+from . import animated, fibers, pins, ropes
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
 from .ground import GroundPlane
@@ -36,7 +36,10 @@ class Motion:
         self._is_activated = fibers.is_activated(evaluation.object)
         self._activation: list[float] = []
         self._calms = (animated.is_animated(evaluation.object, f"conjac.{catalogue.WOBBLE_HALF_LIFE.key}")
-                       and not members.is_sharp(evaluation.object) and not members.is_rope(evaluation.object))
+                       and not members.is_sharp(evaluation.object))
+        self._winds = members.is_rope(evaluation.object) and animated.is_animated(evaluation.object,
+                                                                                  f"conjac.{ropes.TWIST}")
+        self._twists: list[float] = []
         self._half_lives: list[float] = []
         self._softens = pins.has_keyframes(evaluation.object)
         self._stiffness: list[float] = []
@@ -56,7 +59,8 @@ class Motion:
     @property
     def moves_between(self) -> bool:
         """Whether samples between whole frames are looked at."""
-        return bool(self._pins or self._plane or self._is_activated or self._calms or self._softens or self._followed)
+        return bool(self._pins or self._plane or self._is_activated or self._calms or self._softens or self._winds
+                    or self._followed)
 
     def take(self, i: int) -> None:
         """Read sample `i`, which the scene stands at."""
@@ -73,6 +77,8 @@ class Motion:
         if self._calms:
             body = self._evaluation.evaluated(self._evaluation.object).conjac
             self._half_lives.append(float(getattr(body, catalogue.WOBBLE_HALF_LIFE.key)))
+        if self._winds:
+            self._twists.append(float(getattr(self._evaluation.evaluated(self._evaluation.object).conjac, ropes.TWIST)))
         if self._softens:
             self._stiffness.append(float(getattr(self._evaluation.evaluated(self._evaluation.object).conjac,
                                                  pins.STIFFNESS)))
@@ -108,6 +114,10 @@ class Motion:
         if not self._calms:
             return {}
         return {catalogue.WOBBLE_HALF_LIFE.key: self._job.array("wobble_half_life", np.maximum(self._half_lives, 0.0))}
+
+    def twist(self) -> dict[str, str]:
+        """The field of scene.json's rope, empty where it has no keyframes."""
+        return {"twist": self._job.array("twist", np.array(self._twists))} if self._winds else {}
 
     def pin_stiffness(self) -> dict[str, str]:
         """The field of scene.json's pin, empty where it has no keyframes."""

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from ...solver import catalogue
 from ...solver.errors import BadMesh
 from .. import settings as properties
+from . import animated
 from .mesh import places
 
+TWIST = "rope_twist"  #: what ends are turned by, which may have keyframes
 PREFIX = "rope_"  #: of properties, which scene.json's rope has not
 
 
@@ -21,7 +23,8 @@ def rope_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                   of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
     """scene.json's rope as far as it follows from settings alone. of: gives the choice of a family."""
     numbers = {param.key.removeprefix(PREFIX): properties.si(obj.conjac, param.key, scene)
-               for param in catalogue.ROPE_NUMBERS}
+               for param in catalogue.ROPE_NUMBERS
+               if param.key != TWIST or not animated.is_animated(obj, f"conjac.{TWIST}")}
     return {"length": of("rope"), **numbers}
 
 

@@ -140,8 +140,8 @@ _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
-    """Whether a half-life, the stiffness of pins or that of a constraint was read over time."""
-    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".compliance")
+    """Whether a half-life, the twist of ropes, the stiffness of pins or that of a constraint was read over time."""
+    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".rope.twist", ".compliance")
     return path.endswith(keyed) and isinstance(flat.get(path), str)
 
 

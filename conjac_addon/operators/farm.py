@@ -22,7 +22,8 @@ class CONJAC_OT_export_farm_job(OnWorker, Behaviour):
     def work(self, obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
         owner = members.owner(obj)
         options = [*(["--wedge", str(absolute(self.wedge))] if self.wedge else []),
-                   *(["--chunk", self.chunk] if self.chunk else [])]
+                   *(["--chunk", self.chunk] if self.chunk else []),
+                   *(["--blend", open_file()] if self.render else [])]
         return export(owner, scene, absolute(self.directory or f"//farm_{bpy.path.clean_name(owner.name)}"), options,
                       wait)
 
@@ -37,6 +38,13 @@ def export(owner: bpy.types.Object, scene: bpy.types.Scene, out: Path, options: 
         asked = ["farm", "--out", str(out), "--name", owner.name, *options]
         found = yield from still.run(owner, scene, job, asked, wait, moves=True)
     return [*found["gathered"], *found["notes"], f"The bundle stands in {out}"]
+
+
+def open_file() -> str:
+    """The path of the open .blend. Raises BadInput where it is not saved yet."""
+    if not bpy.data.filepath:
+        raise BadInput("the scene is not saved yet, so no farm can render it", "Save it, or leave the rendering out")
+    return bpy.data.filepath
 
 
 def absolute(path: str) -> Path:

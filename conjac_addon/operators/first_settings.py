@@ -39,6 +39,9 @@ HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds 
 SINK = 0.0003
 GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an elastic body where ν is 0.45
 NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
+#: edges of tetrahedra over 2 V / A, which is the thickness of a sheet, a third of a cube's edge and two thirds of a
+#: ball's radius: so compact bodies wobble within a twentieth as ever finer ones do, docs/large_meshes.md
+OF_THICKNESS = 0.4
 BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
@@ -89,18 +92,40 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         _stiffen(settings, density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG))
     edge, nodes = filled_box([*obj.dimensions], 0.0)
     budget = max(NODES / bodies, FEWEST)
-    if nodes > budget and not settings.is_property_set("edge_length"):
-        settings.edge_length = float(f"{edge * (nodes / budget) ** (1.0 / 3.0):.2g}")
+    shown = settings.edge_length or edge * max(1.0, nodes / budget) ** (1.0 / 3.0)
+    if not settings.is_property_set("edge_length"):
+        enough = max(edge, OF_THICKNESS * thickness(obj))
+        _, nodes = filled_box([*obj.dimensions], enough)
+        enough *= max(1.0, nodes / budget) ** (1.0 / 3.0)
+        if enough > edge:
+            settings.edge_length = float(f"{enough:.2g}")
     if held is None and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(_evaluated_mesh(obj))
         if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
-            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), settings.edge_length or edge)
+            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), shown)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
+
+
+def thickness(obj: bpy.types.Object) -> float:
+    """2 V / A of its evaluated mesh in its parent's space, in Blender units; zero where it encloses nothing."""
+    mesh = _evaluated_mesh(obj)
+    mesh.calc_loop_triangles()
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    at = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    mesh.vertices.foreach_get("co", at)
+    points = at.reshape(-1, 3).astype(float) @ np.array(obj.matrix_world.to_3x3()).T
+    if not len(corners):
+        return 0.0
+    a, b, c = np.moveaxis((points - points.mean(axis=0))[corners.reshape(-1, 3)], 1, 0)
+    normals = np.cross(b - a, c - a)
+    area = 0.5 * float(np.linalg.norm(normals, axis=1).sum())
+    return abs(float(np.einsum("ij,ij->", a, normals))) / 3.0 / area if area > 0.0 else 0.0
 
 
 def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:

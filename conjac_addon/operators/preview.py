@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
+import numpy as np
 
 from ...solver.errors import BadInput, Environment
 from ...solver.job import arrays as files
@@ -13,7 +14,7 @@ from . import preview_objects, still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
 from .poll import active_soft_body, unless
-from .setup import previews, remove_preview
+from .setup import FUSED, previews, remove_preview
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,10 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
         arrays, matrix = _arrays(made["path"], name), still.to_object(job)
     owner = still.still_there(uid)
     if owner is not None:
+        across = np.array(made["fused"], dtype=float).reshape(-1, 3)
+        remove_preview(owner, FUSED)
+        if len(across):
+            preview_objects.show_fused(owner, preview_objects.transformed(across, matrix))
         if made["to_world"] is not None:
             matrix = matrix @ made["to_world"]
         preview_objects.show_wire(owner, preview_objects.transformed(arrays["nodes"], matrix), arrays["tets"])

@@ -6,11 +6,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .setup import FIBERS, FIELD, TETS, link_beside, remove_preview
+from .setup import FIBERS, FIELD, FUSED, TETS, link_beside, remove_preview
 
 #: from low to high, as everybody who cannot tell red from green can read too
 COLORS = ((0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55), (0.37, 0.79, 0.38), (0.99, 0.91, 0.14))
 BANDS = 16  #: colours of the faces
+LEAST_LINE = 0.05  #: of the body's largest extent: how long a line across the air is drawn
 MOST_LINES = 20_000  #: of fibers; a finer mesh shows every second one or fewer
 FIBER_LENGTH = 0.7  #: of a line, as a share of the side of a cube as large as its tetrahedron
 
@@ -43,6 +44,17 @@ def show_fibers(obj: bpy.types.Object, nodes: Array, tets: Index, directions: Ar
     lines.display_type = "WIRE"
     lines.show_in_front = True
     return lines
+
+
+def show_fused(obj: bpy.types.Object, ends: Array) -> bpy.types.Object:
+    """Lines across the air between parts of the mesh that are one in its tetrahedra, long enough to be seen where the
+    air is a hair; earlier ones are replaced. ends: (2 k, 3) in object space."""
+    pairs = ends.reshape(-1, 2, 3)
+    middle, half = pairs.mean(axis=1), 0.5 * (pairs[:, 1] - pairs[:, 0])
+    length = np.linalg.norm(half, axis=1)
+    least = 0.5 * LEAST_LINE * float(np.ptp(np.array(obj.bound_box), axis=0).max())
+    half *= (np.maximum(length, least) / np.maximum(length, 1e-30))[:, None]
+    return show_lines(obj, "Fused", FUSED, np.stack([middle - half, middle + half], axis=1).reshape(-1, 3))
 
 
 def show_lines(obj: bpy.types.Object, label: str, kind: str, ends: Array) -> bpy.types.Object:

@@ -15,9 +15,10 @@ from .joining import join
 from .light import Behaviour
 from .poll import DynamicOnly, active_mesh, baked, mesh_unless, unless
 
-#: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints
-TETS, FIBERS, FIELD, RIGID, JOINTS = PREVIEWS = (
-    "conjac_tets", "conjac_fibers", "conjac_field", "conjac_rigid", "conjac_joints")
+#: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints,
+#: of what moves as one across air
+TETS, FIBERS, FIELD, RIGID, JOINTS, FUSED = PREVIEWS = (
+    "conjac_tets", "conjac_fibers", "conjac_field", "conjac_rigid", "conjac_joints", "conjac_fused")
 
 
 def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:

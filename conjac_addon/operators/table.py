@@ -227,7 +227,10 @@ classes = (
         wedge=StringProperty(
             name="Wedge", description="A CSV file with a line of path=value cells for each bake", subtype="FILE_PATH"),
         chunk=StringProperty(
-            name="Chunk", description="Frames of one task, where a bake is cut into several")),
+            name="Chunk", description="Frames of one task, where a bake is cut into several"),
+        render=BoolProperty(
+            name="Render", description="Put this .blend as it was saved last into the folder, and render it with the "
+            "frames", default=False)),
     operator(
         "set_wobble", wobble, "Set Slowest Wobble",
         "Make the active soft body as stiff as its slowest wobble needs, as its pins and bones hold it: Young's "

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import CacheUnwritable, Environment
 from ...solver.job.files import unwritable
+from .. import scene_removal
 from . import modifier
 from .frames import Frames
 from .paths import relative
@@ -74,7 +75,7 @@ def _scene_of(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.typ
         yield alone
     finally:
         obj.hide_viewport, obj.hide_render = hidden
-        bpy.data.scenes.remove(alone)
+        scene_removal.remove(alone)
 
 
 def export(scene: bpy.types.Scene, path: Path, first: int, last: int,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadMesh, Environment
 from ...solver.frames.beside import SheetBeside
+from .. import scene_removal
 from . import carry
 from .alembic import attach, export
 from .carry import PLACE
@@ -149,6 +150,6 @@ def _alone(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.
         alone.collection.objects.link(passing)
         yield alone
     finally:
-        bpy.data.scenes.remove(alone)
+        scene_removal.remove(alone)
         bpy.data.objects.remove(passing)
         bpy.data.meshes.remove(mesh)

@@ -40,6 +40,9 @@ SUNK = 0.01
 #: of the slowest wobble [Hz]: what is held and slower hangs down by more than it swings
 SLACK = 1.0
 
+#: of a bake's frames: so many with shorter steps are worth a sentence
+MANY = 0.25
+
 #: what keyframes of an object's place change
 TRANSFORMS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "delta_location",
               "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
@@ -153,6 +156,8 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         if (hertz := limp(obj, scene)) is not None:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
                          "conjac.set_wobble", "Set Stiffness")
+        if (shortened := halved(obj)) is not None:
+            yield Advice("halved", shortened)
         if (after := smoother(obj, scene)) is not None:
             yield Advice("smoothed", f'"{after.name}" smooths it after it was simulated, into what it touches',
                          "conjac.simulate_after", f"Simulate After {after.name}")
@@ -240,6 +245,18 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
     baked = next(one for one in cache.manifest["scene"]["bodies"] if one["name"] == obj.name)["material"]
     now = getattr(obj.conjac, catalogue.YOUNGS_MODULUS.key)
     return hertz if baked.get("params", {}).get(catalogue.YOUNGS_MODULUS.key) == now else None
+
+
+def halved(obj: bpy.types.Object) -> str | None:
+    """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
+    stop; None where few were shortened."""
+    cache = place.cache_of(place.of(obj).folder)
+    found, done = cache.halved(), len(cache.frames_done())
+    if not done or found.count < MANY * done:
+        return None
+    named = f'"{found.body}"' if found.body else "what moves fast"
+    return (f"Slow to bake: {found.count} of {done} frames took shorter steps, most for {named}. A larger Edge Length, "
+            "a higher Young's Modulus or slower motion makes it faster")
 
 
 def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:

@@ -34,7 +34,7 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
 
 #: operators that need a choice, as a menu of its own: name → property
 CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "preview_field": "field",
-           "export": "format"}
+           "export": "format", "add_constraint": "kind"}
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",

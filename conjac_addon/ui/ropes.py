@@ -17,5 +17,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
     painted.draw_soft_pins(layout, obj)
     sections.draw_simulate_after(layout, obj)
+    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
     if len(obj.data.polygons):
         hint(layout, "It has faces: delete these alone, or make it cloth")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,10 @@ from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .material_data import MaterialData
 from .volumes import Stage
+
+if TYPE_CHECKING:
+    from ..forces.cloth.sheet import Sheet, SheetLaw
+    from ..forces.limits import Limits
 
 ALONG_NORMAL = 1.0e-2  #: of a warp: a face that it runs into more steeply takes another direction for its own
 
@@ -70,13 +75,37 @@ class PreparedCloth(Prepared):
         from ..forces.cloth.sheet import Sheet
 
         sheet = Sheet(rest, self.triangles + np.int32(start), self.material)
-        laws = [catalogue.find(family, choice.kind).load()(sheet, parameters(family, choice))
-                for family, choice in (("membrane", self._cloth.membrane), ("bending", self._cloth.bending))]
+        laws: list[SheetLaw] = [catalogue.find(family, choice.kind).load()(sheet, parameters(family, choice))
+                                for family, choice in (("membrane", self._cloth.membrane),
+                                                       ("bending", self._cloth.bending))]
+        limits = self._limits(job, sheet)
+        laws += limits
         third = np.repeat(self._cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
         return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
                             np.full(len(self.triangles), self._stretch), mass,
-                            [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch)
+                            [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch,
+                            tuple(limits))
+
+    def _limits(self, job: Job, sheet: Sheet) -> list[Limits]:
+        """Hard limits of its edges and areas."""
+        if not (self._cloth.length_limit or self._cloth.area_limit):
+            return []
+        from ..forces.limits import AreaLimit, LengthLimit
+
+        mass = self._cloth.area_density * float(sheet.areas.sum())
+        step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+        found: list[Limits] = []
+        if self._cloth.length_limit:
+            sides = np.concatenate([sheet.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))])
+            flat = np.concatenate([sheet.material[:, j] - sheet.material[:, i] for i, j in ((0, 1), (1, 2), (2, 0))])
+            edges, first = np.unique(np.sort(sides, axis=1), axis=0, return_index=True)
+            found.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
+                                     mass, step))
+        if self._cloth.area_limit:
+            found.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
+                                   step))
+        return found
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         return nodes

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import catalogue
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..materials.lame import lame
@@ -21,7 +22,7 @@ from ..world.constraint_drafts import ConstraintDraft, SteppedBody
 from .air import air_of
 from .cloth import PreparedCloth
 from .fields import Prepared
-from .ground import ground_of
+from .ground import drawn_above, ground_of
 from .inputs import places_over_time
 from .pinned_vertices import held_vertices
 from .ropes import PreparedRope, bends_of
@@ -82,6 +83,8 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         from ..forces.cloth.sheet import Sheet  # its kernels are compiled where there is cloth
 
         assert body.cloth is not None
+        if body.cloth.length_limit or body.cloth.area_limit:
+            notes = [*notes, f"{method} knows neither Length Limit nor Area Limit"]
         sheet = Sheet(nodes, one.triangles, one.material)
         constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", body.cloth.bending),
                                  body.cloth.bending.kind == "quadratic_bending")]
@@ -90,6 +93,11 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         air = (laws[0], around.motions[0]) if laws else None
     elif isinstance(one, PreparedRope):
         constraints = [of_rows(_rope(job, one, matter.mass))]
+        assert body.rope is not None
+        if body.rope.keeps_shape:
+            notes = [*notes, f"{method} straightens ropes: bake with Vanilla FEM to see how one Keeps Its Shape"]
+        if parameters("rope", body.rope.length).get(catalogue.MOST_STRETCH.key):
+            notes = [*notes, f"{method} knows no {catalogue.MOST_STRETCH.label} of ropes"]
     else:
         fields = one.fields
         count = len(one.volume.tets)
@@ -102,7 +110,9 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
     size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one))
+    held = held_vertices(job, one)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
+                        above=drawn_above(job, one, held))
     first = np.array([0, len(nodes)])
     pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
     half_life = body.wobble_half_life

@@ -22,7 +22,7 @@ from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import Draft
 from .fields import Prepared
-from .ground import ground_of
+from .ground import drawn_above, ground_of
 from .inputs import over_time, places_over_time
 from .pinned_vertices import held_vertices
 from .soft_bodies import pulls_of
@@ -77,14 +77,16 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
-    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held_vertices(job, one),
-                        float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None)
+    held = held_vertices(job, one)
+    shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
+                        float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
+                        drawn_above(job, one, held))
     notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said,
                                                 _truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
-    held = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, held, notes)
+    sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung, notes)
 
 
 class _OfGroup:

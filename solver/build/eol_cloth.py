@@ -173,9 +173,10 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
 
 def _unlimited(cloth: schema.Cloth) -> list[str]:
     """A sentence where it is to have a limit to its stretch."""
-    if not parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key):
-        return []
-    return [f"{catalogue.STRETCH_LIMIT.label} does not count with Sharp Edges, whose steps are linearised once"]
+    limits = {catalogue.STRETCH_LIMIT.label: parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key),
+              "Length Limit": cloth.length_limit, "Area Limit": cloth.area_limit}
+    return [f"{label} does not count with Sharp Edges, whose steps are linearised once"
+            for label, limit in limits.items() if limit]
 
 
 def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
+from ..embedding.fused import fused
 from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, prescribed_motion
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.stages import Arrays
-from ..meshing.volume import Volume, boundary_faces
+from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Mask, Vec
 from .material_data import MaterialData
 from .volumes import Stage
@@ -131,7 +133,9 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             corners = volume.nodes[embedding.corners]
             embedding = replace(embedding, weights=barycentric(np.asarray(vertices, dtype=float), corners))
         if embedding is not None:
-            fields = replace(fields, notes=(*fields.notes, *_left_out(volume, embedding, vertices)))
+            said = [*_left_out(volume, embedding, vertices), *fused_note(*fused_lines(volume, embedding, vertices,
+                                                                                   np.asarray(triangles)))]
+            fields = replace(fields, notes=(*fields.notes, *said))
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows
     if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
@@ -155,6 +159,32 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
         return []
     return [f"{count} of its vertices stand out of its tetrahedra, by up to {away:.2g} m: what is thinner "
             "than these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
+
+
+def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
+    """Ends of lines across the air between sheets of the mesh that move as one, (k, 2, 3) [m], and the edge length
+    below which tetrahedra would tell these apart [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
+    x = np.asarray(vertices, dtype=float)
+    pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
+    ends = x[pairs]
+    return ends, float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min(initial=np.inf))
+
+
+def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
+    """`fused_lines` of a body that was only filled; none of one without a mesh."""
+    if body.surface is None:
+        return np.zeros((0, 2, 3)), np.inf
+    vertices, triangles = job.array(body.surface.vertices), np.asarray(job.array(body.surface.triangles))
+    return fused_lines(volume, bind(volume.nodes, volume.tets, vertices, triangles), vertices, triangles)
+
+
+def fused_note(ends: Vec, apart: float) -> list[str]:
+    """What is told of sheets that move as one, with lines across the air between them as `fused_lines` has them."""
+    if not len(ends):
+        return []
+    place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
+    return [f"Parts of its mesh that are {apart:.2g} m apart are one in its tetrahedra, as near ({place}) m: they "
+            "move as one. Tetrahedralize shows where. Move them apart, or lower Edge Length"]
 
 
 def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:

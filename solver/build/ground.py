@@ -8,12 +8,18 @@ from .. import catalogue
 from ..contact.find.ground import NOWHERE, Ground
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..coordinates.free_nodes import FreeNodes
+from ..embedding.above_ground import AboveGround
+from ..embedding.pinned import PinnedVertices
 from ..job.folder import Job, parameters
+from ..meshing.closest import closest_weights, vertex_normals
+from ..meshing.near_triangles import near_triangles
+from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from .fields import Prepared
 from .inputs import over_time
 
+TOLERANCE = 0.02  #: of a body's largest extent: how far its mesh and its tetrahedra may be from each other
 DEEP = 0.05  #: of a body's size: what begins so deep in the ground is thrown
 
 
@@ -35,7 +41,56 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNo
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share)
+    reach = np.zeros(len(rest))
+    start = 0
+    for body in prepared:
+        stop = start + len(body.volume.nodes)
+        reach[start:stop] = drawn_reach(job, body)
+        start = stop
+    return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share, reach)
+
+
+def drawn_reach(job: Job, one: Prepared) -> Vec:
+    """How far a body's mesh stands out of each of its nodes, (k,) [m], negative where the node stands out of the mesh.
+
+    Zero of what has no mesh but its nodes, inside, and where the mesh is farther off than a mesher's tolerance, as at
+    the faces of a cut or over a hole that was filled. Cells stand out by up to an edge.
+    """
+    nodes, reach, surface = one.volume.nodes, np.zeros(len(one.volume.nodes)), one.body.surface
+    if surface is None or one.embedding is None:
+        return reach
+    x, triangles = np.asarray(job.array(surface.vertices), dtype=float), np.asarray(job.array(surface.triangles))
+    skin = one.skin
+    border, normals = np.unique(skin), vertex_normals(nodes, skin)
+    edge = mean_edge(nodes, skin)
+    corners = x[triangles[near_triangles(nodes[border], x, triangles, edge)]]
+    weights = closest_weights(nodes[border][:, None], corners)
+    out = np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None]
+    away = np.linalg.norm(out, axis=2)
+    best = away.argmin(axis=1)
+    row = np.arange(len(border))
+    distance = away[row, best]
+    side = np.sign(np.einsum("bi,bi->b", out[row, best], normals[border]))
+    tolerance = TOLERANCE * float(np.ptp(nodes, axis=0).max())
+    most = np.where((side < 0.0) & (not one.body.cuts), max(edge, tolerance), tolerance)
+    reach[border] = np.where(distance <= most, side * distance, 0.0)
+    return reach
+
+
+def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGround | None:
+    """What draws a body on the ground; None where the scene has none, or the job no mesh of the body.
+
+    held: vertices that are drawn where they are prescribed.
+    """
+    ground = ground_of(job)
+    if not ground.is_there or (one.embedding is None and one.body.cloth is None):
+        return None
+    if one.embedding is None:  # its vertices are its nodes
+        start, prescribed = one.volume.nodes, one.fields.pinned
+    else:
+        start = one.embedding.apply(one.volume.nodes)
+        prescribed = np.zeros(0, dtype=np.int32) if held is None else held.vertices
+    return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
+from scipy.sparse.csgraph import dijkstra
 
 from .. import catalogue
 from ..assembly.damping import DampingLaw, ShortStepDamping
@@ -28,6 +30,7 @@ from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
+from .ropes import PreparedRope
 from .wobble import Wobbles, hung, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
@@ -61,6 +64,8 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
         return [], own, [], None
     if one.body.cloth is not None:
         return _of_cloth(job, one, made, own, mass, coordinates, integrator)
+    if isinstance(one, PreparedRope):
+        return _of_ropes(job, one, one.edges + nodes.start, made, own, rest, mass, coordinates, integrator)
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
@@ -110,12 +115,65 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
     return parts, law, [note] if least < math.inf else [], None
 
 
-def _over_time(job: Job, half_life: float | str, numerical: _Numerical) -> tuple[Vec, Vec, Vec]:
+def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
+              coordinates: FreeNodes, integrator: Integrator
+              ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
+    """The same of ropes, each strand by how slowly it swings where it hangs, which `swing` knows."""
+    half_life, weight = one.body.wobble_half_life, float(np.linalg.norm(job.scene.gravity))
+    found: list[HalfLifeDamping] = []
+    notes: list[str] = []
+    for part in made.parts:
+        hertz = swing(edges, rest, mass, part, part[~coordinates.is_free[part]], weight)
+        numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
+        slower = max(SEEN[0] / hertz, 1.0)
+        samples, _, fades = _over_time(job, half_life, numerical, slower)
+        alone = replace(made, parts=[part])
+        found += _parts(alone, coordinates, mass, _at_times(job, fades, half_life), None) if fades.any() else []
+        least = float(samples[samples > 0.0].min(initial=math.inf))
+        if least < math.inf and not notes:
+            slow = f", slower than {SEEN[0]:g} Hz, so it loses as much a swing" if hertz < SEEN[0] else ""
+            notes.append(f"Wobble Half-Life {least:.3g} s: it swings at {hertz:.2g} Hz where it hangs{slow}"
+                         f"{numerical.sentence(slower * least, float(fades.max(initial=0.0)))}")
+    if len(made.parts) > 1 and notes:
+        notes[0] = notes[0].replace("it swings", "the first of its strands swings")
+    return found, own, notes, None
+
+
+def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: float) -> float:
+    """How often a strand swings in a second [1/s]: as a rod of its masses that hangs from one end, which is 2 % more
+    than a chain does; held at several places, as the bow that it hangs in swings about the line through its ends.
+
+    edges: of all links, (k, 2). rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. part, pins: nodes of the strand,
+    and those of them that are prescribed. weight: g [m/s²]; without any a strand has no swing, and `SEEN`'s slowest is
+    taken.
+    """
+    length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
+    ways = sp.coo_array((length, (edges[:, 0], edges[:, 1])), shape=(len(rest), len(rest))).tocsr()
+    starts = pins if len(pins) else part[:1]
+    from_pins = dijkstra(ways, directed=False, indices=starts, min_only=True)[part]
+    depth = np.where(np.isfinite(from_pins), from_pins, 0.0)
+    if len(pins) > 1:
+        # a bow of length L over a chord C sags by √(3 C (L − C)/8), in the shape of a parabola
+        apart = np.linalg.norm(rest[pins] - rest[pins[0]], axis=1)
+        chord, whole = float(apart.max()), 2.0 * float(depth.max())
+        share = np.clip(depth / max(0.5 * whole, 1e-300), 0.0, 1.0)
+        sag = math.sqrt(0.375 * chord * max(whole - chord, 0.0)) if chord > 0.5 * whole else 0.5 * (whole - chord)
+        depth = sag * (1.0 - (1.0 - share) ** 2)
+    inertia = float(mass[part] @ depth**2)
+    if weight == 0.0:
+        return SEEN[0]
+    if inertia == 0.0:  # as straight as its ends are apart
+        return SEEN[1]
+    return min(math.sqrt(weight * float(mass[part] @ depth) / inertia) / (2.0 * math.pi), SEEN[1])
+
+
+def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: float = 1.0) -> tuple[Vec, Vec, Vec]:
     """Half-lives [s], the rates that they ask for and what of these is added, (T,) [1/s]; one of each where it is the
-    same at all times, and no rate where a half-life is 0."""
+    same at all times, and no rate where a half-life is 0. slower: how many times longer than asked they may be."""
     samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
     asked: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
-    return samples, asked, _table(lambda seconds: numerical.rate(seconds) if seconds > 0.0 else 0.0, samples)
+    return samples, asked, _table(lambda seconds: numerical.rate(slower * seconds) if seconds > 0.0 else 0.0,
+                                  samples)
 
 
 def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:

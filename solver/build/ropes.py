@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,13 @@ from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
 from .cloth import motion_of, pinned_vertices
 from .fields import Prepared
+from .inputs import over_time
 from .material_data import MaterialData
 from .volumes import Stage
 
 if TYPE_CHECKING:
     from ..forces.cloth.sheet import SheetLaw
+    from ..forces.limits import LengthLimit
     from ..forces.ropes.links import Links
     from ..forces.ropes.twist import RodTwist
 
@@ -82,22 +85,28 @@ class PreparedRope(Prepared):
         step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
         entry = catalogue.find("rope", rope.length.kind)
         links: Links = entry.load()(Strand(edges, length, self._hanging(mass), step), parameters("rope", rope.length))
+        limits: list[LengthLimit] = []
+        most = parameters("rope", rope.length).get(catalogue.MOST_STRETCH.key, 0.0)
+        if most:
+            from ..forces.limits import LengthLimit
+
+            limits.append(LengthLimit(edges, length, -np.inf, most, float(mass.sum()), step))
         bends = bends_of(self.edges, self.volume.nodes) + np.int32(start)
         laws: list[SheetLaw] = [links]
         if rope.bending_stiffness and len(bends):
-            laws.append(RodBends(bends, rest, rope.bending_stiffness))
+            laws += shape_of(bends, rest, rope) if rope.keeps_shape else [RodBends(bends, rest, rope.bending_stiffness)]
         twists: list[RodTwist] = []
         if rope.twisting_stiffness:
             from ..forces.ropes import twist  # its kernels are compiled where something is twisted
 
             twisted = twist.held_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
-                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, rope.twist, rope.twist_time))
+                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _turn(job, rope)))
         stiffness = float(links.stiffness.max())
-        laws += twists
+        laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
                       [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness,
-                      (links, *twists))
+                      (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Mass of all that hangs together with each link, (k,) [kg]. mass: of its nodes, (n,) [kg]."""
@@ -134,6 +143,25 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
     fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     return PreparedRope(body, volume, None, fields, edges)
+
+
+def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
+    """What ends are turned by [rad] at a time [s]."""
+    from ..forces.ropes.twist import wound
+
+    if not isinstance(rope.twist, str):
+        return wound(rope.twist, rope.twist_time)
+    curve = over_time(job, job.array(rope.twist)[:, None])
+    return lambda time: float(curve.at(time)[0])
+
+
+def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
+    """What keeps ropes as they are drawn. bends: (b, 3). rest: of all nodes, (n, 3) [m]."""
+    from ..forces.ropes.shape import TORSION, CurvedBends, RodTorsion, in_a_row
+
+    rows = in_a_row(bends, rest)
+    turned = [RodTorsion(rows, rest, TORSION * rope.bending_stiffness)] if len(rows) else []
+    return [CurvedBends(bends, rest, rope.bending_stiffness), *turned]
 
 
 def bends_of(edges: Index, places: Vec) -> Index:

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import BadMesh
 from ..forces.stencils import StencilForce
-from ..job.folder import Job
+from ..job.folder import Job, blame
 from ..state import Index, Vec
+from .cloth import pieces
 from .fields import Prepared
 
 
 def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> list[StencilForce]:
     """The seams of these bodies. first: of each body's nodes, (bodies + 1,). rest: of all, (n, 3) [m]."""
-    sewn = [(one.body.cloth, int(start)) for one, start in zip(prepared, first)
+    sewn = [(one, one.body.cloth, int(start)) for one, start in zip(prepared, first)
             if one.body.cloth is not None and one.body.cloth.seams is not None]
     if not sewn:
         return []
     from ..forces.cloth.seams import Seams
 
-    return [Seams(np.asarray(job.array(cloth.seams or "")) + start, cloth.seam_stiffness, cloth.seam_time, rest)
-            for cloth, start in sewn]
+    found: list[StencilForce] = []
+    for one, cloth, start in sewn:
+        pairs = np.asarray(job.array(cloth.seams or ""))
+        with blame(job.scene, one.body, "cloth.seams"):
+            refuse_longer(pairs, one)
+        found.append(Seams(pairs + start, cloth.seam_stiffness, cloth.seam_time, rest))
+    return found
+
+
+def refuse_longer(pairs: Index, one: Prepared) -> None:
+    """Raise BadMesh where a seam is longer than the larger one of the pieces that it joins: what is so far away is no
+    panel beside another one. pairs: (k, 2)."""
+    x = one.volume.nodes
+    size = np.zeros(len(x))
+    for piece in pieces(one.skin, len(x)):
+        size[piece] = np.linalg.norm(np.ptp(x[piece], axis=0))
+    length = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+    largest = size[pairs].max(axis=1)
+    longer = np.flatnonzero(length > largest)
+    if len(longer):
+        worst = longer[np.argmax(length[longer] - largest[longer])]
+        raise BadMesh(f"{len(longer)} of its {len(pairs)} seams are longer than the cloth that they join, one of "
+                      f"{length[worst]:.3g} m on a piece of {largest[worst]:.3g} m", "Move the panels closer to where "
+                      "they are sewn on, or delete loose edges that are no seams", where="cloth.seams")

@@ -144,6 +144,9 @@ class _Alone:
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
         return "", ""
 
+    def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
+        return None
+
     def body_of(self, node: int) -> str | None:
         return None
 

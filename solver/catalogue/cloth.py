@@ -58,6 +58,10 @@ NUMBERS = (
           0.0, 1.0),
     Param("pressure", "Pressure", "How much harder the air inside pushes than that around it, of closed cloth: a soft "
           "cushion 100, a balloon 2000, an air mattress 5000", 0.0, "Pa", -1.0e6, 1.0e6, 0.0, 5.0e3),
+    Param("length_limit", "Length Limit", "Share of its length by which an edge of the mesh gets longer and not a bit "
+          "further, whatever pulls; 0 for no limit", 0.0, "", 0.0, 10.0, 0.0, 0.5),
+    Param("area_limit", "Area Limit", "Share of its area by which a face gets larger or smaller and not a bit further, "
+          "whatever pulls; 0 for no limit", 0.0, "", 0.0, 0.9, 0.0, 0.5),
     Param("seam_stiffness", "Seam Stiffness", "How hard each seam pulls for how far its ends are apart", 500.0, "N/m",
           1.0e-6, 1.0e9, 10.0, 5000.0),
     Param("seam_time", "Seams Close In", "In what time the seams pull the cloth together", 1.0, "s", 0.0, 1.0e3, 0.0,

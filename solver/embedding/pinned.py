@@ -17,14 +17,14 @@ REACH = 2.0  #: of a tetrahedron's edge: how far along the mesh around it a pinn
 
 
 class Target(Protocol):
-    """Where some vertices have to be."""
+    """Prescribed positions of some vertices."""
 
     @property
     def vertices(self) -> Index:
-        """Which these are, (p,)."""
+        """Indices of these vertices, (p,)."""
 
     def places(self, x: Vec, frame: int) -> Vec:
-        """[m], (p, 3), where the body's nodes are at x [m], (k, 3), at the frame-th frame, counted from 0."""
+        """Return their positions [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from 0."""
 
 
 class PinnedVertices:
@@ -47,6 +47,11 @@ class PinnedVertices:
         laplacian = (diags(np.asarray(weights.sum(axis=1)).ravel()) - weights).tocsr()
         self._known: csr_matrix = -laplacian[self._around][:, self._held]
         self._factor = splu(laplacian[self._around][:, self._around].tocsc()) if len(self._around) else None
+
+    @property
+    def vertices(self) -> Index:
+        """Which vertices are moved to targets, (p,)."""
+        return self._held
 
     def apply(self, points: Vec, x: Vec, frame: int) -> Vec:
         """The vertices (v, 3) [m] with the held ones in their places; more than those at rest have been cut since."""

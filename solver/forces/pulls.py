@@ -12,6 +12,8 @@ from .activation import Activation
 class Pull:
     """f = −s(t) k_i (x_i − p_i(t)) on each node, K = −s(t) k_i."""
 
+    is_on_object = False  #: whether its places are on the body's own object, which may be moved while it is played
+
     def __init__(self, nodes: Index, stiffness: Vec, places: OverTime, strength: Activation | None = None) -> None:
         """nodes: (k,). stiffness: of each [N/m], (k,). places: where each is pulled to, (k, 3) [m] at a time. strength:
         how much of the stiffness there is; None: all of it."""

@@ -21,6 +21,8 @@ cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces in contact
                              on one side [N] and their distance [m]
 cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
                              longer than a body is meant to be drawn out
+cache/halved/000012.npy      (b + 1,) int32: how many steps of a frame were halved because of each body, and last
+                             because of none of them, where some were
 cache/lock                   the process that bakes
 """
 
@@ -32,10 +34,11 @@ from pathlib import Path
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
 FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
-SHEETS, TOUCHED = "sheets", "touched"
+SHEETS, TOUCHED, HALVED = "sheets", "touched", "halved"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
          LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy",
-         SHEETS: "sheets/{:06d}.npz", TOUCHED: "contacts/{:06d}.npy"}
+         SHEETS: "sheets/{:06d}.npz", TOUCHED: "contacts/{:06d}.npy",
+         HALVED: "halved/{:06d}.npy"}
 
 
 @dataclass(frozen=True)

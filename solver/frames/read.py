@@ -22,11 +22,13 @@ from ..job.files import TEMPORARY, open_regular, refuse_links, unwritable
 from . import beside, lock, manifest
 from .compared import different, same_file, same_so_far
 from .files import CacheFiles
+from .halved import HalvedFrames, halved_frames
 from .layout import (
     CUTS,
     FILES,
     FORMAT,
     FRAME,
+    HALVED,
     LIVELINESS,
     LOG,
     MANIFEST,
@@ -240,6 +242,10 @@ class Cache(CacheFiles):
         """Sentences on bodies whose edges were drawn out in frames that are there, one a body."""
         return beside.needles(self.folder, self._there(NEEDLES), self._names())
 
+    def halved(self) -> HalvedFrames:
+        """In how many frames that are there steps were halved, and because of which body in most of them."""
+        return halved_frames(self.folder, self._there(HALVED), self._names())
+
     def liveliness(self) -> dict[str, beside.Lively]:
         """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost frames are
         left out.
@@ -339,7 +345,8 @@ class Cache(CacheFiles):
                 raise unwritable(path, error) from error
         if found != lock.here():
             lock.sweep(self.folder)
-        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts", "."):
+        for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts",
+                     "halved", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
@@ -30,6 +31,7 @@ from .layout import (
     CUTS,
     FORMAT,
     FRAME,
+    HALVED,
     LIVELINESS,
     LOG,
     MANIFEST,
@@ -189,6 +191,13 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
+
+    def halved(self, frame: int, counts: NDArray[np.int32]) -> None:
+        """Put how many steps were halved because of each body, and of none, on disk, (b + 1,). Raises CacheUnwritable.
+        """
+        buffer = io.BytesIO()
+        np.save(buffer, counts)
+        self._put(HALVED, frame, buffer.getbuffer())
 
     def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
         """Put the meshes of cloth with faces of its own on disk, by the number of the body, counted from its origin.

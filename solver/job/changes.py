@@ -43,6 +43,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",
          "cloth.thickness": "thickness", "cloth.uv": "UV map of the cloth", "cloth.warp": "warp of the cloth",
          "cloth.drag": "air drag", "cloth.air_friction": "air friction", "cloth.pressure": "pressure",
+         "cloth.length_limit": "length limit", "cloth.area_limit": "area limit",
          "cloth.seams": "seams", "cloth.seam_stiffness": "seam stiffness", "cloth.seam_time": "time of the seams",
          "cloth.quads": "mesh",
          "cloth.eulerian": "sharp edges",

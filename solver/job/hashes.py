@@ -24,7 +24,7 @@ from .schema_constraints import Constraint
 from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
-FORMAT = {"mesh": 1, "tets": 1, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
+FORMAT = {"mesh": 1, "tets": 2, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
 
 #: stage that reads a setting, by prefix; "" is read by no stage
 SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.end": "",

@@ -205,6 +205,9 @@ class Cloth(Strict):
     drag: Annotated[float, Meta(ge=0, le=1e6)] = 1.2  #: of air that blows onto its face
     air_friction: Annotated[float, Meta(ge=0, le=1e6)] = 0.05  #: of air that blows along it
     pressure: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0  #: inside of a closed surface, above that outside [Pa]
+    #: shares by which no edge gets longer, and no triangle larger or smaller; 0 for none
+    length_limit: Annotated[float, Meta(ge=0, le=10)] = 0.0
+    area_limit: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
     seams: Array | None = None  #: (k, 2) vertices that pull each other together, and hold on then
     seam_stiffness: Positive = 500.0  #: of each [N/m]
     seam_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which they close [s]

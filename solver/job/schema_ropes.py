@@ -20,9 +20,11 @@ class Rope(Strict, frozen=True):
     length: Choice = field(default_factory=lambda: Choice(kind="inextensible"))  #: how links keep their lengths
     linear_density: Positive = 0.1  #: [kg/m]
     bending_stiffness: Annotated[float, Meta(ge=0, le=1e9)] = 1.0e-4  #: B [N m²]
+    keeps_shape: bool = False  #: whether it rests as it is drawn, coiled or bent; else it wants to be straight
     #: C [N m²]: what resists being twisted, of strands that are pinned at both ends, or closed
     twisting_stiffness: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
-    twist: float = 0.0  #: what one end of each is turned by about the strand, or a closed one where it is joined [rad]
-    twist_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which it is turned [s]; 0: from the start
+    #: what one end of each is turned by about the strand, or a closed one where it is joined [rad], or (T,) such
+    twist: float | Array = 0.0
+    twist_time: Annotated[float, Meta(ge=0, le=1e3)] = 1.0  #: in which a number is turned [s]; 0: from the start
     thickness: Positive = 0.01  #: diameter: how far it keeps from itself, and half of it from what it touches [m]
     loads: Array | None = None  #: (n,) mass at each vertex in addition: beads, hooks, lamps [kg]

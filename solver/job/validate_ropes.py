@@ -38,9 +38,6 @@ def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
     if why := damping.why_not("cloth"):
         raise refuse(f"it is a rope, which {damping.label} does not damp: {why}", f"{where}.damping",
                      "Use Rayleigh")
-    if isinstance(body.wobble_half_life, str) or body.wobble_half_life:
-        raise refuse("a rope has no Wobble Half-Life yet", f"{where}.wobble_half_life",
-                     "Set it to 0; Mass Damping takes its swing")
     vertices = check_array(job, surface.vertices, f"{where}.surface.vertices", "f", (None, 3))
     triangles = check_array(job, surface.triangles, f"{where}.surface.triangles", "i", (None, 3))
     if len(triangles):
@@ -63,6 +60,8 @@ def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
     if len(np.unique(np.sort(edges, axis=1), axis=0)) != len(edges):
         raise refuse("two of its edges join the same points", f"{where}.rope.edges", "Merge its points by distance",
                      kind=BadMesh)
+    if isinstance(rope.twist, str):
+        check_array(job, rope.twist, f"{where}.rope.twist", "f", (job.samples,))
     if rope.loads is not None:
         loads = check_array(job, rope.loads, f"{where}.rope.loads", "f", (len(vertices),))
         if loads.min() < 0.0:

@@ -8,13 +8,15 @@ from .. import catalogue
 from ..errors import Environment
 from ..job.costs import machine_memory, why_multigrid
 from .interface import LinearSolver, available
+from .quickest import table
 
 
-def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
-    """A fresh solver: the named one; or multigrid for meshes that are too large to factor; or the first of the
-    catalogue that is installed.
+def choose(key: str = "auto", tets: Sequence[int] = (), use: str | None = None) -> LinearSolver:
+    """A fresh solver: the named one; or multigrid for meshes that are too large to factor; or the one that was measured
+    to be quicker for this use; or the first of the catalogue that is installed.
 
-    tets: number of tetrahedra of each body. Raises Environment where the named one's library is missing.
+    tets: number of tetrahedra of each body. use: a key of `quickest`'s table, None where nothing was measured.
+    Raises Environment where the named one's library is missing.
     """
     because = why_multigrid(tets, machine_memory()) if key == "auto" else None
     if because is not None:
@@ -22,6 +24,12 @@ def choose(key: str = "auto", tets: Sequence[int] = ()) -> LinearSolver:
                                    if entry.able("large")).load()()
         large.why += f": {because}"
         return large
+    quicker = table().key(use, tets) if key == "auto" and use is not None else None
+    found = None if quicker is None else available(quicker)
+    if found is not None:
+        measured: LinearSolver = found()
+        measured.why += f": quicker than CHOLMOD where bodies of {max(tets):,} tetrahedra take steps like these"
+        return measured
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]
     missing: list[str] = []
     for candidate in keys:

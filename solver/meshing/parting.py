@@ -16,6 +16,7 @@ from ..state import Index, Vec
 from .cells import spread
 from .closest import closest_weights, vertex_normals
 from .edge_graph import edge_graph
+from .near_triangles import least_spacing, near_triangles
 from .normals import unit_normals
 from .surface import Surface
 from .volume import Volume, boundary_faces, tet_quality
@@ -27,11 +28,8 @@ ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, 
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
 STIFF = 1.0e-2  #: against a corner that its faces do not say where to go
-MOST = 300_000  #: places that are looked at
 ASKED = 400  #: vertices of a loose part about whether they are inside of another
 WORST = 0.3  #: of a tetrahedron's quality: what is left of it at least where nodes go back
-CANDIDATES = 24  #: places of the surface that a node may be next to
-FINER = 4.0  #: than edges of tetrahedra lie places of the surface
 SWEEPS = 30  #: through the nodes inside
 ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
 
@@ -66,11 +64,8 @@ class Parted:
         faces = boundary_faces(tets)[0]
         border, normal = np.unique(faces), vertex_normals(nodes, faces)
         x, triangles = self.surface.vertices, self.surface.triangles
-        spacing = max(float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1))) / FINER,
-                      _spacing(x, triangles))
-        places, whose = spread(x, triangles, spacing)
-        _, near = cKDTree(places).query(nodes[border], min(CANDIDATES, len(places)))
-        near = whose[near.reshape(len(border), -1)]
+        edge = float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1)))
+        near = near_triangles(nodes[border], x, triangles, edge)
         corners = x[triangles[near]]
         weights = closest_weights(nodes[border][:, None], corners)
         away = np.linalg.norm(np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None], axis=2)
@@ -88,13 +83,6 @@ class Parted:
         for _ in range(SWEEPS):
             way[inner] = (graph @ way)[inner] / around[inner, None]
         return way
-
-
-def _spacing(x: Vec, triangles: Index) -> float:
-    """Between places of which there are as many as are looked at."""
-    area = 0.5 * float(np.linalg.norm(np.cross(x[triangles[:, 1]] - x[triangles[:, 0]],
-                                               x[triangles[:, 2]] - x[triangles[:, 0]]), axis=1).sum())
-    return float(np.sqrt(4.0 * area / MOST))
 
 
 def parted(surface: Surface, room: float) -> Parted:
@@ -123,7 +111,7 @@ def _retreats(surface: Surface, room: float) -> Vec:
     """How far each triangle has to retreat, in the surface's units, (m,)."""
     x, triangles = surface.vertices, surface.triangles
     normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
-    spacing = max(room, _spacing(x, triangles))
+    spacing = max(room, least_spacing(x, triangles))
     places, whose = spread(x, triangles, spacing)
     tree = cKDTree(places)
     pairs = tree.query_pairs(REACH * spacing, output_type="ndarray")

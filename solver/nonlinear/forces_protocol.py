@@ -75,6 +75,10 @@ class Physics(Forces, Protocol):
         """Return what a prescribed node belongs to, and what is in contact with it at positions x, (n, 3) [m], or with
         the body that it moves; each an empty string where that has no name."""
 
+    def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
+        """Return a free node between prescribed surfaces that leave too little room for it at the end of a step, and a
+        sentence; None without one. x, end: at the start and where prescribed motion leads, (n, 3) [m]."""
+
     def body_of(self, node: int) -> str | None:
         """Return the name of the body that a node belongs to."""
 

@@ -20,7 +20,9 @@ from .problem import LARGEST_STEP, StageProblem
 BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
 COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
                          "Yield")
+CRUSHED_REMEDY = "Keep them further apart there, or make what is between them thinner"
 INCREMENTS = 60  #: largest number of increments of the prescribed displacement
+STALLED, LEFT = 8, 0.99  #: so many increments that leave more than this share of what was left before them are in vain
 
 
 def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
@@ -40,10 +42,14 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     prescribed_left[problem.order] = 0.0
     if not prescribed_left.any():
         return unknowns, step_start
+    closing = problem.physics.closes_on(step_start, end)
+    if closing is not None:
+        raise StepFailed(closing[1], problem.physics.body_of(closing[0]), CRUSHED_REMEDY, is_final=True)
     moved_along = problem.physics.taken_along(step_start, end)
     if moved_along is not None:
         return problem.unknowns_at(_farthest(problem, moved_along, end)), moved_along
 
+    shares = [1.0]
     for _ in range(INCREMENTS):
         displaced = problem.displaced_by(-prescribed_left)
         lin = displaced.fill(unknowns)
@@ -64,6 +70,9 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         prescribed_left = (1.0 - fraction) * prescribed_left
         if fraction == 1.0:
             return unknowns, step_start
+        shares.append((1.0 - fraction) * shares[-1])
+        if len(shares) > STALLED and shares[-1] > LEFT * shares[-1 - STALLED]:
+            break
         x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from ..contact.laws.interface import ContactLaw
-from ..state import Vec
+from ..state import Index, Vec
 from .bodies import BodyInWorld, ObstacleInWorld
+
+OPPOSED = -0.9  #: cosine between two sides' normals from which on a node is between them
+NO_ROOM = 1.0e-3  #: of the distance at which surfaces begin to push: what is less between two sides is no room
 
 
 def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
@@ -18,11 +22,7 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
 
     An obstacle that pushes a body is before what is pinned of it, and what the body leans on is before the obstacle.
     """
-    things = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
-              *((f'"{one.name}"', f'"{one.name}"', one.nodes) for one in obstacles)]
-    owner = np.full(len(x), -1)
-    for k, (_, _, nodes) in enumerate(things):
-        owner[nodes] = k
+    things, owner = _things(bodies, obstacles, len(x))
     mine = int(owner[node])
     if mine < 0:
         return "", ""
@@ -34,3 +34,61 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
         return things[mine][0], ""
     away = np.linalg.norm(x[against[:, 2]] - x[node], axis=1)
     return things[mine][0], things[int(against[int(away.argmin()), 1])][1]
+
+
+def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
+              free: Index, x: Vec, end: Vec) -> tuple[int, str] | None:
+    """Return a free node between two prescribed surfaces that leave no room for it at the end of a step, and a sentence
+    without a full stop that names all three; None where there is no such node.
+
+    free: nodes that are not prescribed. x, end: of all nodes, (n, 3) [m], at the start of the step, where both sides
+    push the node, and where prescribed motion leads. No shorter step helps, as it leads there too.
+    """
+    things, owner = _things(bodies, obstacles, len(x))
+    is_free = np.zeros(len(x), dtype=bool)
+    is_free[free] = True
+    for law in contacts:
+        sides = [*_sides(law.point_pairs(x), owner, is_free, x, end)]
+        for (one, nodes, normals, room), (other, its_nodes, its_normals, its_room) in combinations(sides, 2):
+            both, here, there = np.intersect1d(nodes, its_nodes, assume_unique=True, return_indices=True)
+            opposed = np.einsum("ki,ki->k", normals[here], its_normals[there]) < OPPOSED
+            left = room[here] + its_room[there]
+            lacks = np.flatnonzero(opposed & (left <= NO_ROOM * law.activation))
+            if len(lacks):
+                node = int(both[lacks[int(left[lacks].argmin())]])
+                name = things[int(owner[node])][1] if owner[node] >= 0 else "what is between"
+                where = ", ".join(f"{c:.4g}" for c in x[node])
+                return node, (f"{things[one][0]} and {things[other][0]} close on {name} near ({where}) m and leave no "
+                              "room for it")
+    return None
+
+
+def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
+           end: Vec) -> Iterator[tuple[int, Index, Vec, Vec]]:
+    """For each owner of prescribed triangles that push free points: its number, these points, each once, (k,), unit
+    normals to them, (k, 3), and the room beyond thickness that is left at the end if they stay, (k,) [m]."""
+    points, weights, thickness = found
+    mine = np.flatnonzero(is_free[points[:, 0]] & ~is_free[points[:, 1:]].any(axis=1) & (owner[points[:, 1]] >= 0))
+    corners, weights = points[mine, 1:], weights[mine, 1:]
+    away = x[points[mine, 0]] - np.einsum("kc,kci->ki", weights, x[corners])
+    far = np.linalg.norm(away, axis=1)
+    normals = away / np.maximum(far, 1e-300)[:, None]
+    nearer = np.einsum("kc,kci,ki->k", weights, end[corners] - x[corners], normals)
+    room = far - thickness[mine] - nearer
+    whose = owner[corners[:, 0]]
+    for one in np.unique(whose):
+        own = np.flatnonzero(whose == one)
+        own = own[np.lexsort((room[own], points[mine[own], 0]))]
+        nodes, first = np.unique(points[mine[own], 0], return_index=True)
+        yield int(one), nodes, normals[own[first]], room[own[first]]
+
+
+def _things(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],
+            count: int) -> tuple[list[tuple[str, str, slice]], Index]:
+    """Names of what moves prescribed nodes and of what they belong to, and the number of each node's, (n,), or -1."""
+    things = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
+              *((f'"{one.name}"', f'"{one.name}"', one.nodes) for one in obstacles)]
+    owner = np.full(count, -1)
+    for k, (_, _, nodes) in enumerate(things):
+        owner[nodes] = k
+    return things, owner

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..embedding.above_ground import AboveGround
 from ..embedding.bind import Embedding
 from ..embedding.pinned import PinnedVertices
 from ..errors import StepFailed
@@ -26,12 +27,15 @@ class BodyInWorld:
     to_object: Vec | None  #: world to object space at each frame, (frames, 4, 4)
     held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
+    above: AboveGround | None = None  #: draws vertices on the ground that would be in it; None without a ground
 
     def output(self, x: Vec, frame: int) -> Vec:
         """Return vertices in object space at this frame, counted from 0, (v, 3)."""
         points = x[self.nodes] if self.embedding is None else self.embedding.apply(x[self.nodes])
         if self.held is not None:
             points = self.held.apply(points, x[self.nodes], frame)
+        if self.above is not None:
+            points = self.above.apply(points, frame)
         if self.to_object is None:
             return points
         matrix = self.to_object[min(frame, len(self.to_object) - 1)]

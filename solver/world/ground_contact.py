@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..contact.find.ground import Ground
+from ..contact.laws.ground_penalty import GroundPenalty
 from ..state import Index, Vec
 
 GENTLE_SPEED = 0.05  #: relative to the speed that weight adds in a step: a slower contact with the ground is resting
 
 
-def persists(plane: Ground, x: Vec, v: Vec, time: float, before: Index, now: Index, forced: Sequence[Index],
+def persists(law: GroundPenalty, x: Vec, v: Vec, time: float, before: Index, now: Index, forced: Sequence[Index],
              fall: float, h: float) -> bool:
     """Whether contacts changed only at nodes of a resting or sliding body, each with a normal speed of no more than
     weight adds in a step of h seconds.
@@ -23,16 +23,16 @@ def persists(plane: Ground, x: Vec, v: Vec, time: float, before: Index, now: Ind
     changed = np.setxor1d(before, now)
     if not len(np.intersect1d(before, now)) or any(len(np.intersect1d(changed, nodes)) for nodes in forced):
         return False
-    speed = plane.rising(v[changed], time)
-    gentle = (np.abs(speed) <= fall) & (np.abs(plane.gaps(x[changed], time)) <= h * fall)
+    speed = law.plane.rising(v[changed], time)
+    gentle = (np.abs(speed) <= fall) & (np.abs(law.gaps(changed, x, time)) <= h * fall)
     return bool(gentle.all())
 
 
-def is_hit(plane: Ground, ends: Iterable[tuple[Vec, Vec, float]], fall: float) -> bool:
+def is_hit(law: GroundPenalty, ends: Iterable[tuple[Vec, Vec, float]], fall: float) -> bool:
     """Whether nodes touch the ground at one of some positions, velocities (n, 3) [m], [m/s] and times [s] with a normal
     speed above `GENTLE_SPEED` times what weight adds in a step, `fall` [m/s]."""
     for x, v, time in ends:
-        speed = plane.rising(v[plane.find(x, time).nodes], time)
+        speed = law.plane.rising(v[law.find(x, time).nodes], time)
         if np.abs(speed).max(initial=0.0) > GENTLE_SPEED * fall:
             return True
     return False

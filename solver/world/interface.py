@@ -183,6 +183,14 @@ class Part(Subsystem):
         """Return the largest relative change of an edge by a step's velocities."""
         return 0.0
 
+    def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
+        """Return the largest relative change of an edge by a step's displacement, and its body's name."""
+        return 0.0, None
+
+    def in_contact(self, state: State) -> bool:
+        """Return whether surfaces push each other."""
+        return False
+
     def check_step_size(self, after: State, h: float) -> None:
         """Raise StepFailed where a shorter step than h seconds is needed although this one was solved."""
         return  # by default error and deformation limit a step

@@ -29,9 +29,9 @@ from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
 from ..threads import parallel_for
 from . import ground_contact
-from .blocked import blocked_at
+from .blocked import blocked_at, closes_on
 from .bodies import BodyInWorld, ObstacleInWorld
-from .edge_changes import EdgeChanges
+from .step_limits import StepLimits
 from .taken_along import taken_along
 
 
@@ -48,7 +48,7 @@ ALL = Selection()
 
 
 @dataclass
-class SoftBodies:
+class SoftBodies(StepLimits):
     """Bodies, forces on their nodes, and prescribed motion."""
 
     bodies_in_world: Sequence[BodyInWorld]
@@ -290,14 +290,14 @@ class SoftBodies:
         a normal speed of no more than weight adds in a step of h seconds."""
         if not self.ground.plane.is_there:
             return False
-        return ground_contact.persists(self.ground.plane, *self.nodes_at(state), state.time, before,
+        return ground_contact.persists(self.ground, *self.nodes_at(state), state.time, before,
                                        self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
 
     def hits_ground(self, states: Sequence[State], h: float) -> bool:
         """Whether nodes touch the ground in one of some states and their normal speed is above a fraction of what
         weight adds in a step of h seconds."""
         ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
-        return ground_contact.is_hit(self.ground.plane, ends, self._fall(h))
+        return ground_contact.is_hit(self.ground, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:
         """Return the speed along the ground's normal that weight adds in h seconds [m/s]."""
@@ -320,27 +320,6 @@ class SoftBodies:
         4.17]"""
         return self._elements.stretching(x, v)
 
-    def deformation(self, before: State, after: State) -> float:
-        """Return the largest relative change of an edge in a step: of cloth the change of length, of all else the
-        change of the edge vector, rotation included; by its velocities, or by its displacement where that is less. The
-        largest hundredth of the edges of a body in contact does not count.
-
-        ConJac's corrections are limited separately, and do not shrink with the step. After the impact of a thin skin
-        the velocities at the end of a solved step are those of a ripple that has hardly moved it. Cloth rotates and
-        folds by its edges' whole length in a step without harm to its elements.
-        """
-        start, end = (self.coordinates.positions(one.q, one.time, one.carrier_motion) for one in (before, after))
-        pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
-        return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
-
-    @cached_property
-    def edges(self) -> Edges:
-        return Edges(self.tets, self.rest)
-
-    @cached_property
-    def _edge_changes(self) -> EdgeChanges:
-        return EdgeChanges(self.tets, self.rest, self._body_groups)
-
     def refuse_blow_up(self, state: State) -> None:
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         for body in self.bodies_in_world:
@@ -350,6 +329,11 @@ class SoftBodies:
         """Return the names of the owner of a prescribed node and of what is in contact with it or with the body that
         it moves, at x, (n, 3) [m]; each an empty string where that has no name."""
         return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
+
+    def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
+        """Return a free node between prescribed surfaces that leave too little room for it at the end of a step, and a
+        sentence; None without one. x, end: at the start and where prescribed motion leads, (n, 3) [m]."""
+        return closes_on(self.bodies_in_world, self.obstacles, self.contacts, self.coordinates.free, x, end)
 
     def body_of(self, node: int) -> str | None:
         """Return the name of the body that a node belongs to."""

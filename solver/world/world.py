@@ -273,6 +273,16 @@ class World:
         return max(part.deformation(subsystem, other)
                    for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
 
+    def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
+        """Return the largest relative change of an edge by a step's displacement, and its body's name."""
+        found = (part.most_deformed(subsystem, other)
+                 for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        return max(found, key=lambda one: one[0])
+
+    def in_contact(self, state: State) -> bool:
+        """Return whether surfaces push each other."""
+        return any(part.in_contact(own) for part, own in zip(self.parts, self.parted(state)))
+
     def check_step_size(self, after: State, h: float) -> None:
         """Raise StepFailed where a part needs a shorter step."""
         for k, (part, part_state) in enumerate(zip(self.parts, self.parted(after))):

@@ -39,6 +39,14 @@ def test_the_button_writes_beside_the_file_and_refuses_a_full_folder(scene):  # 
         bpy.ops.conjac.export_farm_job()
 
 
+def test_render_puts_the_open_file_into_the_bundle(scene, tmp_path):  # noqa: F811
+    add_jelly("Jelly")
+    assert bpy.ops.conjac.export_farm_job(directory=str(tmp_path / "window"), render=True) == {"FINISHED"}
+    assert cli.run(["farm", "--out", str(tmp_path / "command"), "--blend"]) == 0
+    for bundle in ("window", "command"):
+        assert (tmp_path / bundle / "scene.blend").exists() and (tmp_path / bundle / "in_blender.py").exists()
+
+
 def test_several_bakes_are_to_be_named(scene, tmp_path, capfd):  # noqa: F811
     add_jelly("Jelly")
     add_jelly("Second")

@@ -11,7 +11,8 @@ PAGES = ("jelly.md", "what_can_go_wrong.md")
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
-            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics"}
+            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics", "Mesh",
+            "Monkey"}
 
 
 def called():
@@ -37,6 +38,11 @@ def test_every_word_in_italics_is_what_blender_shows(addon, page):
     text = (DOCS / page).read_text(encoding="utf-8").replace("**", "")
     shown = {part.strip() for words in re.findall(r"\*([^*\n]+)\*", text) for part in words.split("→")}
     assert len(shown) > 12 and shown <= called(), sorted(shown - called())
+
+
+def test_the_first_page_begins_with_play_live():
+    first = (DOCS / PAGES[0]).read_text(encoding="utf-8").split("\n## ")[0]
+    assert first.count("*Play Live*") == 1 and "ear" in first and "*Bake*" not in first
 
 
 @pytest.mark.parametrize("page", PAGES)

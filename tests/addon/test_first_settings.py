@@ -181,8 +181,11 @@ def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
 
 
 def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
-    """One keeps what 0 picks; of many each gets longer edges, and the panel says how many nodes that makes."""
-    assert add(2.0).conjac.edge_length == 0.0
+    """Of many each gets longer edges than one alone, and the panel says how many nodes that makes."""
+    assert add(2.0).conjac.edge_length == pytest.approx(0.27)
+    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("A box of its size has about 1,000 nodes" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    bpy.context.object.conjac.property_unset("edge_length")
     said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
     assert any("0 is 0.17 m here. A box of its size has about" in " ".join(said[k : k + 4]) for k in range(len(said)))
     for k in range(10):
@@ -192,4 +195,25 @@ def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
         bpy.data.objects[f"Many {k}"].select_set(True)
     bpy.ops.conjac.add_soft_body()
     edges = {bpy.data.objects[f"Many {k}"].conjac.edge_length for k in range(10)}
-    assert len(edges) == 1 and 0.25 < edges.pop() < 0.35
+    assert len(edges) == 1 and 0.31 < edges.pop() < 0.35
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.5, 0.5, 0.5)])
+def test_a_compact_body_has_edges_by_its_thickness_and_a_thin_one_what_0_picks(addon, scale):
+    bpy.context.scene.unit_settings.scale_length = 1.0
+    for make, edge in ((lambda: bpy.ops.mesh.primitive_cube_add(size=1.0, scale=scale), 0.133),
+                       (lambda: bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, scale=scale), 0.133),
+                       (lambda: bpy.ops.mesh.primitive_cube_add(size=1.0, scale=np.multiply(scale, (1, 1, 0.1))), 0.0),
+                       (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=24), 0.0)):
+        make()
+        bpy.ops.conjac.add_soft_body()
+        settings = bpy.context.object.conjac
+        assert settings.edge_length == pytest.approx(edge * scale[0], rel=0.05)
+        assert settings.is_property_set("edge_length") == bool(edge)
+
+
+def test_an_edge_length_that_was_set_stays(addon):
+    bpy.ops.mesh.primitive_cube_add(size=1.0)
+    bpy.context.object.conjac.edge_length = 0.04
+    bpy.ops.conjac.add_soft_body()
+    assert bpy.context.object.conjac.edge_length == pytest.approx(0.04)

@@ -123,3 +123,29 @@ def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(b
     bpy.ops.conjac.preview_field(field="youngs_modulus")
     assert bpy.ops.conjac.remove_previews() == {"FINISHED"}
     assert not [one for one in bpy.data.objects if "conjac_field" in one]
+
+
+def test_parts_that_are_one_in_the_tetrahedra_are_marked_before_a_bake(bar, monkeypatch):
+    """The solver names them (tests/world/test_fused.py); here a line of a hair's length, in the world."""
+    from conjac.conjac_addon.operators import still
+
+    run = still.run
+    across = [[[2.5, 0.0, 0.0], [2.5, 0.0, 1e-4]]]
+
+    def fused(*arguments):
+        made = yield from run(*arguments)
+        assert made["fused"] == []
+        return made | {"fused": across}
+
+    monkeypatch.setattr(still, "run", fused)
+    assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
+    line = shown("conjac_fused")
+    assert line.parent == bar and line.hide_render and line.hide_select and line.show_in_front
+    bpy.context.view_layer.update()
+    ends = np.array([line.matrix_world @ v.co for v in line.data.vertices])
+    # metres of the solver are two Blender units here
+    assert np.allclose(ends.mean(axis=0), [5.0, 0.0, 1e-4], atol=1e-5)
+    assert np.abs(ends[1] - ends[0])[2] > 0.05 and np.allclose((ends[1] - ends[0])[:2], 0.0, atol=1e-6)
+    across.clear()
+    bpy.ops.conjac.preview_tets()
+    assert not [o for o in bpy.data.objects if "conjac_fused" in o], "gone where they are apart now"

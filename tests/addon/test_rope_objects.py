@@ -73,12 +73,14 @@ def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811
     bpy.ops.conjac.add_rope()
     obj.conjac.rope, obj.conjac.axial_stiffness = "springy", 250.0
     obj.conjac.linear_density, obj.conjac.rope_bending_stiffness, obj.conjac.rope_thickness = 0.3, 0.02, 0.03
-    obj.conjac.wobble_half_life = 0.5  # which ropes have not
+    obj.conjac.wobble_half_life, obj.conjac.rope_keeps_shape, obj.conjac.most_stretch = 0.5, True, 0.25
     paint(obj, "Pin", [0], 1.0)
     paint(obj, "Pin", [4], 0.5)
     found, array = gathered(obj, tmp_path)
     [body] = found.bodies
-    assert body.rope.length.kind == "springy" and body.rope.length.params == {"axial_stiffness": 250.0}
+    assert body.rope.length.kind == "springy" and body.rope.length.params == {
+        "axial_stiffness": 250.0, "most_stretch": 0.25}
+    assert body.wobble_half_life == 0.5 and body.rope.keeps_shape
     assert (body.rope.linear_density, body.rope.bending_stiffness, body.rope.thickness) == pytest.approx(
         (0.3, 0.02, 0.03))
     assert array(body.rope.edges).tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
@@ -91,6 +93,25 @@ def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811
     assert changed_settings(obj, scene, tmp_path) == ["Density per Metre"]
     obj.conjac.linear_density, obj.conjac.rope = 0.3, "inextensible"
     assert "Length" in changed_settings(obj, scene, tmp_path)
+
+
+def test_its_twist_and_its_half_life_may_have_keyframes(scene, tmp_path):  # noqa: F811
+    obj = add_chain(4)
+    bpy.ops.conjac.add_rope()
+    paint(obj, "Pin", [0, 4])
+    for frame, turn, seconds in ((1, 0.0, 1.0), (12, 6.0, 0.5)):
+        obj.conjac.rope_twist, obj.conjac.wobble_half_life = turn, seconds
+        obj.keyframe_insert("conjac.rope_twist", frame=frame)
+        obj.keyframe_insert("conjac.wobble_half_life", frame=frame)
+    scene.frame_set(1)
+    found, array = gathered(obj, tmp_path)
+    [body] = found.bodies
+    turns, halves = array(body.rope.twist), array(body.wobble_half_life)
+    assert turns[0] == 0.0 and turns[-1] == pytest.approx(6.0) and (np.diff(turns) >= 0.0).all()
+    assert halves[0] == 1.0 and halves[-1] == pytest.approx(0.5) and len(turns) == len(halves) == load(tmp_path).samples
+    from conjac.conjac_addon.gather import changed_settings
+
+    assert changed_settings(obj, scene, tmp_path) == []
 
 
 def test_it_hangs_on_what_moves_its_pins(scene):  # noqa: F811

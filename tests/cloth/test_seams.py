@@ -5,7 +5,7 @@ import pytest
 from cloth_jobs import cloth_body, cloth_job, part_of
 from sheets import grid
 
-from solver.errors import BadScene
+from solver.errors import BadMesh, BadScene
 from solver.forces.cloth.seams import Seams
 from solver.job.load import load
 
@@ -85,3 +85,13 @@ def test_a_seam_that_cannot_be_is_refused(tmp_path):
         np.save(job / "arrays" / "seams.npy", wrong)
         with pytest.raises(BadScene, match=words):
             load(job)
+
+
+def test_seams_longer_than_the_cloth_are_refused_in_a_sentence(tmp_path):
+    job, seams = two_panels(tmp_path / "job")
+    places = np.load(job / "arrays" / "Shirt_vertices.npy")
+    places[25:, 0] += 0.5
+    np.save(job / "arrays" / "Shirt_vertices.npy", places)
+    with pytest.raises(BadMesh, match=r'"Shirt": 5 of its 5 seams are longer than the cloth that they join, one of '
+                                      r"0.58 m on a piece of 0.283 m"):
+        part_of(job)

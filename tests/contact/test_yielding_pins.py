@@ -36,6 +36,17 @@ def test_hard_pins_are_told_with_the_place(tmp_path):
     assert "Pins Yield" in told.value.remedy
 
 
+def test_where_pins_are_stuck_is_found_in_a_few_factors(tmp_path):
+    """It took sixty in each step that was tried."""
+    part = nodes_of(load(pressed(tmp_path / "job")))
+    state, before = part.initial_state(), 0
+    with pytest.raises(StepFailed, match='"Table" is before it'):
+        for _ in range(48):
+            before = part.linear.factored
+            state = part.step(state, H)
+    assert part.linear.factored - before <= 20
+
+
 @pytest.mark.parametrize("method,integrator", [("vanilla", "backward_euler"), ("vanilla", "semi_implicit"),
                                                pytest.param("conjac", "sdirk2", marks=pytest.mark.long)])
 def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, method, integrator):

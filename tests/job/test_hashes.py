@@ -11,7 +11,7 @@ from small_jobs import box_job, change, surface_job
 
 from solver.job import schema
 from solver.job.changes import changed
-from solver.job.hashes import BODY_READERS, SCENE_READERS, STAGES, hashes, reader, same_solve, settings
+from solver.job.hashes import BODY_READERS, FORMAT, SCENE_READERS, STAGES, hashes, reader, same_solve, settings
 from solver.job.load import load
 
 
@@ -225,3 +225,11 @@ def test_what_changed_of_thousands_of_springs_is_told_at_once():
             times.append(time.process_time() - began)
         took.append(min(times))
     assert took[1] < 24 * took[0]  # eight times as many; all names beside each name would take 64 times as long
+
+
+def test_tetrahedra_of_before_near_parts_were_led_apart_are_made_anew(tmp_path, monkeypatch):
+    """They hold fingers together, and a cache folder keeps them under the hash of their stage."""
+    job = surface_job(tmp_path)
+    now = of(job)
+    monkeypatch.setitem(FORMAT, "tets", 1)
+    assert stages_changed(of(job), now) == ["tets", "fields", "solve"]

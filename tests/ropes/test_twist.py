@@ -6,7 +6,7 @@ from rope_jobs import baked, rope_job
 
 from solver.forces.ropes.bends import RodBends
 from solver.forces.ropes.links import Springy, Strand
-from solver.forces.ropes.twist import RodTwist, held_strands
+from solver.forces.ropes.twist import RodTwist, held_strands, wound
 
 B, C = 2.0e-3, 1.5e-3
 
@@ -51,7 +51,7 @@ def spiral(count=12):
 def open_strand(angle, count=12):
     rest = spiral(count)
     edges = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1).astype(np.int32)
-    return RodTwist(held_strands(edges, np.array([0, count - 1]), rest), rest, C, angle), rest
+    return RodTwist(held_strands(edges, np.array([0, count - 1]), rest), rest, C, wound(angle)), rest
 
 
 def test_force_is_the_slope_of_the_energy_and_stiffness_that_of_the_force():
@@ -90,7 +90,7 @@ def lowest(angle, count=80):
     """The lowest eigenvalue of a twisted ring's stiffness but for the six rigid motions, hardly stretching [N/m]."""
     x, edges = ring(count)
     bends = np.stack([np.roll(edges[:, 0], 1), edges[:, 0], edges[:, 1]], axis=1)
-    twist = RodTwist(held_strands(edges, np.zeros(0, int), x), x, C, angle)
+    twist = RodTwist(held_strands(edges, np.zeros(0, int), x), x, C, wound(angle))
     side = np.linalg.norm(x[1] - x[0])
     links = Springy(Strand(edges, np.full(count, side), np.ones(count), 0.01), {"axial_stiffness": 50.0})
     force = total(twist, x)[1]
@@ -133,3 +133,19 @@ def test_a_slack_strand_that_is_wound_up_leaves_its_plane(tmp_path):
     again = baked(rope_job(tmp_path / "again", x + 1e-4 * np.sin(3 * t)[:, None] * [0.0, 1.0, 0.0], twist=25.0,
                            twist_time=0.8, **kind), 13, 25)
     assert np.array_equal(wound, again), "resumed, the same bytes"
+
+
+def test_a_twist_over_time_is_that_of_its_samples(tmp_path):
+    """Wound up evenly by samples it goes where it does by *Twists In*, and unwound it is as if it never was."""
+    x = np.stack([np.linspace(0.0, 0.5, 21), 1e-3 * np.sin(np.linspace(0.0, 9.0, 21)), np.zeros(21)], 1)
+    kind = {"end": 13, "pinned": (0, 1, 19, 20), "bending_stiffness": 1e-3, "twisting_stiffness": 1e-3,
+            "scene": {"gravity": [0.0, 0.0, 0.0]}}
+    plain = baked(rope_job(tmp_path / "plain", x, twist=9.0, twist_time=0.5, **kind))
+    still = baked(rope_job(tmp_path / "still", x, twist=0.0, **kind))
+    found = {}
+    for name, samples in (("wound", np.linspace(0.0, 9.0, 25)), ("none", np.zeros(25))):
+        job = rope_job(tmp_path / name, x, twist="arrays/twist.npy", **kind)
+        np.save(job / "arrays" / "twist.npy", samples)
+        found[name] = baked(job)
+    assert np.abs(plain[-1] - still[-1]).max() > 1e-5
+    assert np.abs(found["wound"] - plain).max() < 1e-9 and np.array_equal(found["none"], still)

@@ -10,6 +10,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def files_of(folder):
+    """Modules and the tables that they read, by their paths."""
+    return {path.relative_to(folder).as_posix() for end in ("py", "json") for path in folder.rglob(f"*.{end}")}
+
+
 def test_the_installed_solver_checks_a_job(tmp_path):
     source, place, job = tmp_path / "source", tmp_path / "place", tmp_path / "job"
     # pip builds beside the sources: not in the checkout
@@ -21,9 +26,8 @@ def test_the_installed_solver_checks_a_job(tmp_path):
                    capture_output=True)
     assert {path.name for path in place.iterdir()} >= {"conjac_solver", "bin"}
     assert not (place / "solver").exists() and not (place / "conjac_addon").exists()
-    modules = {path.relative_to(ROOT / "solver").as_posix() for path in (ROOT / "solver").rglob("*.py")}
-    assert modules == {path.relative_to(place / "conjac_solver").as_posix()
-                       for path in (place / "conjac_solver").rglob("*.py")}
+    modules = files_of(ROOT / "solver")
+    assert modules == files_of(place / "conjac_solver") and "linear/quickest.json" in modules
 
     (job / "arrays").mkdir(parents=True)
     np.save(job / "arrays" / "nodes.npy", np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))

@@ -25,9 +25,8 @@ pytestmark = [
 
 SCENE = """
 import bpy
-bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
-bpy.ops.mesh.primitive_cube_add(size=0.1)
-cube = bpy.context.object
+cube = bpy.data.objects["Cube"]  # the default scene: a camera and a light are there, which no bake reads
+cube.data.transform(cube.matrix_world.Scale(0.05, 4))
 scene = bpy.context.scene
 scene.frame_start, scene.frame_end, scene.render.fps = 1, 6, 24
 cube.vertex_groups.new(name="Pin").add([v.index for v in cube.data.vertices if v.co.z > 0], 1.0, "REPLACE")
@@ -56,6 +55,8 @@ blender -b /project/cube.blend -c conjac bake --format pc2 --save; echo "EXIT pc
 blender -b --factory-startup /project/cube.blend --python-exit-code 3 -P /project/look.py
 blender -b /project/cube.blend -c conjac bake --format shapekeys --frames 1-6 --save; echo "EXIT shapekeys $?"
 blender -b --factory-startup /project/cube.blend --python-exit-code 3 -P /project/look.py
+blender -b /project/cube.blend -c conjac bake --format abc; echo "EXIT abc $?"
+blender -b /project/cube.blend -c conjac farm --out /project/bundle --blend; echo "EXIT farm $?"
 blender -b /project/cube.blend -c conjac bake --object Nobody; echo "EXIT nobody $?"
 """
 
@@ -97,6 +98,14 @@ def test_command_line_bakes_to_shape_keys(said):
     (rest, sagged), modifiers, keys = found(said)[1]
     assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
     assert modifiers == [] and keys == 7  # the basis and six frames
+
+
+def test_command_line_says_that_this_blender_has_no_alembic(said):
+    assert "EXIT abc 4" in said, said[-4000:]
+
+
+def test_command_line_writes_a_bundle_that_renders_the_open_file(said):
+    assert "EXIT farm 0" in said, said[-4000:]
 
 
 def test_exit_code_tells_of_a_name_that_is_not_there(said):

@@ -16,6 +16,11 @@ class MassModification:
     """v = z + S c: z has the prescribed velocities, S removes the constrained directions of each node, and c is found
     by conjugate gradients that are filtered by S, without a factor. What the rows hold with is A v − b."""
 
+    def __init__(self, accuracy: float = ACCURACY) -> None:
+        """accuracy: of the right-hand side, in the norm of the preconditioner: what the gradients leave."""
+        self._accuracy = accuracy
+        self.taken = 0  #: iterations of the last solution
+
     def solve(self, system: RowSystem, compliance: Vec) -> Enforced:
         """Return the solution; `compliance` is not used. Raises ValueError where a row joins two nodes, or rows of one
         node contradict each other. [Notes, Mass Modification]"""
@@ -33,7 +38,8 @@ class MassModification:
             if np.abs(left).max() > 1.0e-9 * max(float(np.abs(target).max()), 1e-300):
                 raise ValueError(f"rows of node {node} contradict each other")
             basis[node] = np.linalg.pinv(G) @ G
-        v = z + _filtered_gradients(matrix, system.right - matrix @ z, basis)
+        c, self.taken = _filtered_gradients(matrix, system.right - matrix @ z, basis, self._accuracy)
+        v = z + c
         holding, impulse = matrix @ v - system.right, np.zeros(len(system.value))
         for node, rows in rows_of.items():
             G = system.jacobian[rows][:, 3 * node:3 * node + 3].toarray()
@@ -54,8 +60,9 @@ def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
     return found
 
 
-def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec) -> Vec:
-    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3)."""
+def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
+    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and how many iterations
+    that took."""
     def filtered(vector: Vec) -> Vec:
         each = vector.reshape(-1, 3)
         return np.asarray((each - np.einsum("nij,nj->ni", basis, each)).ravel())
@@ -64,9 +71,11 @@ def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec) -> Vec:
     c, r = np.zeros_like(right), filtered(right)
     p = filtered(inverse * r)
     size = first = float(r @ p)
-    for _ in range(10 * len(right)):
-        if size <= ACCURACY**2 * first or size == 0.0:
+    taken = 0
+    while taken < 10 * len(right):
+        if size <= accuracy**2 * first or size == 0.0:
             break
+        taken += 1
         product = filtered(matrix @ p)
         step = size / float(p @ product)
         c += step * p
@@ -74,4 +83,4 @@ def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec) -> Vec:
         ahead = filtered(inverse * r)
         last, size = size, float(r @ ahead)
         p = ahead + size / last * p
-    return c
+    return c, taken

@@ -167,6 +167,11 @@ class Barrier:
         nodes: Index = near.nodes[near.square < (times * self._activation_of(near) + self._pair_thickness(near)) ** 2]
         return nodes[:, [0, 3]]
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of active pairs."""
+        found = self.active_pairs(x)
+        return found.nodes[: found.points], np.abs(found.work[: found.points, :4]), found.thickness[: found.points]
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
         first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""

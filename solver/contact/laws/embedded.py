@@ -137,6 +137,12 @@ class Embedded(EmbeddedForce):
         nodes: Index = of_bodies[self.inner.node_pairs_within(self._embedded.positions(x), times)]
         return nodes
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), weights (k, 4) and thicknesses (k,) [m] of active pairs without embedded vertices."""
+        nodes, weights, thickness = self.inner.point_pairs(self._embedded.positions(x))
+        own = (nodes < self._embedded.nodes).all(axis=1)
+        return nodes[own], weights[own], thickness[own]
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return midpoint, force and distance of each active pair, (k, 7) [m, N, m]."""
         return self.inner.contact_forces(self._embedded.positions(x))

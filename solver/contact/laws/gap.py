@@ -95,6 +95,10 @@ class Gap:
         """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""
         return self.near.node_pairs_within(x, times)
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of near pairs."""
+        return self.near.point_pairs(x)
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair the midpoint of its closest points [m], the force on its first side [N] and its
         distance [m], (k, 7), if positions (n, 3) [m] are those of the last stage's end; no rows otherwise."""

@@ -26,6 +26,7 @@ class GroundPenalty:
     is_free: Mask  #: nodes with friction, (n,)
     friction: Friction | None = None
     tangential: float = 0.0  #: α, from 0 to 1
+    reach: Vec | float = 0.0  #: how far out of each node its body ends [m], (n,); negative where the node stands out
 
     @classmethod
     def nowhere(cls, is_free: Mask) -> GroundPenalty:
@@ -34,7 +35,12 @@ class GroundPenalty:
 
     def find(self, x: Vec, time: float) -> Contacts:
         """Return contacts of the nodes of x, (n, 3) [m], that penetrate at `time` [s]."""
-        return self.plane.find(x, time)
+        return self.plane.find(x, time, self.reach)
+
+    def gaps(self, nodes: Index, x: Vec, time: float) -> Vec:
+        """Return how far above the ground these nodes (k,) of all, x (n, 3) [m], are at `time` [s], (k,) [m]."""
+        gap: Vec = self.plane.gaps(x[nodes], time) - np.broadcast_to(self.reach, len(x))[nodes]
+        return gap
 
     def add_force(self, contacts: Contacts, force: Vec) -> float:
         """Add to node forces, (n, 3) [N]; return the energy ½ k gap² [J]."""

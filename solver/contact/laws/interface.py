@@ -114,6 +114,10 @@ class ContactLaw(StencilForce, Protocol):
         """Return a node of either side of each pair nearer than `times` the activation distance at positions (n, 3)
         [m], (k, 2)."""
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of active pairs at
+        positions (n, 3) [m]."""
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
         first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""

@@ -147,6 +147,10 @@ class SeparateIntersections:
         near = self._current.node_pairs_within(x, times)
         return near if self._springs is None else np.concatenate([near, self._springs.nodes[:, [0, 3]]])
 
+    def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k, 4), weights (k, 4) and thicknesses (k,) [m] of point-triangle pairs of the present law."""
+        return self._current.point_pairs(x)
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return the contact forces of the present law, (k, 7)."""
         return self._current.contact_forces(x)

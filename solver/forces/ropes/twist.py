@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,14 +28,13 @@ class RodTwist:
     is 0. [Bergou 2008]
     """
 
-    def __init__(self, strands: TwistedStrands, rest: Vec, stiffness: float, turn: float = 0.0,
-                 seconds: float = 0.0) -> None:
-        """rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]. turn: Θ [rad]. seconds: in which it gets there evenly, 0
-        at once."""
+    def __init__(self, strands: TwistedStrands, rest: Vec, stiffness: float, turn: Callable[[float], float]) -> None:
+        """rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]. turn: Θ [rad] at a time [s]."""
         self.nodes = np.ascontiguousarray(strands.nodes, dtype=np.int32)
         self._path = np.ascontiguousarray(strands.path, dtype=np.int32)
         self._stiffness = np.ascontiguousarray(stiffness / strands.length)  #: C/L [N m/rad], (p,)
-        self._turn, self._seconds, self._now = turn, seconds, turn if seconds <= 0.0 else 0.0
+        self._turn = turn
+        self.activate(0.0)
         self._t, self._lengths = np.empty((len(self.nodes), 2, 3)), np.empty((len(self.nodes), 2))
         link_directions(rest, self.nodes, self._t, self._lengths)
         self._rest = self._t.copy()
@@ -67,7 +67,7 @@ class RodTwist:
 
     def activate(self, time: float) -> None:
         """From now on ends are turned as they are at a time [s]."""
-        self._now = self._turn * min(time / self._seconds, 1.0) if self._seconds > 0.0 else self._turn
+        self._now = self._turn(time)
 
     def moment(self, x: Vec) -> Vec:
         """Return M of each strand at positions (n, 3) [m], (p,) [N m]."""
@@ -89,6 +89,11 @@ class RodTwist:
             blocks[:] = 0.0
         else:
             twist_blocks(self._t, self._lengths, moment[self._path], blocks)
+
+
+def wound(turn: float, seconds: float = 0.0) -> Callable[[float], float]:
+    """Return Θ [rad] at a time [s] that gets to `turn` evenly in so many seconds, 0 at once."""
+    return lambda time: turn * min(time / seconds, 1.0) if seconds > 0.0 else turn
 
 
 def held_strands(edges: Index, held: Index, rest: Vec) -> TwistedStrands:

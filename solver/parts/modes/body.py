@@ -53,6 +53,7 @@ class Stepping:
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
     planes: Planes | None = None
+    springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
 
@@ -185,10 +186,11 @@ class ReducedBody:
             moved += self.surface_led @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
-    def touch_as_drawn(self, count: int = TOUCHING) -> None:
-        """Let at most so many of the drawn points touch in place of boundary nodes, which may stand out of them."""
-        some = _spread_out(self.rest_surface, count)
-        self.touching = SkinPoints(self.surface_functions[some], self.surface_led[some], self.rest_surface[some])
+    def touch_by(self, rest: Vec, functions: Vec, led: Vec, count: int = TOUCHING) -> None:
+        """Let at most so many of some points touch in place of boundary nodes, which may stand out of what is drawn.
+        rest: where they are at rest [m], (n, 3); functions: Φ there, (n, p); led: Ψ there, (n, 4 g)."""
+        some = _spread_out(rest, count)
+        self.touching = SkinPoints(functions[some], led[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
         """Where points of the body are at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
@@ -278,7 +280,8 @@ class ReducedBody:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
             held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes,
-                        () if springs is None else springs(state.time + ends))
+                        [*([] if how.springs is None else [how.springs]),
+                         *([] if springs is None else springs(state.time + ends))])
             weight = self._weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, held)

@@ -48,6 +48,15 @@ class SkinPoints:
 
 
 @dataclass(frozen=True)
+class PointSprings:
+    """Springs from points of the body to places."""
+
+    points: SkinPoints  #: (k,)
+    targets: Vec  #: [m], (k, 3)
+    stiffness: Vec  #: of each [N/m], (k,)
+
+
+@dataclass(frozen=True)
 class Planes:
     """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
 
@@ -58,15 +67,6 @@ class Planes:
     friction: Vec  #: Coulomb's coefficient of each, (k,)
     speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
     delay: float = 0.0  #: damping of motion into a plane and out of it, as a share of the stiffness [s]
-
-
-@dataclass(frozen=True)
-class PointSprings:
-    """From points of the body to places."""
-
-    points: SkinPoints  #: (k,)
-    places: Vec  #: [m], (k, 3)
-    stiffness: Vec  #: of each [N/m], (k,)
 
 
 class Held:
@@ -83,7 +83,7 @@ class Held:
             each = [(one.row[None], np.array([one.stiffness]), np.array([one.damping]), one.carrier_motion[None],
                      (one.rest - one.target)[None]) for one in grabs]
             each += [(one.points.rows, one.stiffness, np.zeros(len(one.stiffness)), one.points.carrier_motion,
-                      one.points.rest - one.places) for one in springs]
+                      one.points.rest - one.targets) for one in springs]
             table = [np.concatenate(column) for column in zip(*each, strict=True)]
             self._rows, self._stiffness, drag, led, away = table
             self._drag = drag / length

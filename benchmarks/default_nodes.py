@@ -1,0 +1,173 @@
+"""How many nodes a new soft body has, and how far it is from one on a much finer mesh: ten shapes.
+
+    python -m benchmarks.default_nodes
+    python -m benchmarks.default_nodes --only cube,ball
+    python -m benchmarks.default_nodes --shares 0.9,0.6,0.45,0.3      of 2 V / A, without bounces
+
+Each mesh is made a soft body by the add-on's operator and gathered as a bake does it, all else as it is by default:
+its five slowest wobbles where nothing holds it, and how far its middle sinks where it is held at its foot or by what
+it stands on, on its own mesh and on one of edges `FINE` times as long. Dropped on the ground from two heights it comes
+up again by a share of its fall; that on edges `FINER` times as long is the truth, as a bounce takes longer.
+
+`default_error` is the worst share by which a frequency is off, `sag_error` that of a sag, of which a part is where the
+mesh lets what is painted end, `bounce_error` that of the mean bounce, and `default_nodes` how many nodes a new cube of
+40 cm has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from solver import threads  # isort: skip  # before numpy: it sets what numba and BLAS read
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+from benchmarks import half_life_band, landings
+from benchmarks.half_life_band import RIGID, Surface, block, boxes, lathed, made, world_of
+from benchmarks.report import claim, emit
+from examples_blend import addon
+from solver.nonlinear.equilibrium import equilibrium
+from solver.parts.nodes.full import Full
+from solver.world.nodes import Nodes
+
+STEP, SLOWEST, HEIGHTS = 1 / 48, 5, (0.5175, 0.5675)  #: [s], how many wobbles, [m]
+FINE, FINER = 0.5, 0.7
+
+
+def cylinder() -> Surface:
+    return lathed([(0.1, z) for z in np.linspace(0.0, 0.3, 7)], 20, False)
+
+
+Held = Callable[[np.ndarray], np.ndarray]
+FOOT: Held = lambda at: at[:, 2] < 0.12  # noqa: E731
+SHAPES: dict[str, tuple[Callable[[], Surface], Held]] = {
+    "cube": (lambda: boxes(block(5, 5, 5), 0.08), FOOT), "ball": (landings.ball, FOOT),
+    "cylinder": (cylinder, FOOT), "suzanne": (landings.suzanne, FOOT),
+    **{name: (half_life_band.SHAPES[name][0], half_life_band.SHAPES[name][1] or FOOT)
+       for name in ("torus", "ell", "ears", "fork", "goblet", "slab")}}
+
+
+def sag(world: Nodes) -> float:
+    """How far its middle has sunk where it hangs [m]."""
+    x = equilibrium(world, world.rest, 0.0, world.coordinates.free, world.tets, type(world.linear)(), tolerance=1e-7)
+    return float(world.mass @ (world.rest - x)[:, 2] / world.mass.sum())
+
+
+def slowest(world: Nodes) -> np.ndarray:
+    """Its slowest wobbles [Hz]."""
+    x, free, whole = world.rest, world.coordinates.free, world.condensation
+    assert isinstance(whole, Full)
+    lin = world.linearise_at(x, None, 0.0, False)
+    whole.pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(x)))
+    lower = whole.pattern.matrix()
+    rows = (3 * whole.pattern.position[free][:, None] + np.arange(3)).ravel()
+    stiffness = (lower + sp.tril(lower, -1).T).tocsr()[rows][:, rows].tocsc()
+    squares = sla.eigsh(stiffness, k=SLOWEST + 8, M=sp.diags(np.repeat(world.mass[free], 3)).tocsc(), sigma=-1.0,
+                        v0=np.cos(np.arange(len(rows), dtype=float)), return_eigenvectors=False)
+    squares = np.sort(squares[squares > RIGID * squares.max()])[:SLOWEST]
+    return np.asarray(np.sqrt(squares) / (2.0 * np.pi))
+
+
+def wobbling(obj: bpy.types.Object, edge: float) -> dict[str, Any]:
+    """Of the body on edges so long [m]; 0: as a new one has it."""
+    world = world_of(obj, STEP, **({"edge_length": edge} if edge else {}))
+    return {"nodes": int(np.count_nonzero(world.mass)), "hertz": slowest(world).round(4).tolist()}
+
+
+def off(own: dict[str, Any], true: dict[str, Any]) -> float:
+    return float(np.abs(np.divide(own["hertz"], true["hertz"]) - 1.0).max())
+
+
+def bounce(name: str, height: float, folder: Path, edge: float) -> float:
+    """How far it comes up again, as a share of its fall. edge: of its mesh [m]; 0: as a new one has it."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, landings.FRAMES, 24
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}_{height:.4f}_{edge:.4f}.blend"))
+    obj = landings.added(name, SHAPES[name][0](), height)
+    bpy.ops.conjac.add_soft_body()
+    if edge:
+        obj.conjac.edge_length = edge
+    with landings.quiet():
+        if bpy.ops.conjac.bake() != {"FINISHED"}:
+            raise RuntimeError(f"{name} from {height} m is not baked")
+    middles = np.array([landings.middle(obj, frame) for frame in range(1, landings.FRAMES + 1)])
+    ways = np.diff(middles)
+    lowest = int(np.argmax((ways[:-1] < 0) & (ways[1:] > 0))) + 1
+    return float((middles[lowest:lowest + landings.AFTER].max() - (middles[0] - height)) / height)
+
+
+def thickness(obj: bpy.types.Object) -> float:
+    """2 V / A [m]."""
+    obj.data.calc_loop_triangles()
+    at = np.array([one.co[:] for one in obj.data.vertices])
+    a, b, c = np.moveaxis(at[np.array([one.vertices[:] for one in obj.data.loop_triangles])], 1, 0)
+    normals = np.cross(b - a, c - a)
+    return float(2.0 * abs(np.vdot(a, normals)) / 6.0 / (0.5 * np.linalg.norm(normals, axis=1).sum()))
+
+
+def measured(name: str, shares: list[float], folder: Path) -> dict[str, Any]:
+    """A row of the shape."""
+    surface, held = SHAPES[name]
+    half_life_band.SHAPES[name] = surface, None
+    obj = made(name)
+    if shares:
+        row = {f"{share:g}": wobbling(obj, share * thickness(obj)) for share in [0.0, *shares]}
+        finest = row[f"{shares[-1]:g}"]
+        for one in row.values():
+            one["off"] = round(off(one, finest), 4)
+        return row
+    edge = obj.conjac.edge_length or landings_edge(obj)
+    own, true = wobbling(obj, 0.0), wobbling(obj, FINE * edge)
+    half_life_band.SHAPES[name] = surface, held
+    obj = made(name)
+    sunk, sunk_fine = (sag(world_of(obj, STEP, edge_length=one)) for one in (obj.conjac.edge_length, FINE * edge))
+    bounces = [[bounce(name, height, folder, one) for height in HEIGHTS] for one in (0.0, FINER * edge)]
+    mean, fine = (float(np.mean(one)) for one in bounces)
+    return {"nodes": own["nodes"], "nodes_fine": true["nodes"], "edge_m": round(edge, 5),
+            "off": round(off(own, true), 4), "bounce": round(mean, 4), "bounce_fine": round(fine, 4),
+            "bounce_off": round(abs(mean / fine - 1.0), 4),
+            "hertz": own["hertz"], "hertz_fine": true["hertz"], "sunk_mm": round(1e3 * sunk, 3),
+            "sunk_fine_mm": round(1e3 * sunk_fine, 3), "sag_off": round(abs(sunk / sunk_fine - 1.0), 4)}
+
+
+def landings_edge(obj: bpy.types.Object) -> float:
+    """What an Edge Length of 0 picks [m]."""
+    return float(np.linalg.norm([*obj.dimensions])) / 20.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default=",".join(SHAPES), help=f"of: {', '.join(SHAPES)}")
+    parser.add_argument("--shares", default="", help="of 2 V / A, the finest last")
+    chosen = parser.parse_args()
+    threads.configure(1)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    addon.load().register()
+    shares = [float(one) for one in chosen.shares.split(",") if one]
+    rows: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory(prefix="conjac-nodes-") as folder:
+        for name in chosen.only.split(","):
+            rows[name] = measured(name, shares, Path(folder))
+            print(name, rows[name], file=sys.stderr, flush=True)
+    if shares:
+        return
+    found = rows.values()
+    emit("default_nodes", [
+        claim("default_nodes", rows.get("cube", next(iter(found)))["nodes"], "of a new cube", "<= 1234"),
+        claim("default_error", max(row["off"] for row in found), "of a frequency", "<= 0.05"),
+        claim("sag_error", max(row["sag_off"] for row in found), "of a sag", "<= 0.05"),
+        claim("bounce_error", max(row["bounce_off"] for row in found), "of a bounce", "<= 0.05")], rows)
+
+
+if __name__ == "__main__":
+    main()

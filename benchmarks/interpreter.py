@@ -1,0 +1,86 @@
+"""How much of a bake's time the interpreter holds: the share in which some thread has Python's lock.
+
+    python -m benchmarks.interpreter
+
+Scenes of `benchmarks.cores` on one thread, as they are there, after one run that is not looked at. A compiled loop on a
+thread of its own, which never asks for the lock, looks every so often whether some thread has it. So kernels that let
+go of it count as outside; lines of Python, and calls of numpy and scipy that keep it, as inside: no second thread can
+do any of these meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
+
+import numba
+import numpy as np
+
+from benchmarks import cores_scenes
+from benchmarks.report import emit
+
+EVERY = 100  #: [µs]
+SCENES = ("dragon", "rest", "mat", "balls", "bowl", "edge", "ragdoll")
+
+_holder = ctypes.CDLL(None)._PyThreadState_UncheckedGet
+_holder.restype, _holder.argtypes = ctypes.c_void_p, []
+_usleep = ctypes.CDLL(None).usleep
+_usleep.restype, _usleep.argtypes = ctypes.c_int, [ctypes.c_uint32]
+
+
+@numba.njit("void(i8[::1])", nogil=True)
+def _look(told):  # type: ignore[no-untyped-def]
+    """told: whether to end, times looked, times that a thread had the lock."""
+    while told[0] == 0:
+        _usleep(EVERY)
+        told[1] += 1
+        if _holder() != 0:
+            told[2] += 1
+
+
+class Interpreter:
+    """As a context: looks while it is open."""
+
+    def __init__(self) -> None:
+        self._told = np.zeros(3, dtype=np.int64)
+        self._thread = threading.Thread(target=_look, args=(self._told,), daemon=True)
+
+    @property
+    def share(self) -> float:
+        """Of the time, 0 to 1."""
+        return float(self._told[2] / max(self._told[1], 1))
+
+    def __enter__(self) -> Interpreter:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._told[0] = 1
+        self._thread.join()
+
+
+def measured(name: str) -> dict[str, Any]:
+    """A row."""
+    scene = cores_scenes.made(name)
+    scene.go(scene.start)
+    scene.forget()
+    gc.collect()
+    with Interpreter() as looking:
+        scene.go(scene.start)
+    print(name, looking.share, file=sys.stderr, flush=True)
+    return {"nodes": scene.nodes, "share": looking.share}
+
+
+def main() -> None:
+    threads.configure(1)
+    emit("interpreter", [], {"scenes": {name: measured(name) for name in SCENES}})
+
+
+if __name__ == "__main__":
+    main()

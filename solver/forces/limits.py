@@ -1,0 +1,102 @@
+"""Hard limits: lines that get no longer than by a share, and triangles no larger and no smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..state import Index, Vec
+from .cloth.sheet import over_elements
+from .limit_kernels import fill_areas, fill_lengths, measure_areas, measure_lengths
+
+STIFF = 100.0  #: k of all of a body is that of its inertia over a step times this
+FIRST = 1.0e-2  #: of that in a bake's first step, in which nothing is known of what pulls
+
+
+class Limits:
+    """½ k (y − clip(y))² − λ²/2k of each element, y = g + λ/k, at a strain g; it pulls with T = k (y − clip(y)).
+
+    λ is T at the end of the last step, so that k only has to bring what changes in one: what is past a limit goes back
+    to it, and what is within feels nothing. [Notes, Hard Constraints]
+    """
+
+    measured: ClassVar[Callable[..., Any]]
+    filled: ClassVar[Callable[..., Any]]
+
+    def __init__(self, nodes: Index, rest: Vec, low: float, high: float, mass: float, step: float) -> None:
+        """rest: of each element, its length [m] or area [m²], (s,). low, high: limits of g = size/rest − 1. mass: of
+        the whole body [kg]. step: the longest, h [s]."""
+        self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        self._rest = np.ascontiguousarray(rest, dtype=float)
+        self._low, self._high = low, high
+        self._whole = np.ascontiguousarray(STIFF * mass / step**2 * self._squared())  #: k [J]
+        self.energies: Vec = np.zeros(0)
+        self.recall(None)
+
+    def _squared(self) -> Vec:
+        """Square of the length by which a strain of 1 moves an element [m²], (s,)."""
+        raise NotImplementedError
+
+    @property
+    def stiffness(self) -> Vec:
+        """k as a force by a length [N/m], (s,)."""
+        return np.asarray(self._whole / self._squared())
+
+    @property
+    def remembers(self) -> int:
+        """Return the number of elements."""
+        return len(self.nodes)
+
+    def recall(self, multipliers: Vec | None) -> None:
+        """From now on these were T at the end of the last step [J], (s,); None: there was none."""
+        self._stiffness = self._whole if multipliers is not None else FIRST * self._whole
+        self._acting = (np.zeros(len(self.nodes)) if multipliers is None else
+                        np.ascontiguousarray(multipliers, dtype=float))
+
+    def multipliers(self, x: Vec, time: float) -> Vec:
+        """Return T of each element at positions (n, 3) [m], (s,) [J]."""
+        y = self.strains(x) + self._acting / self._stiffness
+        return np.asarray(self._stiffness * (y - np.clip(y, self._low, self._high)))
+
+    def strains(self, x: Vec) -> Vec:
+        """Return g of each element at positions (n, 3) [m], (s,)."""
+        raise NotImplementedError
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Return the energy [J] at positions (n, 3) [m]; write forces (s, 4, 3) [N]."""
+        return float(type(self).measured(0, len(self.nodes), x, self.nodes, self._rest, self._stiffness, self._acting,
+                                         self._low, self._high, forces))
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces and the blocks of pairs of nodes of K, (s, 6, 9) [N/m], negative semi-definite if `project`."""
+        self.measure(x, forces)
+        over_elements(type(self).filled, len(self.nodes), x, self.nodes, self._rest, self._stiffness, self._acting,
+                      self._low, self._high, project, blocks)
+
+
+class LengthLimit(Limits):
+    """Of lines between two nodes, (s, 2)."""
+
+    measured, filled = staticmethod(measure_lengths), staticmethod(fill_lengths)
+
+    def _squared(self) -> Vec:
+        return np.asarray(self._rest**2)
+
+    def strains(self, x: Vec) -> Vec:
+        away = x[self.nodes[:, 1]] - x[self.nodes[:, 0]]
+        return np.asarray(np.sqrt(np.einsum("si,si->s", away, away)) / self._rest - 1.0)
+
+
+class AreaLimit(Limits):
+    """Of triangles, (s, 3)."""
+
+    measured, filled = staticmethod(measure_areas), staticmethod(fill_areas)
+
+    def _squared(self) -> Vec:
+        return self._rest
+
+    def strains(self, x: Vec) -> Vec:
+        a, b, c = (x[self.nodes[:, k]] for k in range(3))
+        return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1) / self._rest - 1.0)

@@ -1,0 +1,96 @@
+"""Ropes that rest as they are drawn: bends that want their angle, and pairs of bends that want to lie as they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...state import Index, Vec
+from ..cloth.sheet import over_elements
+from .shape_kernels import fill_curved, fill_torsion, measure_curved, measure_torsion
+
+TORSION = 2.0 / 3.0  #: of the bending stiffness: what a solid wire resists twist with, without Poisson's ratio
+STRAIGHT = 0.02  #: |κb| at rest of a bend that is too flat to lie in a plane of its own
+
+
+class CurvedBends:
+    """½ (B/l̄) (σ − σ̄)² at each node between two links, σ the size of κb, rounded off where that is 0, and σ̄ at rest.
+
+    A bend that is straight at rest is as `RodBends` has it. K = ∂f/∂x is exact; projected it is negative semi-definite.
+    [Bergou 2008, changed: only the size of a curvature is compared, as the frame is none of the unknowns]
+    """
+
+    def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:
+        """nodes: three of each bend, the middle one between two links, (b, 3). rest: of all nodes, (n, 3) [m].
+        stiffness: B [N m²]."""
+        self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        sides = np.linalg.norm(np.diff(rest[nodes], axis=1), axis=2)
+        self._stiffness = np.ascontiguousarray(stiffness / sides.mean(axis=1))
+        self._rest = np.ascontiguousarray(np.linalg.norm(curvatures(rest, self.nodes), axis=1))
+        self.energies: Vec = np.zeros(0)
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Return the energy [J] at positions (n, 3) [m]; write forces on the nodes, (b, 4, 3) [N], the last one's zero.
+        """
+        return float(measure_curved(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, forces))
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        self.measure(x, forces)
+        over_elements(fill_curved, len(self.nodes), x, self.nodes, self._stiffness, self._rest, project, blocks)
+
+
+class RodTorsion:
+    """½ (C/l) |n₁ − R n₀|² of each two bends on one link: n are directions of their curvatures, and R turns the first
+    one about the link as far as it is turned at rest.
+
+    So it is a link's twist that turns one against the other. K = ∂f/∂x; projected it is −C/l JᵀJ.
+    [Bergou 2008, changed: the material frame is that of the curvature, which has to be there]
+    """
+
+    def __init__(self, nodes: Index, rest: Vec, stiffness: float) -> None:
+        """nodes: four of each, three links in a row, (b, 4). rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]."""
+        self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+        first, second = curvatures(rest, self.nodes[:, :3]), curvatures(rest, self.nodes[:, 1:])
+        along = rest[self.nodes[:, 2]] - rest[self.nodes[:, 1]]
+        length = np.linalg.norm(along, axis=1)
+        self._stiffness = np.ascontiguousarray(stiffness / length)
+        sizes = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
+        self._rest = np.ascontiguousarray(np.stack(sizes, axis=1))
+        both = np.maximum(sizes[0] * sizes[1], 1e-300)
+        self._turn = np.stack([np.einsum("bi,bi->b", first, second) / both,
+                               np.einsum("bi,bi->b", np.cross(first, second), along / length[:, None]) / both], axis=1)
+        self.energies: Vec = np.zeros(0)
+
+    def measure(self, x: Vec, forces: Vec) -> float:
+        """Return the energy [J] at positions (n, 3) [m]; write forces on the nodes, (b, 4, 3) [N]."""
+        return float(measure_torsion(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn,
+                                     forces))
+
+    def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
+        """Write forces and the blocks of pairs of nodes of K, (b, 6, 9) [N/m], as `Stencils` has them."""
+        self.measure(x, forces)
+        over_elements(fill_torsion, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn, project,
+                      blocks)
+
+
+def curvatures(x: Vec, nodes: Index) -> Vec:
+    """Return κb = 2 t₀ × t₁/(1 + t₀·t₁) of bends, (b, 3). x: (n, 3) [m]. nodes: (b, 3)."""
+    t = np.diff(x[nodes], axis=1)
+    t /= np.linalg.norm(t, axis=2)[..., None]
+    cos = np.einsum("bi,bi->b", t[:, 0], t[:, 1])
+    return np.asarray(2.0 * np.cross(t[:, 0], t[:, 1]) / np.maximum(1.0 + cos, 1e-6)[:, None])
+
+
+def in_a_row(bends: Index, rest: Vec) -> Index:
+    """Return four nodes of each two bends on one link, both of which are bent at rest, (k, 4).
+
+    bends: (b, 3). rest: of all nodes, (n, 3) [m].
+    """
+    bent = bends[np.linalg.norm(curvatures(rest, bends), axis=1) > STRAIGHT]
+    by_link: dict[tuple[int, int], list[int]] = {}
+    for first, middle, last in [*bent.tolist(), *bent[:, ::-1].tolist()]:
+        by_link.setdefault((first, middle), []).append(last)
+    rows = {min((first, middle, last, end), (end, last, middle, first))
+            for first, middle, last in [*bent.tolist(), *bent[:, ::-1].tolist()]
+            for end in by_link.get((middle, last), ())}
+    return np.array(sorted(rows), dtype=np.int32).reshape(-1, 4)

@@ -1,0 +1,57 @@
+"""Which linear solver is quicker for what a bake uses it for: a table that `benchmarks.linear_choice` writes.
+
+The table has rows for several numbers of threads, and the choice is one for all of them: another solver gives other
+last digits, and those of a bake must not depend on the cores of a machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TABLE = Path(__file__).with_suffix(".json")
+FIRST = "cholmod"  #: that another one is held against
+WORTH = 1.05  #: times as fast on any number of threads: less is no reason to leave a factor in double precision
+
+
+class Measured(NamedTuple):
+    """One row."""
+
+    use: str  #: of USES
+    shape: str  #: of the body
+    nodes: int
+    tets: int
+    threads: int
+    ms: dict[str, float]  #: of a step, by linear solver
+
+
+class Table:
+    """From how many tetrahedra on which solver is quicker."""
+
+    def __init__(self, rows: Sequence[Measured]) -> None:
+        #: of each use by solver: the fewest tetrahedra of a row from which on it is worth taking in all rows
+        self.least: dict[str, dict[str, int]] = {}
+        for use, key in {(row.use, key): None for row in rows for key in row.ms if key != FIRST}:
+            worth: dict[int, bool] = {}
+            for row in rows:
+                if row.use == use:
+                    is_worth = row.ms[FIRST] >= WORTH * row.ms[key]
+                    worth[row.tets] = worth.get(row.tets, True) and is_worth
+            larger = [*takewhile(worth.__getitem__, sorted(worth, reverse=True))]
+            if larger:
+                self.least.setdefault(use, {})[key] = larger[-1]
+
+    def key(self, use: str, tets: Sequence[int]) -> str | None:
+        """The solver to take in place of the first, by the largest body; None where none is quicker there."""
+        return next((key for key, least in self.least.get(use, {}).items() if max(tets, default=0) >= least), None)
+
+
+@lru_cache(maxsize=1)
+def table() -> Table:
+    """That of the file."""
+    told: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return Table([Measured(**row) for row in told["rows"]])

@@ -1,0 +1,31 @@
+"""Which triangles of a surface are near points, by places that are spread over it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..state import Index, Vec
+from .cells import spread
+
+MOST = 300_000  #: places that are looked at
+CANDIDATES = 24  #: places of the surface that a point may be next to
+FINER = 4.0  #: than edges of tetrahedra lie places of the surface
+
+
+def least_spacing(x: Vec, triangles: Index) -> float:
+    """Between places of which there are as many as are looked at, in the units of x, (n, 3)."""
+    area = 0.5 * float(np.linalg.norm(np.cross(x[triangles[:, 1]] - x[triangles[:, 0]],
+                                               x[triangles[:, 2]] - x[triangles[:, 0]]), axis=1).sum())
+    return float(np.sqrt(4.0 * area / MOST))
+
+
+def near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
+    """Some triangles (t, 3) of vertices x (n, 3) next to each of points (p, 3), (p, k), the same one more than once.
+
+    edge: of the tetrahedra that fill the surface.
+    """
+    places, whose = spread(x, triangles, max(edge / FINER, least_spacing(x, triangles)))
+    _, near = cKDTree(places).query(points, min(CANDIDATES, len(places)))
+    found: Index = whose[near.reshape(len(points), -1)]
+    return found
