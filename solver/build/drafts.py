@@ -85,8 +85,8 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                                                 _truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
-    acting = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, acting, notes)
+    sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung, notes)
 
 
 class _OfGroup:

@@ -33,7 +33,8 @@ CLEAN = {
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
     """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes", "assembly", "fields",
-                         "embedding", "reshape", "farm", "meshing", "linear")},
+                         "embedding", "reshape", "farm", "meshing", "linear",
+                         "forces")},
     "parts/conjac": EVERYWHERE | frozenset("ahead besides grips pushes pushing riding rides asked wanted".split()),
     "world": EVERYWHERE | frozenset("ahead besides led ride rides rider gives borne meetings wanted".split()),
 }
