@@ -97,7 +97,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
         drawn_at_pins = held_vertices(job, one)
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins)))
+                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins),
+                                  shows_stress=bool(one.body.stress_output)))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)

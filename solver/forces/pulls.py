@@ -28,7 +28,7 @@ class Pull:
         return self.nodes, self._firmness(time), self.places.at(time)
 
     def _firmness(self, time: float) -> Vec:
-        """Of each node's spring at `time` [s], (k,) [N/m]."""
+        """Return the stiffness of each node's spring at `time` [s], (k,) [N/m]."""
         return self._stiffness if self._strength is None else self._strength.at(time) * self._stiffness
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:

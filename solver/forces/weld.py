@@ -56,7 +56,7 @@ class Weld:
     def recall(self, multipliers: Vec | None) -> None:
         """From now on these have come off, 1 each, (`remembers`,); None: none has."""
         self._sticks = np.ones(len(self._nodes), dtype=bool) if multipliers is None else multipliers < 0.5
-        # what has come off is no element any more: a factor that is kept while elements are the same is made anew
+        # what has come off is no element any more: a factor that is reused while elements are the same is refactored
         self._acting = tuple(np.ascontiguousarray(one[self._sticks])
                              for one in (self._nodes, self._weights, self._gaps, self._stiffness))
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from small_jobs import write_job
-from touching import QUICK, VANILLA, box, hollow, soft
+from touching import QUICK, VANILLA, box, hollow, resumed_alike, soft
 from worlds import nodes_of
 
 from solver.contact.find.ground import Ground
 from solver.embedding.above_ground import BELOW, AboveGround
+from solver.frames.read import Cache
 from solver.job.load import load
 
 H, SIZE = 1 / 48, 0.2
@@ -16,7 +17,7 @@ LEVEL = np.array([0.0, 0.0, 1.0])
 NONE = np.zeros(0, dtype=np.int32)
 
 
-def block(folder, low=0.02, out=FAR, modulus=1e5, **more):
+def block_job(folder, low=0.02, out=FAR, modulus=1e5):
     """A cube whose mesh stands so far out of its tetrahedra [m] and begins at a height [m] over the ground."""
     nodes, tets = box((4,) * 3, (SIZE - 2 * out,) * 3, (out - SIZE / 2, out - SIZE / 2, low + out))
     arrays = {}
@@ -25,8 +26,13 @@ def block(folder, low=0.02, out=FAR, modulus=1e5, **more):
         "vertices": "arrays/vertices.npy", "triangles": "arrays/faces.npy"})
     ground = {"stiffness": 1000.0, "stiffness_per_area": 3.27e7, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}
     scene = {"version": 1, "name": "block", "time": {"start": 1, "end": 25, "fps": 24, "step": H}, "bodies": [body],
-             "ground": ground, "gravity": [0.0, 0.0, -9.81], "method": VANILLA, **QUICK, **more}
-    return nodes_of(load(write_job(folder, scene, arrays)))
+             "ground": ground, "gravity": [0.0, 0.0, -9.81], "method": VANILLA, **QUICK}
+    return write_job(folder, scene, arrays)
+
+
+def block(folder, **how):
+    """The part of `block_job`."""
+    return nodes_of(load(block_job(folder, **how)))
 
 
 def frames(part, count):
@@ -50,7 +56,7 @@ def test_what_lands_is_drawn_on_the_ground(tmp_path):
 @pytest.mark.parametrize("out", [NEAR, -NEAR])
 @pytest.mark.parametrize("low", [0.0, -1e-4])
 def test_what_begins_on_the_ground_or_a_hair_in_it_starts_where_it_was_placed(tmp_path, low, out):
-    drawn, _ = frames(block(tmp_path, low, out, modulus=2e6), 4)
+    drawn, _ = frames(block(tmp_path, low=low, out=out, modulus=2e6), 4)
     assert drawn[0, :, 2].min() == pytest.approx(low, abs=1e-12)
     assert drawn[..., 2].min() >= low - BELOW
     assert np.abs(np.diff(drawn[:2], axis=0)).max() < 2e-3 * SIZE, "it begins with no jump"
@@ -78,3 +84,10 @@ def test_a_ground_that_rises_takes_along_what_is_drawn_and_what_a_cut_has_added(
     ground = Ground(np.zeros(3), LEVEL, motion=Rising())
     above = AboveGround(ground, np.zeros((1, 3)), NONE, 1 / 24)
     assert above.apply(np.zeros((2, 3)), 10)[:, 2] == pytest.approx(0.1, abs=BELOW)
+
+
+def test_a_cache_has_it_and_a_resumed_bake_the_same_bytes(tmp_path):
+    whole, resumed = (block_job(tmp_path / name) for name in ("whole", "resumed"))
+    resumed_alike([whole, resumed], 7, 13)
+    kept = Cache(load(whole).cache)
+    assert min(kept.vertices(frame)[:, 2].min() for frame in range(1, 14)) > -2.0 * BELOW

@@ -57,3 +57,18 @@ def hand(gap, width=0.03, length=0.15, thick=0.04, palm=0.1):
     full[solid, :, :15] = True
     used, corners = np.unique(boundary_faces(tets[np.repeat(full.ravel(), 6)])[0], return_inverse=True)
     return nodes[used], corners.reshape(-1, 3).astype(np.int32)
+
+
+def mouth(gap, size=0.2, deep=0.06, wide=0.1):
+    """A head with closed lips: a block with a slit of this height [m] in its front, in the middle of its width."""
+    half, side = size / 2, wide / 2
+    xs = np.r_[np.linspace(-half, -side, 4), np.linspace(-side, side, 9)[1:], np.linspace(side, half, 4)[1:]]
+    ys = np.r_[np.linspace(0, deep, 6), np.linspace(deep, size, 9)[1:]]
+    zs = np.r_[np.linspace(-half, -gap / 2, 8), np.linspace(gap / 2, half, 8)]
+    cells = (len(xs) - 1, len(ys) - 1, len(zs) - 1)
+    nodes, tets = box_tets(cells, (1.0, 1.0, 1.0))
+    i, j, k = np.unravel_index(np.arange(len(nodes)), (len(xs), len(ys), len(zs)))
+    full = np.ones(cells, bool)
+    full[3:-3, :5, 7] = False
+    used, corners = np.unique(boundary_faces(tets[np.repeat(full.ravel(), 6)])[0], return_inverse=True)
+    return np.stack([xs[i], ys[j], zs[k]], axis=1)[used], corners.reshape(-1, 3).astype(np.int32)

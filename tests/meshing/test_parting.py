@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from surfaces import box, globe, hand, joined
+from surfaces import box, globe, hand, joined, mouth
 
 from solver.embedding.bind import bind
+from solver.embedding.fused import fused
 from solver.meshing.parting import parted
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import tetrahedralize
-from solver.meshing.volume import face_parts, tet_quality, tet_volumes
+from solver.meshing.volume import boundary_faces, face_parts, mean_edge, tet_quality, tet_volumes
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +69,17 @@ def test_sheets_go_apart_alike_and_no_further_than_there_is_of_them():
     assert moved.moved[upper, 2].max() <= 0.26 * 0.02 / height
     assert moved.moved[lower, 2].min() == pytest.approx(-0.5 * (0.02 - 0.004 / height), rel=0.05)
     assert np.abs(moved.moved[:, :2]).max() < 1e-3
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-4])
+def test_closed_lips_of_a_head_open(gap):
+    """No tetrahedron has nodes of both lips, but where the corners and the back of the mouth join them."""
+    vertices, triangles = mouth(gap)
+    volume = tetrahedralize(vertices, triangles, "tetwild", {}, name="Head")
+    embedding = bind(volume.nodes, volume.tets, vertices, triangles)
+    edge = mean_edge(volume.nodes, boundary_faces(volume.tets)[0])
+    assert not len(fused(embedding, vertices, triangles, edge))
+    inner = (np.abs(vertices[:, 0]) < 0.03) & (vertices[:, 1] < 0.03)
+    upper, lower = (np.flatnonzero(inner & (np.abs(vertices[:, 2] - z) < 1e-9)) for z in (gap / 2, -gap / 2))
+    assert len(upper) > 5 and len(lower) > 5
+    assert not np.intersect1d(embedding.corners[upper], embedding.corners[lower]).size

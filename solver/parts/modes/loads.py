@@ -73,24 +73,22 @@ class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
-                 rate: Vec, length: float, planes: Planes | None = None, springs: PointSprings | None = None) -> None:
+                 rate: Vec, length: float, planes: Planes | None = None, springs: Sequence[PointSprings] = ()) -> None:
         """carrier_motion: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage
         started and rate: those that it would go on with, (p, 3). length: positions change by length times velocity
         [s]."""
-        self._grabs, self._floor, self._touching, self._base, self._length = grabs, floor, touching, base, length
-        if grabs:
-            self._rows = np.stack([one.row for one in grabs])
-            self._stiffness = np.array([one.stiffness for one in grabs])
-            self._drag = np.array([one.damping for one in grabs]) / length
-            self._away = np.stack([one.rest + (one.carrier_motion @ carrier_motion if len(carrier_motion)
-                                               else 0.0) - one.target for one in grabs])
+        self._floor, self._touching, self._base, self._length = floor, touching, base, length
+        self._sprung = bool(grabs or springs)
+        if self._sprung:
+            each = [(one.row[None], np.array([one.stiffness]), np.array([one.damping]), one.carrier_motion[None],
+                     (one.rest - one.target)[None]) for one in grabs]
+            each += [(one.points.rows, one.stiffness, np.zeros(len(one.stiffness)), one.points.carrier_motion,
+                      one.points.rest - one.targets) for one in springs]
+            table = [np.concatenate(column) for column in zip(*each, strict=True)]
+            self._rows, self._stiffness, drag, led, away = table
+            self._drag = drag / length
+            self._away = away + led @ carrier_motion if len(carrier_motion) else away
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
-        self._springs = springs
-        if springs is not None:
-            of = springs.points
-            self._stretched = of.rest - springs.targets + (of.carrier_motion @ carrier_motion if len(carrier_motion)
-                                                           else 0.0)
-            self._springs_square = (of.rows.T * springs.stiffness) @ of.rows
         self._planes = planes
         if planes is not None:
             of = planes.points
@@ -114,12 +112,9 @@ class Held:
     def energy(self, y: Vec) -> float:
         """[J] at coordinates (p, 3)."""
         total = 0.0
-        if self._grabs:
+        if self._sprung:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
-        if self._springs is not None:
-            stretched = self._stretched + self._springs.points.rows @ y
-            total += 0.5 * float(self._springs.stiffness @ (stretched**2).sum(axis=1))
         if self._planes is not None:
             inside, slide, out = self._inside(y), *self._moves(y)
             total += 0.5 * float(self._planes.stiffness @ inside**2)
@@ -132,17 +127,12 @@ class Held:
 
     def add(self, y: Vec, force: Vec, matrix: Vec) -> None:
         """Add force (p, 3) [N] and −K (p, 6, p) of the pairs of axes 00, 10, 11, 20, 21, 22."""
-        if self._grabs:
+        if self._sprung:
             moved = self._rows @ (y - self._base)
             pull = self._stiffness[:, None] * (self._away + self._rows @ y) + self._drag[:, None] * moved
             force -= self._rows.T @ pull
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
-        if self._springs is not None:
-            rows = self._springs.points.rows
-            force -= rows.T @ (self._springs.stiffness[:, None] * (self._stretched + rows @ y))
-            for pair in (0, 2, 5):
-                matrix[:, pair] += self._springs_square
         if self._planes is not None:
             planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
             rows, normals = planes.points.rows, planes.normals
