@@ -50,7 +50,7 @@ RUNS, MOST_RUNS = 4, 8  #: of `self`, `clock` and `ducks`
 QUIET = 0.1  #: of a core, by other programs
 HEAPED = {"fifty": 36, "hundred": 48}  #: steps of 1/100 s after which most ducks lie on each other
 SOLVERS = ("newton_d", "hybrid_l1", "qlb", "quick")
-TIMED = ("measure", "fill", "largest_step", "largest_steps", "sliding")  #: of a law: what contact costs
+TIMED = ("measure", "fill", "largest_step", "largest_steps", "lagged_friction")  #: of a law: what contact costs
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,9 +13,10 @@ half a second: `linear_lost` and `angular_lost`, the worst. In the details `_new
 gap apart, and what is left without it is the integrator's.
 hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hertz`: the force over Hertz's, less one,
 with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
-wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. `wire_lost`
-counts the towels that are below the wire within two seconds though their fold over it had not come to an end of them,
-nearer than a twentieth of their length, or whose bake stops.
+wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. What runs over a
+wire flies off where its tension is less than λ v²: with y from its middle to the wire that is 2 g λ (L²/4 − y²)/L, and
+v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts the towels that are below the wire
+within two seconds though their fold was last seen further from their ends, or whose bake stops.
 """
 
 from __future__ import annotations
@@ -237,8 +238,8 @@ def of_hertz() -> None:
         claim("hertz", abs(rows["4096, quick"]["off"]), "of Hertz's force", "<= 0.05")], rows)
 
 
-def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
-    """Where it is after two seconds."""
+def towel(off: float, friction: float, itself: bool, seconds: float = 2.0) -> dict[str, Any]:
+    """Whether it is lost, and when it was below the wire."""
     arrays: Arrays = {"wire": np.array([(0.0, -0.5, 0.0), (0.0, 0.5, 0.0)]), "ends": np.array([(0, 1)], np.int32)}
     sheet = cloth("Towel", (LENGTH, 0.3), (12, 6), (off, 0.0, 0.01), arrays, eulerian={"friction": friction},
                   thickness=1e-3)
@@ -249,7 +250,7 @@ def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
     state, row = world.initial_state(), dict[str, Any](fell_s=None, failed="", to_end=None)
     part = world.parts[0]
     assert isinstance(part, EolCloth)
-    for k in range(round(2.0 / CLOTH_STEP)):
+    for k in range(round(seconds / CLOTH_STEP)):
         try:
             state = advance(world, state, CLOTH_STEP, 1)
         except (StepFailed, ConJacError) as failure:
@@ -263,7 +264,8 @@ def towel(off: float, friction: float, itself: bool) -> dict[str, Any]:
         if mesh.x[:, 2].max() < -0.01:  # all of it is below the wire
             row["fell_s"] = round((k + 1) * CLOTH_STEP, 3)
             break
-    through = row["fell_s"] is not None and (row["to_end"] is None or row["to_end"] > 0.05 * LENGTH)
+    soonest = 0.5 * LENGTH - np.sqrt(0.5 * (0.25 * LENGTH**2 + off**2))
+    through = row["fell_s"] is not None and (row["to_end"] is None or row["to_end"] > soonest)
     return row | {"lost": int(through or bool(row["failed"]))}
 
 

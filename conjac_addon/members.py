@@ -8,7 +8,7 @@ redraw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import bpy
@@ -217,20 +217,31 @@ def _look_up(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [one for one in objects if one.session_uid in known[1]]
 
 
-#: by session_uid of a scene: when it was looked at, and the session_uids of those whose attributes follow its frames
-_follow: dict[int, tuple[tuple[int, int], frozenset[int]]] = {}
+#: by session_uid of a scene and what follows its frames: when it was looked at, and session_uids of whose does
+_follow: dict[tuple[int, str], tuple[tuple[int, int], frozenset[int]]] = {}
 
 
-def followers(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The soft bodies whose attributes of contact follow the frames. Looked up where something has changed, since it is
-    asked at every frame, of scenes without any too."""
-    moment = changes.count(), len(scene.objects)
-    known = _follow.get(scene.session_uid)
+def shows_contact(obj: bpy.types.Object) -> bool:
+    """Whether the attributes of what pushes it follow the frames."""
+    return collides(obj) and bool(obj.conjac.contact.attributes_follow)
+
+
+def shows_stress(obj: bpy.types.Object) -> bool:
+    """Whether its bake keeps stress, stretch, pressure and speed."""
+    return is_soft_body(obj) and bool(obj.conjac.stress_output) and not is_sharp(obj)
+
+
+def followers(scene: bpy.types.Scene, does: Callable[[bpy.types.Object], bool] = shows_contact
+              ) -> list[bpy.types.Object]:
+    """The objects with attributes that follow the frames: of contact or, with `shows_stress`, of stress. Looked up
+    where something has changed, since it is asked at every frame, of scenes without any too."""
+    moment, key = (changes.count(), len(scene.objects)), (scene.session_uid, does.__name__)
+    known = _follow.get(key)
     if known is None or known[0] != moment:
         # a look at `conjac` would put its settings into objects that have none
-        known = moment, frozenset(one.session_uid for one in scene.objects if one.is_property_set("conjac")
-                                  and collides(one) and one.conjac.contact.attributes_follow)
-        _follow[scene.session_uid] = known
+        known = moment, frozenset(one.session_uid for one in scene.objects
+                                  if one.is_property_set("conjac") and does(one))
+        _follow[key] = known
     return [one for one in scene.objects if one.session_uid in known[1]] if known[1] else []
 
 

@@ -22,10 +22,11 @@ HOLDS: tuple[tuple[str, str, str], ...] = (
     ("soft", "Soft", "It gives way by the force over its stiffness"),
 )
 
-#: scenes of Add > ConJac: file of ready/ → label and tooltip
+#: scenes of Add > ConJac: file of ready/ → label and tooltip. No label has the word jelly: F3 would find it before the
+#: quick effect
 READY: dict[str, tuple[str, str]] = {
-    "jelly_cube": ("Jelly Cube", "A rounded cube of jelly that falls on a ground and wobbles"),
-    "jelly_ball": ("Jelly Ball", "A ball of jelly that bounces"),
+    "jelly_cube": ("Tumbling Cube", "A rounded cube of jelly that falls on a ground and wobbles"),
+    "jelly_ball": ("Bouncing Ball", "A ball of jelly that bounces"),
     "nodding_head": ("Nodding Head", "A soft monkey that is moved by its chin and stopped, and swings on"),
     "tablecloth": ("Tablecloth", "A round table and a cloth that falls on it"),
     "flag": ("Flag", "A flag on a pole in the wind"),

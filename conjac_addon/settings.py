@@ -1,8 +1,8 @@
 """`Object.conjac`: every setting of a soft body, made from solver/catalogue.
 
-A parameter of a choice in FAMILIES becomes a property with the parameter's own key, a paintable one a second one,
-`<key>_high`, for the value where its map is painted 1. A map becomes `<key>_group`, the name of what was painted.
-What only the numerics know stands in a group of its own, `Object.conjac.solver`; `holder` says what stands where.
+A parameter of a choice in FAMILIES becomes a property with its own key, a paintable one a second one, `<key>_high`, for
+where its map is painted 1. A map becomes `<key>_group`. What only the numerics know stands in a group of its own,
+`Object.conjac.solver`; `holder` says what stands where.
 Lengths are in Blender units here; `si` turns a property into SI.
 """
 
@@ -296,6 +296,9 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="How often the slowest wobble goes back and forth in a second [Hz], for Set "
         "Stiffness", default=2.5, min=0.01, soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
+    stress_output: bpy.props.BoolProperty(
+        name="Stress Output", description="Keep stress, stretch, pressure and speed of each vertex, which can be shown "
+        "as colors and read by shaders", default=False, update=changes.note, override=OVERRIDABLE)
     export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",

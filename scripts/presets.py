@@ -55,6 +55,26 @@ class Fabric:
                 "shear": self.shear, "bending_stiffness": self.bending, "stretch_limit": self.limit}
 
 
+@dataclass(frozen=True)
+class Line:
+    """A rope, cable or cord: diameter [m], mass per length [kg/m], bending stiffness [N m²], tension that would double
+    its length [N], 0 for one that keeps its length, and the source."""
+
+    name: str
+    diameter: float
+    linear_density: float
+    bending: float
+    axial: float
+    source: str
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings of ropes and their values."""
+        stretch = {"rope": "springy", "axial_stiffness": self.axial} if self.axial else {"rope": "inextensible"}
+        return stretch | {"linear_density": self.linear_density, "rope_bending_stiffness": self.bending,
+                          "rope_thickness": self.diameter}
+
+
 TISSUE = "Wells and Liang, *Medical ultrasound: imaging of soft tissue strain and elasticity*, 2011"
 RUBBER = "Gent, *Engineering with Rubber*, 2012"
 CELLULAR = "Gibson and Ashby, *Cellular Solids*, 1997"
@@ -88,8 +108,17 @@ FABRICS = (
     Fabric("Elastic", 0.25, 150.0, 150.0, 40.0, 8.0e-6, 0.0, f"{HAND}; knit with elastane, 250 g/m²"),
 )
 
+LINES = (
+    Line("Rope", 0.01, 0.062, 1.0e-3, 0.0, "ISO 1140: laid polyamide of 10 mm, 62 ktex; bending of "
+         "loose fibers, by hand"),
+    Line("Steel Cable", 0.006, 0.125, 0.023, 0.0, "EN 12385-4: 6×19 with a fiber core, .346 d² kg per 100 m; bending "
+         "of 114 wires of .375 mm each for itself, E π d⁴ / 64 of 206 GPa"),
+    Line("Elastic", 0.008, 0.047, 3.0e-4, 75.0, f"{RUBBER}: a round cord of natural rubber, E of 1.5 MPa, 930 kg/m³"),
+)
+
 #: folder of presets, as Blender's operators and menus know it → what lies there
-KINDS: dict[str, tuple[Body, ...] | tuple[Fabric, ...]] = {"soft_body": BODIES, "cloth": FABRICS}
+KINDS: dict[str, tuple[Body, ...] | tuple[Fabric, ...] | tuple[Line, ...]] = {
+    "soft_body": BODIES, "cloth": FABRICS, "rope": LINES}
 
 
 def file_name(name: str) -> str:
@@ -112,10 +141,10 @@ def page() -> str:
     """The page of the manual."""
     lines = [
         "# Presets", "",
-        "Written by `make manual` from `scripts/presets.py`. The menu at the top of *Look*, or of *Cloth*, sets what "
-        "stands here; + beside it keeps your own, as everywhere in Blender. What is scanned or measured is of real "
-        "size: a monkey head of two metres made of rubber hardly moves, as it would not in life. *Set Jiggle* makes "
-        "any of them wobble as slowly as you like at the size that it has.", "",
+        "Written by `make manual` from `scripts/presets.py`. The menu at the top of *Look*, *Cloth* or *Rope* sets "
+        "what stands here; + beside it keeps your own, as everywhere in Blender. What is scanned or measured is of "
+        "real size: a monkey head of two metres made of rubber hardly moves, as it would not in life. *Set Jiggle* "
+        "makes any of them wobble as slowly as you like at the size that it has.", "",
         "## Soft Bodies", "",
         "Half-life: seconds in which a wobble of 4 Hz falls to half its height, ln 2 / (π f η), by the loss factor η.",
         "", "| preset | Young's modulus | Poisson's ratio | density | η | half-life | source |",
@@ -134,6 +163,12 @@ def page() -> str:
         limit = f"{100 * cloth.limit:g} %" if cloth.limit else "no limit"
         lines.append(f"| {cloth.name} | {1e3 * cloth.area_density:g} g/m² | {cloth.warp:g}, {cloth.weft:g} N/m "
                      f"| {cloth.shear:g} N/m | {1e6 * cloth.bending:g} µN·m | {limit} | {cloth.source} |")
+    lines += ["", "## Ropes", "", "| preset | diameter | weight | bending | doubled by | source |",
+              "| --- | --- | --- | --- | --- | --- |"]
+    for rope in LINES:
+        doubled = f"{rope.axial:g} N" if rope.axial else "keeps its length"
+        lines.append(f"| {rope.name} | {1e3 * rope.diameter:g} mm | {1e3 * rope.linear_density:g} g/m "
+                     f"| {rope.bending:g} N·m² | {doubled} | {rope.source} |")
     return "\n".join([*lines, ""])
 
 

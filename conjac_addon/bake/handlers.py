@@ -12,7 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import later, members, playback, upgrade
-from . import moving, place, players, pushed_frames, session, share
+from . import moving, place, players, pushed_frames, session, share, stress_frames
 
 
 @persistent
@@ -109,6 +109,8 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     """Attributes of what was asked to follow."""
     if members.followers(scene):
         pushed_frames.follow(scene, depsgraph)
+    if members.followers(scene, members.shows_stress):
+        stress_frames.follow(scene)
 
 
 #: in their order. Appending tells of itself from Blender 4.3 on; before, what was appended waits for the next save

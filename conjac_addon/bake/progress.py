@@ -21,6 +21,10 @@ WORDS = {"tets": "Filling the shape, only once", "fields": "Carrying paint insid
 PLACE = re.compile(r" - at `\$[^`]*`")
 
 
+#: what the solver says of a frame whose steps were halved
+SHORTER = re.compile(r"^Frame -?\d+: a step\b.*smaller ones were taken")
+
+
 @dataclass(frozen=True)
 class Progress:
     """What is known of a bake from what it has said so far."""
@@ -31,6 +35,9 @@ class Progress:
     last: int | None = None
     frame: int | None = None  #: last one that is on disk
     left_s: float | None = None  #: seconds until the last frame
+    spent_s: float = 0.0  #: in the frames of this run
+    timed: int = 0  #: how many those are
+    shorter: bool = False  #: whether some frames needed shorter steps than was asked for
     notes: tuple[str, ...] = ()  #: sentences for the artist
     error: str = ""  #: one sentence, where it failed
     error_code: str = ""  #: its stable name: "bad_mesh"
@@ -52,7 +59,8 @@ def after(progress: Progress, message: Message) -> Progress:
 
 
 def _log(progress: Progress, message: Message) -> Progress:
-    return replace(progress, notes=(*progress.notes, message["text"]))
+    text = message["text"]
+    return replace(progress, notes=(*progress.notes, text), shorter=progress.shorter or bool(SHORTER.search(text)))
 
 
 def _stage(progress: Progress, message: Message) -> Progress:
@@ -67,6 +75,7 @@ def _start(progress: Progress, message: Message) -> Progress:
 
 def _frame(progress: Progress, message: Message) -> Progress:
     frame, first, last = message["frame"], progress.first, progress.last
+    progress = replace(progress, spent_s=progress.spent_s + message.get("ms", 0.0) / 1e3, timed=progress.timed + 1)
     if first is None or last is None:
         return replace(progress, frame=frame, left_s=message["left_s"], text=f"Frame {frame}")
     return replace(progress, frame=frame, left_s=message["left_s"], text=f"Frame {frame} of {last}",

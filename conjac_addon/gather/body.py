@@ -56,6 +56,8 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     half_life = properties.si(settings, HALF_LIFE, scene)
     if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
         body[HALF_LIFE] = half_life
+    if settings.stress_output and not members.is_sharp(obj):
+        body["stress_output"] = True
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import members
 from .. import settings as properties
@@ -32,6 +33,8 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
         raise BadInput(f'it is welded to "{other.name}", which is not baked with it',
                        f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
     params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
+    if weld.breaks:
+        params[catalogue.BREAKS.key] = weld.breaks
     if weld.is_released:
         if weld.until <= start:
             raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before anything moves',

@@ -85,6 +85,9 @@ class LiveJob:
                     body[key] = own[key]
                 else:
                     body.pop(key, None)
+            softly = own.get("pin", {}).get("stiffness")
+            if softly is not None and "stiffness" in body.get("pin", {}):
+                body["pin"]["stiffness"] = softly
             if "friction" in body:
                 body["friction"] = settings.shortest(one.conjac.contact.friction)
             if "cloth" in body:

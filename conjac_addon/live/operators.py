@@ -78,9 +78,6 @@ class CONJAC_OT_record_live(Behaviour):
         if not played.is_moving:
             self.report({"WARNING"}, "It does not move yet: wait a moment")
             return {"CANCELLED"}
-        if len(played.uids) > 1 or not played.shows_one_body:
-            self.report({"WARNING"}, "Only a soft body that is played alone can be recorded: bake what is joined")
-            return {"CANCELLED"}
         played.record(not played.records)
         redraw_panels()
         return {"FINISHED"}
@@ -96,7 +93,7 @@ def carry_on(played: session.Played) -> None:
         if goes_on and played.performed is not None:
             path, frames = played.performed
             try:
-                performance.keep(played.object(), played.scene(), path, frames)
+                performance.keep(played.object(), played.scene(), path, frames, *played.pullable())
                 played.stop()
             except ConJacError as error:
                 played.stop(str(error), failed=True)

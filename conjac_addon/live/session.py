@@ -75,11 +75,6 @@ class Played:
         """Whether the body has been seen to move."""
         return self.frame is not None
 
-    @property
-    def shows_one_body(self) -> bool:
-        """Whether one soft body is all that is played."""
-        return len(self._shapes) == 1 and self._posed is None
-
     def tick(self) -> bool:
         """Do what there is to do now. Returns whether it goes on."""
         if self.ended is None and not is_rendering():
@@ -127,6 +122,10 @@ class Played:
     def bodies(self) -> list[bpy.types.Object]:
         """The soft bodies, in the order of the job. Raises NoSuchThing."""
         return [] if self._job is None else jobs.bodies(self.object(), self.scene(), self._job.names)
+
+    def pullable(self) -> tuple[list[bpy.types.Object], list[NDArray[np.float64]]]:
+        """The soft bodies, and where vertices of each were at the start in the world [m], (n, 3)."""
+        return self.bodies(), [] if self._job is None else self._job.places
 
     def rigid_at(self, obj: bpy.types.Object, place: NDArray[np.float64]) -> int:
         """Number of the rigid body that an object shows at a place in world [Blender units], -1 for none."""

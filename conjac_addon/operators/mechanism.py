@@ -78,9 +78,12 @@ def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def swing(settings: bpy.types.PropertyGroup) -> None:
-    """Choose the integrator that keeps the swing of jointed bodies, where none has been chosen."""
+    """Choose the integrator that keeps the swing of jointed bodies, and the spin of what flies with flesh on it, where
+    none has been chosen."""
     if not settings.solver.is_property_set("integrator"):
         settings.solver.integrator = LIVELY
+        if not settings.solver.is_property_set("keep_spin"):
+            settings.solver.keep_spin = True
 
 
 def choose_bones(armature: bpy.types.Object, smallest: float) -> list[str]:

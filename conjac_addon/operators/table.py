@@ -300,6 +300,10 @@ classes = (
         "use_take", takes, "Play Take",
         "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
     operator(
+        "compare_take", takes, "Compare With Take",
+        "Write how far each vertex of this bake is from the take at most, in mm, as an attribute of the mesh: where a "
+        "draft and a full bake differ", number=TAKE),
+    operator(
         "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
         number=TAKE),
     operator(

@@ -1,15 +1,15 @@
-"""Play a take, or delete it."""
+"""Play a take, compare with it, or delete it."""
 
 import bpy
 
 from ...solver.errors import ConJacError
 from .. import members
-from ..bake import freeing, place
+from ..bake import apart, freeing, place
 from ..bake import takes as kept
 from ..bake.operators import is_baking
 from ..redraw import redraw_panels
 from .light import Behaviour
-from .poll import baked, to_read, unless
+from .poll import active_soft_body, baked, in_object_mode, to_read, unless
 
 
 class _OnTake(Behaviour):
@@ -39,6 +39,26 @@ class CONJAC_OT_use_take(_OnTake):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, ". ".join(said))
+        redraw_panels()
+        return {"FINISHED"}
+
+
+class CONJAC_OT_compare_take(_OnTake):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.has_some(in_object_mode(cls, active_soft_body(cls, context)))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        try:
+            found = apart.write(obj, context.scene, self.number)
+        except ConJacError as error:
+            error.object = error.object or obj.name
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Take {found.number} is up to {found.largest:.3g} mm away, at frame {found.frame}, and "
+                              f"{found.mean:.3g} mm in the mean of {found.frames} frames: the attribute "
+                              f"{apart.DIFFERENCE} has the largest of each vertex")
         redraw_panels()
         return {"FINISHED"}
 

@@ -9,6 +9,8 @@ from ..gather import read_by_itself
 from ..text import hint, setting
 from . import painted, presets, sections
 
+HARD_LIMITS = ("length_limit", "area_limit")  #: beside Stretch Limit
+
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Its rest shape, weight and thickness, and what holds it."""
@@ -51,9 +53,11 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     settings = context.object.conjac
     setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
-    limit = catalogue.STRETCH_LIMIT
-    if getattr(settings, limit.key) and members.is_sharp(context.object):
-        hint(layout, f"{limit.label} does not count with Sharp Edges")
+    for key in HARD_LIMITS:
+        setting(layout, settings, key)
+    limits = (catalogue.STRETCH_LIMIT.key, *HARD_LIMITS)
+    if members.is_sharp(context.object) and any(getattr(settings, key) for key in limits):
+        hint(layout, "Limits do not count with Sharp Edges")
 
 
 def draw_bending(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

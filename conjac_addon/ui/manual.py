@@ -17,7 +17,7 @@ SOURCES = Path(__file__).parents[2]  #: in a checkout: README.md and docs/
 PLACES = (
     ("bpy.ops.conjac.preset_*", "presets"), ("bpy.ops.conjac.quick_*", "jelly"),
     ("bpy.ops.conjac.preview_tets*", "large_meshes"), ("bpy.ops.conjac.preview_field*", "materials"),
-    ("bpy.ops.conjac.play_live*", "live"),
+    ("bpy.ops.conjac.play_live*", "live"), ("bpy.ops.conjac.compare_take*", "subspace"),
     ("bpy.ops.conjac.level_ground*", "ground"), ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
     ("bpy.ops.conjac.*_pull*", "pulls"), ("bpy.ops.conjac.*_weld*", "welds"), ("bpy.ops.conjac.add_ground*", "ground"),
     ("bpy.ops.conjac.*_constraint*", "constraints"),

@@ -96,6 +96,12 @@ def heat(obj: bpy.types.Object, key: str, context: bpy.types.Context) -> tuple[A
     found = weights(obj, mesh, getattr(obj.conjac, f"{key}_group"))
     if found is None:
         return None
+    triangles, above = lifted(obj, mesh, places)
+    return above, triangles, colours(found)
+
+
+def lifted(obj: bpy.types.Object, mesh: Any, places: Array) -> tuple[Index, Array]:
+    """Triangles (t, 3) of an evaluated mesh, and its vertices, (n, 3) in world, a little above its surface."""
     mesh.calc_loop_triangles()
     triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
@@ -104,7 +110,7 @@ def heat(obj: bpy.types.Object, key: str, context: bpy.types.Context) -> tuple[A
     turned = normals.reshape(-1, 3) @ np.linalg.inv(np.array(obj.matrix_world, np.float32)[:3, :3] + 0.0)
     lengths = np.linalg.norm(turned, axis=1, keepdims=True)
     lift = LIFT * max(*obj.dimensions, 1.0e-6)
-    return places + lift * turned / np.maximum(lengths, 1.0e-12), triangles.reshape(-1, 3), colours(found)
+    return triangles.reshape(-1, 3), places + lift * turned / np.maximum(lengths, 1.0e-12)
 
 
 def ends(obj: bpy.types.Object, key: str) -> Ends:
@@ -131,9 +137,12 @@ def draw_heat(context: bpy.types.Context) -> None:
     """Draw the chosen map of the active object."""
     found = shown(context)
     made: Any = heat(*found, context) if found is not None else None
-    if made is None:
-        return
-    places, triangles, tints = made
+    if made is not None:
+        draw_surface(*made)
+
+
+def draw_surface(places: Any, triangles: Index, tints: Any) -> None:
+    """Draw triangles (t, 3) with the colours of their vertices, (n, 4), where these are in world, (n, 3)."""
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("LESS_EQUAL")
@@ -149,9 +158,28 @@ def draw_legend(context: bpy.types.Context) -> None:
     found = shown(context)
     if found is None or getattr(found[0].conjac, f"{found[1]}_group") == "":
         return
-    said, scale = ends(*found), context.preferences.system.ui_scale
+    draw_bar(context, ends(*found))
+
+
+def _corner(context: bpy.types.Context) -> tuple[float, float, float]:
+    """Where a legend begins in the view, from its left and its bottom, and the interface's scale."""
+    scale = context.preferences.system.ui_scale
     tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
-    left, low = tools + BESIDE * scale, BELOW * scale
+    return tools + BESIDE * scale, BELOW * scale, scale
+
+
+def draw_text(context: bpy.types.Context, text: str) -> None:
+    """Draw a line where a legend would be."""
+    left, low, scale = _corner(context)
+    blf.size(0, TEXT * scale)
+    blf.color(0, 1.0, 1.0, 1.0, 1.0)
+    blf.position(0, left, low, 0)
+    blf.draw(0, text)
+
+
+def draw_bar(context: bpy.types.Context, said: Ends) -> None:
+    """Draw a bar of all colours with its title and what its two ends stand for."""
+    left, low, scale = _corner(context)
     width, height = BAR[0] * scale, BAR[1] * scale
     at = np.linspace(0.0, 1.0, 32, dtype=np.float32)
     across = np.stack([left + width * at, np.full(32, low, np.float32)], axis=1)

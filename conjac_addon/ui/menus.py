@@ -28,13 +28,17 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
                                 "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("free_bake", None, "use_take", "remove_take", None, "export", "export_farm_job",
-                             "shared_bakes", "break_lock")),
+    "files": ("Bake Files", ("free_bake", None, "use_take", "compare_take", "remove_take", None, "export",
+                             "export_farm_job", "shared_bakes", "break_lock")),
 }
 
 #: operators that need a choice, as a menu of its own: name → property
 CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "preview_field": "field",
            "export": "format", "add_constraint": "kind"}
+
+#: buttons below Blender's own physics: operator, label, icon
+PHYSICS = (("quick_jelly", "ConJac Jelly", "MOD_SOFT"), ("quick_cloth", "ConJac Cloth", "MOD_CLOTH"),
+           ("add_collider", "ConJac Collider", "MOD_PHYSICS"))
 
 #: operators that take away the last entry of a list of the soft body
 ENTRIES = {"remove_handle": "handles", "remove_spots": "spots", "remove_attachment": "attachments",
@@ -104,10 +108,10 @@ def draw_physics(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     obj = context.object
     if obj is None or obj.type != "MESH" or members.is_soft_body(obj) or members.is_collider(obj):
         return
-    row = self.layout.row(align=True)
-    for name, label in (("quick_jelly", "ConJac Jelly"), ("quick_cloth", "ConJac Cloth"),
-                        ("add_collider", "ConJac Collider")):
-        row.operator(f"conjac.{name}", text=label)
+    # as Blender's own above it: below each other where the editor is narrow
+    flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=True, align=True)
+    for name, label, icon in PHYSICS:
+        flow.operator(f"conjac.{name}", text=label, icon=icon)  # type: ignore[arg-type]
 
 
 def draw_quick(self: bpy.types.Menu, _context: bpy.types.Context) -> None:

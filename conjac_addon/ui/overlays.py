@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -9,7 +10,9 @@ import bpy
 
 from ...solver import catalogue
 from .. import later
-from . import contact_marks, ground_marks, map_marks, sliding_marks
+from . import contact_marks, ground_marks, map_marks, sliding_marks, value_marks
+
+Items = Sequence[tuple[str, str, str]]  #: identifier, label, tooltip
 
 
 class Overlay:
@@ -49,41 +52,50 @@ class Overlay:
 
 
 class Heat:
-    """A map of the active object in colours, and their legend. The switch says which map."""
+    """The active object in colours, and their legend. The switch says by what: "none", or one of its items."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, label: str, tip: str, marks: ModuleType, draws: str, items: Items) -> None:
+        """name: of the switch, a property of the window manager. marks: has the functions `draws`, for the colours, and
+        `draw_legend`."""
+        self._name, self._label, self._tip, self._marks, self._draws = name, label, tip, marks, draws
+        self._items = items
         self._handlers: list[Any] = []
 
     def draw(self, function: str) -> None:
         """Draw a part of it where it is switched on."""
         context = bpy.context
-        if context.window_manager.conjac_heat != "none" and context.space_data.overlay.show_overlays:
-            getattr(map_marks, function)(context)
+        if getattr(context.window_manager, self._name) != "none" and context.space_data.overlay.show_overlays:
+            getattr(self._marks, function)(context)
 
     def register(self) -> None:
         switch = bpy.props.EnumProperty(  # type: ignore[func-returns-value]
-            name="Painted Map", description="Show a map of the active soft body or cloth as colors, with a legend",
-            items=[("none", "None", "Show none"),
-                   *((entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values())])
-        bpy.types.WindowManager.conjac_heat = switch
+            name=self._label, description=self._tip, items=[("none", "None", "Show none"), *self._items])
+        setattr(bpy.types.WindowManager, self._name, switch)
         add = bpy.types.SpaceView3D.draw_handler_add
-        self._handlers = [add(self.draw, ("draw_heat",), "WINDOW", "POST_VIEW"),
+        self._handlers = [add(self.draw, (self._draws,), "WINDOW", "POST_VIEW"),
                           add(self.draw, ("draw_legend",), "WINDOW", "POST_PIXEL")]
 
     def unregister(self) -> None:
         while self._handlers:
             bpy.types.SpaceView3D.draw_handler_remove(self._handlers.pop(), "WINDOW")
-        if hasattr(bpy.types.WindowManager, "conjac_heat"):
-            del bpy.types.WindowManager.conjac_heat
-        if later.has_run(map_marks):
-            map_marks.forget()
+        if hasattr(bpy.types.WindowManager, self._name):
+            delattr(bpy.types.WindowManager, self._name)
+        if later.has_run(self._marks):
+            self._marks.forget()
 
     def draw_switch(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-        layout.prop(context.window_manager, "conjac_heat")
+        layout.prop(context.window_manager, self._name)
 
 
 OVERLAYS = (
-    Heat(),
+    Heat("conjac_heat", "Painted Map", "Show a map of the active soft body or cloth as colors, with a legend",
+         map_marks, "draw_heat", [(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()]),
+    Heat("conjac_colors", "Baked Values", "Show what the bake of the active object has kept at this frame as colors, "
+         "with a legend; Stress Output in Output keeps it", value_marks, "draw_values", [
+             ("stress", "Von Mises Stress", "How hard the material is strained, whichever way"),
+             ("stretch", "Stretch", "How many times as long it is along the way in which it is stretched most"),
+             ("pressure", "Pressure", "How hard it is squeezed from all sides; below zero it is pulled apart"),
+             ("speed", "Speed", "How fast it moves")]),
     Overlay("conjac_show_pins", "Pins", "Show which vertices are pinned, orange where they are held hard, yellow where "
             "softly", map_marks, draws="draw_pins"),
     Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",

@@ -1,4 +1,4 @@
-"""Presets of materials and fabrics as Blender keeps presets: ours in presets/, an artist's own in the user's folder.
+"""Presets of materials, fabrics and ropes, as Blender keeps them: ours in presets/, others in the user's folder.
 
 scripts/presets.py writes ours, with a source each.
 """
@@ -19,6 +19,7 @@ VALUES = {
     "soft_body": ("material", "youngs_modulus", "poisson_ratio", "mooney_share", "density", "wobble_half_life"),
     "cloth": ("area_density", "thickness", "stretch_warp", "stretch_weft", "shear", "stretch_limit",
               "bending_stiffness", "drag", "air_friction", "pressure"),
+    "rope": ("rope", "axial_stiffness", "linear_density", "rope_bending_stiffness", "rope_thickness"),
 }
 
 

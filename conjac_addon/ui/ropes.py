@@ -4,12 +4,13 @@ import bpy
 
 from ...solver import catalogue
 from ..text import hint, setting
-from . import painted, sections
+from . import painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Length, numbers, and what holds it."""
     obj, settings = context.object, context.object.conjac
+    presets.draw(layout, "rope")
     setting(layout, settings, "rope")
     sections.draw_params(layout, settings, "rope")
     for param in catalogue.ROPE_NUMBERS:

@@ -17,7 +17,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
-from . import contact, damping, mechanisms, notes, presets
+from . import contact, damping, mechanisms, notes, presets, slow
 
 STATE_ICONS: dict[str, Any] = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK",
                                "stale": "FILE_REFRESH", "broken": "ERROR", "baking": "REC"}
@@ -86,7 +86,8 @@ def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
     """All that there is to note of an object and its bake."""
     if status.state == "baking":
         if status.mine:
-            return []
+            slowly = slow.of(obj, bpy.context.scene)
+            return [notes.Note(slowly)] if slowly else []
         return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))]
     said = notes.of(obj)
     if _headline(status) != status.text:
@@ -333,6 +334,10 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
     layout.operator("conjac.export_farm_job", icon="PACKAGE")
+    if not members.is_sharp(context.object):
+        setting(layout, settings, "stress_output")
+        if settings.stress_output:
+            layout.prop(context.window_manager, "conjac_colors", text="Colors")
     setting(layout, members.shared_settings(context.object), "cache_folder")
 
 

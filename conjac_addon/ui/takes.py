@@ -8,8 +8,8 @@ from ..bake import freeing, place
 from ..bake import takes as kept
 from ..text import hint, one_line
 
-#: units of the two buttons beside the words of a take
-BESIDE = 3.5
+#: units of the three buttons beside the words of a take
+BESIDE = 5.0
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -23,6 +23,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row = column.row(align=True)
         row.label(text=one_line(words(take), bpy.context.region, BESIDE))
         row.operator("conjac.use_take", text="", icon="PLAY").number = take.number
+        row.operator("conjac.compare_take", text="", icon="DRIVER_DISTANCE").number = take.number
         row.operator("conjac.remove_take", text="", icon="TRASH").number = take.number
 
 

@@ -14,7 +14,7 @@ from .elements import Elements
 from .kernels import multiply, multiply_one
 
 WHOLE = 1.0e-6  #: of a step: one that is no shorter than that is whole
-#: nodes of elements besides tets, (s, 4), and their blocks of D [N s/m], (s, 6, 9)
+#: nodes of elements other than tets, (s, 4), and their blocks of D [N s/m], (s, 6, 9)
 Between = tuple[Index, Vec]
 
 
@@ -23,14 +23,14 @@ class DampingLaw(Protocol):
 
     @property
     def share(self) -> float | None:
-        """Where D of the elements is a share of their projected K, that share [s]; None where only `fill` knows."""
+        """Fraction of their projected K that D of the elements is [s]; None where only `fill` returns D."""
 
     @property
     def drag(self) -> float:
-        """β: masses are braked by −β M v [1/s]."""
+        """β of the mass damping −β M v [1/s]."""
 
     def within(self, h: float) -> DampingLaw:
-        """The law of a step of h seconds, most are the same in any."""
+        """Return the law in a step of h seconds, for most laws themselves."""
 
     def fill(self, x: Vec, time: float, forces: Vec, blocks: Vec) -> None:
         """Write D [N s/m] at positions x (n, 3) [m] and a time [s] as blocks of element pairs like those of K; forces
@@ -52,7 +52,7 @@ class ShortStepDamping:
         self._blocks: Vec | None = None  #: of the first
 
     def within(self, h: float) -> DampingLaw:
-        """What there is in a step of h seconds."""
+        """Return the law in a step of h seconds: itself in a step that was cut short, else its own law."""
         self._missing = 1.0 - h / self._whole
         return self if self._missing > WHOLE else self.own
 
@@ -87,12 +87,12 @@ class Damped:
         return not (self.blocks is None and self.node_blocks is None and self.between is None)
 
     def drag_rate(self, mass: Vec) -> Vec:
-        """How fast drag brakes each node of this mass [kg], (n,) [1/s]; obstacles weigh nothing, and it is none."""
+        """Return the drag of each node over its mass [kg], (n,) [1/s]; 0 for obstacles, which have no mass."""
         rate: Vec = np.divide(self.drag, mass, out=np.zeros_like(mass), where=mass > 0.0)
         return rate
 
-    def beside(self, node_blocks: Vec) -> Damped:
-        """The same D where K has these blocks of single nodes instead, (n, 3, 3), which no material damps."""
+    def with_node_blocks(self, node_blocks: Vec) -> Damped:
+        """Return D where K has these blocks of single nodes instead, (n, 3, 3), which no material damps."""
         if not self.share:
             return self
         return replace(self, node_blocks=-self.share * node_blocks if node_blocks.any() else None)
@@ -124,7 +124,7 @@ class Damped:
 
 
 class Damping:
-    """What damps the bodies of a world, and what is between them."""
+    """Damping of the bodies of a world, and of the elements between them."""
 
     def __init__(self, laws: Sequence[DampingLaw], elements: Elements, mass: Vec) -> None:
         """laws: one a body; none where no material is damped. mass: (n,) [kg]."""
@@ -162,8 +162,8 @@ class Damping:
         return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
-        """D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, written anew by each
-        call; None where nothing is damped."""
+        """Return D at positions [m] and velocities [m/s], (n, 3), and a time [s], with blocks of its own, which each
+        call overwrites; None where nothing is damped."""
         between = self._elements.damp(x, v, time)
         if self.is_off and between is None:
             return None

@@ -58,7 +58,7 @@ class Edges:
         return np.asarray(np.sqrt(np.einsum("ki,ki->k", apart, apart) * self._inverse_square))
 
     def usual_change(self, displacement: Vec) -> float:
-        """The same of all edges, root mean square."""
+        """Return the root mean square of `changes` over all edges, for displacements (n, 3) [m]."""
         return float(np.sqrt(self._changes(displacement)[:, 1].sum() / max(len(self._pairs), 1)))
 
     def _changes(self, displacement: Vec) -> Vec:
@@ -67,7 +67,8 @@ class Edges:
         return out
 
     def usual_change_of_pieces(self, displacement: Vec) -> float:
-        """The same of the edges of the piece of which it is most: what is still hides nothing that moves elsewhere."""
+        """Return the largest `usual_change` of a connected piece, for displacements (n, 3) [m]: a piece at rest hides
+        no motion of another."""
         count, piece = self._pieces
         squares = changes_of_pieces(displacement, self._pairs, self._inverse_square, piece, count)
         return float(np.sqrt(squares.max(initial=0.0)))

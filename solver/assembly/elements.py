@@ -18,7 +18,7 @@ CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
 class Elements:
-    """What elements say of forces and stiffness; the arrays are written anew by each call."""
+    """Forces and stiffness of all elements; each call overwrites the arrays."""
 
     def __init__(self, elastic: Sequence[BodyElements], between: Sequence[StencilForce], count: int) -> None:
         """elastic: of each body. between: other forces. count: number of all nodes."""
@@ -28,16 +28,16 @@ class Elements:
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]  #: of each body among the tets
         self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
-        # with room for others behind them: what is not written to costs nothing, to copy all for more pairs does
+        # with capacity for other elements: what is not written to costs nothing, to copy all for more pairs does
         self._table = np.zeros((ends[-1] + ends[-1] // ROOM, 6, 9))
         self.filled = np.zeros(len(elastic), dtype=np.int64)  #: how often the blocks of each body's tets were
         #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
         self.blocks = self.of_tets
-        self.others: Index | None = None  #: nodes of the elements besides tets, (s, 4); None where there are none
+        self.others: Index | None = None  #: nodes of the other elements, (s, 4); None where there are none
 
     @cached_property
     def _runs(self) -> list[tuple[BodyElements, slice]]:
-        """What is asked for all bodies: elements that go in one call, and which of the tets they are."""
+        """Elements that are evaluated in one call, of all bodies, and their slice of the tets."""
         runs: list[tuple[BodyElements, slice]] = []
         for family, some in groupby(range(len(self.elastic)), lambda k: self.elastic[k].family):
             which = [*some]
@@ -48,8 +48,8 @@ class Elements:
                 runs.append((one, slice(self.slices[which[0]].start, self.slices[which[-1]].stop)))
         return runs
 
-    def _asked(self, bodies: Sequence[int] | None) -> list[tuple[BodyElements, slice]]:
-        """The same for some bodies, None for all."""
+    def _runs_of(self, bodies: Sequence[int] | None) -> list[tuple[BodyElements, slice]]:
+        """Return elements and their slices of the tets, for these bodies; None for all."""
         return self._runs if bodies is None else [(self.elastic[k], self.slices[k]) for k in bodies]
 
     @cached_property
@@ -62,19 +62,19 @@ class Elements:
         """Blocks of the tets alone, (e, 6, 9)."""
         return self._table[: len(self.tets)]
 
-    def fill(self, x: Vec, time: float, project: bool, force: Vec, besides: Sequence[StencilForce] = (),
+    def fill(self, x: Vec, time: float, project: bool, force: Vec, extra_forces: Sequence[StencilForce] = (),
              bodies: Sequence[int] | None = None) -> None:
         """Write `blocks` and `others` at positions x (n, 3) [m] and add forces to `force`, (n, 3) [N].
 
-        K = ∂f/∂x is negative semi-definite if `project`. besides: forces of one stage. bodies: whose tets are asked,
-        those of the others stay as they were; None asks all.
+        K = ∂f/∂x is negative semi-definite if `project`. extra_forces: forces of one stage. bodies: whose tets are
+        evaluated, blocks of other tets do not change; None evaluates all.
         """
         self.activate(time)
         self.filled[slice(None) if bodies is None else list(bodies)] += 1
-        for some, where in self._asked(bodies):
+        for some, where in self._runs_of(bodies):
             some.fill(x, project, self._forces[where], self._table[where])
         self._corners.gather(self._forces, force)
-        tables = [law.fill(x, time, project) for law in (*self._between, *besides)]
+        tables = [law.fill(x, time, project) for law in (*self._between, *extra_forces)]
         for table in tables:
             table.add_forces(force)
         self._append(tables)
@@ -88,12 +88,12 @@ class Elements:
                 self.filled[k] += 1
                 self.elastic[k].fill_again(x, own, self._table[where])
 
-    def fill_others(self, x: Vec, time: float, besides: Sequence[StencilForce]) -> None:
-        """The same of what is no tet, projected, without forces; blocks of tets stay as they were."""
-        self._append([law.fill(x, time, True) for law in (*self._between, *besides)])
+    def fill_others(self, x: Vec, time: float, extra_forces: Sequence[StencilForce]) -> None:
+        """Write projected blocks of all elements but tets, without forces; blocks of tets do not change."""
+        self._append([law.fill(x, time, True) for law in (*self._between, *extra_forces)])
 
     def _append(self, tables: Sequence[Stencils]) -> None:
-        """Blocks of other elements behind those of the tets."""
+        """Append blocks of other elements to those of the tets."""
         count = sum(len(table.nodes) for table in tables)
         if not count:
             self.others, self.blocks = None, self.of_tets
@@ -124,29 +124,29 @@ class Elements:
         return out
 
     def measure(self, x: Vec, time: float, force: Vec, energy: float = 0.0,
-                besides: Sequence[StencilForce] = (), bodies: Sequence[int] | None = None) -> float:
+                extra_forces: Sequence[StencilForce] = (), bodies: Sequence[int] | None = None) -> float:
         """`energy` and that of all elements [J] at positions x (n, 3) [m]; adds forces to `force`, (n, 3) [N].
 
-        besides: forces of one stage. bodies: whose tets are asked, None asks all.
+        extra_forces: forces of one stage. bodies: whose tets are evaluated, None evaluates all.
         """
         self.activate(time)
-        for some, where in self._asked(bodies):
+        for some, where in self._runs_of(bodies):
             energy += some.measure(x, self._forces[where])
         self._corners.gather(self._forces, force)
-        for law in (*self._between, *besides):
+        for law in (*self._between, *extra_forces):
             table = law.measure(x, time)
             table.add_forces(force)
             energy += table.energy
         return energy
 
     def damp(self, x: Vec, v: Vec, time: float) -> tuple[Index, Vec] | None:
-        """D of the elements besides tets at positions and velocities (n, 3), nodes (s, 4) and blocks (s, 6, 9) [N s/m];
-        None where nothing damps."""
+        """Return D of the elements other than tets at positions and velocities (n, 3), nodes (s, 4) and blocks
+        (s, 6, 9) [N s/m]; None where nothing damps."""
         tables = [table for law in self._between if (table := law.damp(x, v, time)) is not None and len(table.nodes)]
         return block_diagonal(tables) if tables else None
 
     def activate(self, time: float) -> None:
-        """Muscles contract as they do at `time` [s]."""
+        """Set the activation of muscles to that at `time` [s]."""
         for one in self.elastic:
             one.activate(time)
 
@@ -159,9 +159,9 @@ class Elements:
         return nodes
 
     def clamped(self, x: Vec, time: float) -> Mask:
-        """Which tets' stiffness the projection changes at positions x (n, 3), (e,).
+        """Return whether the projection changes the stiffness of each tet at positions x (n, 3), (e,).
 
-        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces tell.
+        Clamping an eigenvalue takes it from the trace, whatever the material, so two traces show it.
         """
         traces = []
         for project in (False, True):

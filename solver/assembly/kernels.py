@@ -26,7 +26,7 @@ def gather_nodes(start, stop, corners, source_start, source, out):  # type: igno
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
 def gather_pair(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """The same of two fields at once: corners (2, 4 e, 3), out (2, n, 3)."""
+    """Add the corner values of two fields to their nodes: corners (2, 4 e, 3), out (2, n, 3)."""
     count = out.shape[1]
     first, second = corners[0], corners[1]
     for node in range(start * count // CHUNKS, stop * count // CHUNKS):
@@ -49,7 +49,7 @@ def gather_pair(start, stop, corners, source_start, source, out):  # type: ignor
 
 @kernel("void(i8, i8, f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1])")
 def gather_fields(start, stop, corners, source_start, source, out):  # type: ignore[no-untyped-def]
-    """The same of three fields: corners (3, 4 e, 3), out (3, n, 3)."""
+    """Add the corner values of three fields to their nodes: corners (3, 4 e, 3), out (3, n, 3)."""
     count = out.shape[1]
     first, second, third = corners[0], corners[1], corners[2]
     for node in range(start * count // CHUNKS, stop * count // CHUNKS):
@@ -228,8 +228,9 @@ def multiply(blocks, elements, corners, columns, out):  # type: ignore[no-untype
 
 @kernel("void(f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
 def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
-    """The same with one column, (n, 3), over all elements, the last corner again where there are fewer than four, which
-    have no other blocks: the same additions in the same order, nearly four times as fast."""
+    """Add the blocks of all elements times one column, (n, 3), to out; an element of fewer than four nodes repeats the
+    last one and has no other blocks. The additions and their order are those of `multiply`, nearly four times as fast.
+    """
     at, sums = np.empty((4, 3)), np.empty((4, 3))
     for k in range(corners.shape[0]):
         many = 4
@@ -256,7 +257,7 @@ def multiply_one(blocks, corners, column, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1])")
 def edge_changes(start, stop, displacement, pairs, inverse_square, out):  # type: ignore[no-untyped-def]
-    """Of each of CHUNKS pieces of the edges the largest |d_i − d_j|² / length², and their sum, (CHUNKS, 2).
+    """Write the largest |d_i − d_j|² / length² of each of CHUNKS pieces of the edges, and their sum, (CHUNKS, 2).
 
     displacement: (n, 3), pairs: (k, 2), inverse_square: (k,).
     """

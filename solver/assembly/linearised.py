@@ -32,8 +32,8 @@ class Linearised:
     contacts: Contacts = NO_CONTACTS  #: with the ground, whose push is in f and K
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
     blocks_without_contact: Vec | None = None
-    others: Index | None = None  #: nodes of the elements besides tets, (s, 4), where there are any
-    is_tried: bool = False  #: whether another K is at hand where this one is not definite, as six digits tell
+    others: Index | None = None  #: nodes of the elements other than tets, (s, 4), where there are any
+    is_tried: bool = False  #: whether another K is at hand where this one is not definite in single precision
 
 
 class Near:
@@ -64,7 +64,7 @@ class Near:
         self._is_whole = bool(np.array_equal(elements, np.arange(len(elements))) and (np.diff(ordered) > 0).all())
 
     def of(self, lin: Linearised) -> Near:
-        """The same with the elements besides tets that there are at this moment."""
+        """Return these products with the elements other than tets that `lin` has."""
         if lin.others is None:
             return self
         if self._others is None or not np.array_equal(self._others[0], lin.others):

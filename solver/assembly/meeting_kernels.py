@@ -54,8 +54,8 @@ def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no
 def merge(alone, start, sources, key, given, count, block, new_start, new_sources):  # type: ignore[no-untyped-def]
     """Write the blocks of both, rising, the first source of each and all sources; how many blocks there are.
 
-    alone, start, sources: as a Pattern has them. key, given: the first `count` of them come besides. What comes stands
-    behind what was there, so that sums of that are what they are without.
+    alone, start, sources: as a Pattern has them. key, given: the first `count` of them are additional. They follow what
+    was there, so that sums of that do not change.
     """
     made, taken, at, b = 0, 0, 0, 0
     while b < alone.shape[0] or taken < count:

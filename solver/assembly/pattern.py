@@ -52,7 +52,7 @@ class NodeSum:
         parallel_for(gather_nodes, CHUNKS, corners.reshape(-1, 3), self.start, self.source, out)
 
     def gather_fields(self, corners: Vec, out: Vec) -> None:
-        """The same of several fields, (c, e, 4, 3), to (c, n, 3): two or three are read together."""
+        """Add corner values of several fields, (c, e, 4, 3), to nodes (c, n, 3): two or three are read together."""
         together = {2: gather_pair, 3: gather_fields}.get(len(out))
         if together is not None:
             parallel_for(together, CHUNKS, corners.reshape(len(out), -1, 3), self.start, self.source, out)
@@ -172,7 +172,7 @@ class Pattern:
         """From now on there are these elements behind the tets, (s, 4), a node twice where it has fewer; or none.
 
         Where they join nodes that were not joined the matrix gets new arrays: a linear solver knows it by them. stays:
-        whether those that stand may do where they have all that is joined, and nothing besides of much account.
+        whether the present arrays are kept where they have all that is joined, and little more than that.
         """
         others = NO_ELEMENTS if others is None else others
         if np.array_equal(others, self._others) and (stays or not self._is_wide):
@@ -233,7 +233,7 @@ class Pattern:
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None,
                wanted: Mask | None = None) -> Vec:
-        """Values of diag(diagonal) + scale K on the pattern; the array is kept and written anew each time.
+        """Return values of diag(diagonal) + scale K on the pattern; each call overwrites the array.
 
         blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks:
         (n, 3, 3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others:
@@ -249,7 +249,7 @@ class Pattern:
 
     def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:
         """factor blocks (e, 6, 9), with weight first (f, 6, 9) in the first of them, and weight behind (m, 6, 9) after
-        them; the array is kept and written anew each time."""
+        them; each call overwrites the array."""
         first, behind = (np.zeros((0, 6, 9)) if one is None else one for one in (first, behind))
         count = len(blocks) + len(behind)
         if len(self._weighed) < count:

@@ -10,7 +10,7 @@ from .product_kernels import multiply_lower
 
 
 class Product:
-    """A x for a matrix whose values may be written anew."""
+    """Products A x of a matrix whose values may be overwritten."""
 
     def __init__(self, lower: sp.csc_matrix) -> None:
         """lower: (m, m), sorted columns that begin with the diagonal entry; its arrays are shared."""
@@ -22,7 +22,7 @@ class Product:
         return lower is self._lower
 
     def __call__(self, x: Vec) -> Vec:
-        """A x, (m,), written anew by the next call."""
+        """Return A x, (m,), which the next call overwrites."""
         multiply_lower(self._lower.data, self._lower.indices, self._lower.indptr, x, self._out)
         return self._out
 

@@ -1,4 +1,4 @@
-"""Forces at one moment and what K does to a few fields there, where K itself is asked for by nobody."""
+"""Forces at one state and products of K with a few fields there, without K itself."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..coordinates.prescribed import Still
 from ..fields.attach import nobody
-from ..forces.yielding_pins import YieldingGrip, YieldingPins
+from ..forces.yielding_pins import CompliantAttachment, YieldingPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
@@ -42,7 +42,7 @@ def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
 
 
 def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[CompliantAnchors, slice]]
-          ) -> list[YieldingGrip]:
+          ) -> list[CompliantAttachment]:
     """Springs from flesh to its anchors. mass: of all nodes [kg]. anchored: with nodes behind those of the bodies."""
     found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
     for anchors, riding in anchored:
@@ -50,8 +50,9 @@ def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored:
         edge, nodes = mean_edge(one.volume.nodes, one.skin), (anchors.nodes + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
-        found.append(YieldingGrip(anchors.body, nodes, int(first[-1]) + np.arange(riding.start, riding.stop), stiffness,
-                                  Still(anchors.places), TOLD * edge, lambda time: clock.start + time * clock.fps))
+        attached = int(first[-1]) + np.arange(riding.start, riding.stop)
+        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Still(anchors.places), TOLD * edge,
+                                         lambda time: clock.start + time * clock.fps))
     return found
 
 

@@ -25,9 +25,12 @@ from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .inputs import over_time, places_over_time
 from .pinned_vertices import held_vertices
+from .soft_bodies import pulls_of
+from .soft_pins import soft_pins
 from .tetrahedra import fibers_of
 from .volumes import Stage
 
+MOST_PULLS = 4  #: whose spots respond as the whole mesh does; others move as the weights let them
 MOST_GROUPS = 16  #: of pins, each of which moves affinely
 RIGID_ENOUGH = 2.0e-3  #: of the body's size: by so much a group of pins may deform
 TIMES = 24  #: that are looked at for that
@@ -51,15 +54,19 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [fields.pinned[group] for group in groups]
+    mass, first = one.matter(job, nodes, 0).mass, np.array([0, len(nodes)])
+    pulls = pulls_of(job, [one], mass, first)
+    pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]
+    springs = [*pulls, *soft_pins(job, [one], mass, first)]
 
     def make() -> dict[str, Vec]:
         return arrays_of(ReducedBody.build(
-            tets, nodes, substance, pins, weights, points, stepping=stepping,
+            tets, nodes, substance, pins, weights, points, stepping=stepping, pulled=pulled,
             report=lambda said: report("fields", body.name, None, f"Finding its subspace: {said}")))
 
     with blame(scene, body, "method"):
         kept = stages.keep(job, "subspace", body.name,
-                           fingerprint(tets, nodes, substance, pins, weights, points), make)
+                           fingerprint(tets, nodes, substance, pins, weights, points, pulled), make)
         reduced = body_of(kept, tets, nodes, substance, stepping=stepping)
     alpha, beta, said = _damping(job, one, reduced)
     ground = ground_of(job)
@@ -74,11 +81,12 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
                         drawn_above(job, one, held))
-    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said, *_unheld(job, one),
+    notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said,
                                                 _truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, notes)
+    sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung, notes)
 
 
 class _OfGroup:
@@ -158,17 +166,6 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
     else:
         root = abs((1.0 + (1.0 - 2.0 * DIAGONAL) * z) / (1.0 - DIAGONAL * z) ** 2)
     return -2.0 * math.log(root) / h
-
-
-def _unheld(job: Job, one: Prepared) -> list[str]:
-    """A sentence where pins are painted that would give way."""
-    pin = one.body.pin
-    if pin.stiffness is None or pin.weights is None:
-        return []
-    painted = np.asarray(job.array(pin.weights))
-    soft = int(((painted > 0.0) & (painted < catalogue.HARD)).sum())
-    return [f"{soft} vertices are pinned softly, and Subspace holds none of these: paint them at full strength, or "
-            "take Projective Dynamics"] if soft else []
 
 
 def _truth(reduced: ReducedBody, one: Prepared) -> str:

@@ -15,6 +15,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
 from ..errors import BadScene
+from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..job import schema
@@ -96,7 +97,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
         size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
         drawn_at_pins = held_vertices(job, one)
         bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins)))
+                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins),
+                                  shows_stress=bool(one.body.stress_output)))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
@@ -149,15 +151,17 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
                                     first, coordinates.is_free)
+    between, breaking = _between(job, prepared, rest, first)
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=laws,
-                 between=[*_between(job, prepared, rest, first), *held_softly,
+                 between=[*between, *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                           *seams_of(job, prepared, first, rest), *constraints],
                  pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 links=[*(one for made in matter for one in made.links), *constraints], constraints=constraints,
+                 links=[*(one for made in matter for one in made.links), *breaking, *constraints],
+                 constraints=constraints,
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
@@ -232,8 +236,12 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
             riding(rest, prescribed, motion, first))
 
 
-def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> list[StencilForce]:
-    """Forces of the scene on these bodies. rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,)."""
+def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
+             ) -> tuple[list[StencilForce], list[WithMultipliers]]:
+    """Forces of the scene on these bodies, and those of them that break, which remember what has come off.
+
+    rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
+    """
     place = {one.body.name: k for k, one in enumerate(prepared)}
 
     def body(name: str) -> ElasticBody:
@@ -242,9 +250,15 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index) -> lis
         skin, wires = (some + np.int32(start) for some in (prepared[place[name]].skin, prepared[place[name]].wires))
         return ElasticBody(name, slice(start, stop), tets, skin, wires)
 
-    return [catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest,
-                                                           parameters("force", force.law))
-            for force in job.scene.forces if place.keys() >= {*force.bodies}]
+    found: list[StencilForce] = []
+    breaking: list[WithMultipliers] = []
+    for force in job.scene.forces:
+        if place.keys() >= {*force.bodies}:
+            params = parameters("force", force.law)
+            law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
+            found.append(law)
+            breaking += [law] if params.get(catalogue.BREAKS.key) else []
+    return found, breaking
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:

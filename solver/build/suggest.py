@@ -11,7 +11,7 @@ from .. import catalogue
 from ..errors import BadInput, Diverged, StepFailed
 from ..fields.attach import nobody
 from ..fields.spots import dynamic_of
-from ..fields.suggest import farthest_nodes, swings
+from ..fields.suggest import equal_energy_motion, farthest_nodes
 from ..integrators.modes import lowest
 from ..job import schema, schema_values
 from ..job.folder import Job, blame
@@ -64,8 +64,8 @@ def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
     middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
     there = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
     shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(there)) + MODES[0], MODES[1]))
-    found = farthest_nodes(volume.nodes, volume.tets, mass, swings(shapes, stiffness), count, fields.pinned, there,
-                           least)
+    motion = equal_energy_motion(shapes, stiffness)
+    found = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, there, least)
     places: Vec = volume.nodes[found]
     return places
 

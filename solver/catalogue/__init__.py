@@ -15,8 +15,8 @@ from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
 from .drafts import ENTRIES as _DRAFTS
 from .entry import Entry, Param
+from .holds import BREAKS, HARD, PIN_STIFFNESS
 from .holds import ENTRIES as _HOLDS
-from .holds import HARD, PIN_STIFFNESS
 from .mechanisms import ENTRIES as _MECHANISMS
 from .mechanisms import MOTIONS, SLIDE, SPIN
 from .ropes import ENTRIES as _ROPES
@@ -27,7 +27,7 @@ from .soft_bodies import ENTRIES as _SOFT_BODIES
 from .stepping import BETA, MODES
 from .stepping import ENTRIES as _STEPPING
 
-__all__ = ["ACTIVATION", "BETA", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", "MODES",
+__all__ = ["ACTIVATION", "BETA", "BREAKS", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD", "MODES",
            "MOST_STRETCH", "MOTIONS", "PIN_STIFFNESS", "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION", "SHARP",
            "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE", "SPIN", "STRETCH_LIMIT", "WOBBLE_HALF_LIFE",
            "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "maps", "menu"]

@@ -21,7 +21,7 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "How often each constraint is met i
                     "worth more", 1, "", 1, 1000, 1, 10)
 
 #: what drafts on constraints may have
-CONSTRAINED = ("draft", "drafts cloth", "drafts ropes", "drafts pulls", "any integrator")
+CONSTRAINED = ("draft", "drafts cloth", "drafts ropes", "any integrator")
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "subspace", "build.drafts:draft_of", "Subspace",

@@ -20,7 +20,11 @@ WELD_STIFFNESS = Param("stiffness", "Stiffness",
                        None, 1.0e4, 1.0e9)
 WELD_LASTS = Param("lasts", "Lasts", "For how long it sticks, 0 for ever", 0.0, "s", 0.0, None, 0.0, 10.0)
 
-WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS)
+#: a force with it remembers from step to step what has come off
+BREAKS = Param("breaks", "Breaks At", "Pull on a square metre above which it comes off, point by point: a sticky note "
+               "500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
+
+WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS)
 
 AT_MOST = Param("at_most", "At Most", "Only keeps them from getting farther apart, as a string does", False)
 CLOSES = Param("closes", "Closes In", "Time in which points that are apart at the start come together", 0.5, "s", 0.0,

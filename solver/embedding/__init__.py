@@ -1,1 +1,1 @@
-"""The artist's mesh rides in the tetrahedra."""
+"""The artist's mesh, embedded in the tetrahedra."""

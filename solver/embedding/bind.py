@@ -128,13 +128,13 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     mine = [np.flatnonzero(parts[part_of_face]) for parts in sets]
     trees = [cKDTree(centres[rows]) for rows in mine]
 
-    def nearest(asked: NDArray, count: int) -> tuple[NDArray, Vec]:
-        """At most `count` faces near each asked point, and the distances to them, (asked, count); infinite: none."""
-        face, distance = np.zeros((len(asked), count), dtype=np.int64), np.full((len(asked), count), np.inf)
+    def nearest(queries: NDArray, count: int) -> tuple[NDArray, Vec]:
+        """Return at most `count` faces near these points, and distances to them, (q, count); infinite: none."""
+        face, distance = np.zeros((len(queries), count), dtype=np.int64), np.full((len(queries), count), np.inf)
         for number, tree in enumerate(trees):
-            at = np.flatnonzero(group[asked] == number)
+            at = np.flatnonzero(group[queries] == number)
             for chunk in np.array_split(at, 1 + len(at) * count // CHUNK):
-                here = points[asked[chunk]]
+                here = points[queries[chunk]]
                 rows = mine[number][tree.query(here, np.arange(1, min(count, len(mine[number])) + 1))[1]]
                 face[chunk, : rows.shape[1]] = rows
                 distance[chunk, : rows.shape[1]] = triangle_distances(here[:, None], nodes[faces[rows]])

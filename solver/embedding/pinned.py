@@ -17,14 +17,14 @@ REACH = 2.0  #: of a tetrahedron's edge: how far along the mesh around it a pinn
 
 
 class Target(Protocol):
-    """Where some vertices have to be."""
+    """Prescribed positions of some vertices."""
 
     @property
     def vertices(self) -> Index:
-        """Which these are, (p,)."""
+        """Indices of these vertices, (p,)."""
 
     def places(self, x: Vec, frame: int) -> Vec:
-        """[m], (p, 3), where the body's nodes are at x [m], (k, 3), at the frame-th frame, counted from 0."""
+        """Return their positions [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from 0."""
 
 
 class PinnedVertices:

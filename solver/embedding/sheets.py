@@ -1,4 +1,4 @@
-"""What is shown of a cloth whose mesh changes: the artist's own vertices in it, and the mesh itself as frames have it.
+"""Output of a cloth whose mesh changes: the artist's own vertices in it, and the mesh itself as frames have it.
 
 Everything that an artist painted is a function on the material space of the mesh at rest, so a frame says for each
 corner of its faces which of the artist's triangles it lies in, and that is enough to look all of it up.
@@ -18,7 +18,7 @@ INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: th
 
 
 class StepMesh(Protocol):
-    """What is asked of the mesh of a step."""
+    """Protocol of the mesh of a step."""
 
     @property
     def x(self) -> Vec: ...  #: [m], world, (n, 3)
@@ -48,7 +48,7 @@ class SheetRecord:
 
 
 class ShownSheet:
-    """What frames say of one cloth."""
+    """Records of one cloth for frames."""
 
     def __init__(self, rest: Vec, material: Vec, triangles: Index, to_object: Vec | None = None) -> None:
         """rest: the artist's vertices in the world at the start frame [m], (N, 3); those of no face stay there.

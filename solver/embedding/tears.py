@@ -39,7 +39,7 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
                longest: float) -> Index:
     """The tetrahedron of each vertex, (n,), after those that lost their neighbours have gone back to them.
 
-    tet: (n,), as bound vertex by vertex; longest: edges of the render mesh longer than this tell nothing. A vertex is
+    tet: (n,), as bound vertex by vertex; longest: longer edges of the render mesh are ignored. A vertex is
     lost where more than half of its neighbours are bound far from it; it goes to the nearest boundary face of its own
     part that is close to one of the neighbours that are not lost.
     """

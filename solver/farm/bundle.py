@@ -126,7 +126,7 @@ def pack_list(folder: Path) -> dict[str, list[dict[str, str | int]]]:
 
 
 def damaged(folder: Path) -> list[str]:
-    """Files of a bundle that are not what the pack list tells, or missing."""
+    """Return the files of a bundle that differ from the pack list, or are missing."""
     wrong = []
     for file in json.loads(read_bytes(folder / PACK))["files"]:
         path = folder / file["path"]

@@ -1,4 +1,4 @@
-"""What a task of a farm said last, kept beside the bake for who looks at many of them: JOB/said.json."""
+"""The last message of a task of a farm, in a file beside the bake, to look at many of them: JOB/said.json."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 1 << 16  # bytes
 
 @dataclass(frozen=True)
 class Said:
-    """The last word of a task."""
+    """The last message of a task."""
 
     text: str = ""  #: a sentence
     state: str = ""  #: running, stopped, failed or complete
@@ -28,7 +28,7 @@ class Said:
 
 
 class Diary:
-    """Keeps what is said in one job folder. What cannot be written is left: a full disk is told by the bake itself."""
+    """Writes the last message into a job folder. A failure to write is ignored: the bake itself reports a full disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._last = folder, 0.0
@@ -45,7 +45,7 @@ class Diary:
 
 
 def read(folder: Path) -> Said:
-    """What was said last in a job folder; nothing where no task ran there."""
+    """Return the last message in a job folder; an empty one where no task ran there."""
     try:
         with open_regular(folder / FILE) as stream:
             found = json.loads(stream.read(LONGEST))
@@ -57,7 +57,7 @@ def read(folder: Path) -> Said:
 
 
 def peak_memory() -> float:
-    """The most memory that this process had [bytes]; 0 where the system does not tell."""
+    """Return the peak memory of this process [bytes]; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0.0
     import resource

@@ -38,7 +38,7 @@ def _number(item: str) -> str | int:
 
 
 def read_value(text: str) -> Any:
-    """What a cell says: a number, true, false, null or a list as in JSON; anything else is a word."""
+    """Return the value of a cell: a number, true, false, null or a list as in JSON; anything else is a word."""
     try:
         return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a cache shows at a frame, in world space: the frames themselves are in the space of their objects."""
+"""Frames of a cache in world space: the frames themselves are in the space of their objects."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class InWorld:
                 for name, points in self.cache.shown(frame).items() if name in self._bodies}
 
     def rigid(self, frame: int) -> Vec:
-        """Where rigid bodies have their centres of mass [m], (b, 3). Raises NoSuchThing, BadInput."""
+        """Return centres of mass of rigid bodies [m], (b, 3). Raises NoSuchThing, BadInput."""
         if not self.cache.mechanisms():
             return np.zeros((0, 3))
         centres: Vec = self.cache.poses(frame)["pose"][:, :3, 3]
         return centres
 
     def triangles(self, name: str) -> Index:
-        """What is seen of a body, (t, 3): its surface, of a volume without one its boundary."""
+        """Return the visible triangles of a body, (t, 3): its surface, of a volume without one its boundary."""
         if name not in self._triangles:
             cuts, body = self.cache.cuts.get(name), self._bodies[name]
             if cuts and len(cuts[-1].triangles):

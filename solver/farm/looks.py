@@ -28,7 +28,7 @@ LEFT_OUT = 40_000_000  # pixels: a larger picture has fewer columns
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one row."""
+    """Result of one row."""
 
     row: int
     settings: str
@@ -52,7 +52,7 @@ TITLES = ("row", "settings", "state", "frames", "s/frame", "J/kg", "most J/kg", 
 
 
 def result(row: Row, folder: Path, looked: int = 12) -> Result:
-    """What came of a row so far. folder: of all rows. looked: at so many frames for what moves."""
+    """Return the result of a row so far. folder: of all rows. looked: number of frames whose energy is read."""
     job = folder / row.folder
     if not (job / "scene.json").exists():
         return Result(row.number, row.sentence, "none", 0, 0, None, None, None, None, "Nothing is baked")
@@ -81,7 +81,7 @@ def _points(shown: InWorld, frame: int) -> Vec:
 
 
 def _closest(cache: Cache) -> float | None:
-    """How near surfaces came at the frames on disk [m]; None where none pushed each other."""
+    """Return the smallest distance of surfaces at the frames on disk [m]; None where none were in contact."""
     found = []
     for kind, frame in cache.log:
         if kind == TOUCHED:
@@ -95,12 +95,12 @@ def _closest(cache: Cache) -> float | None:
 
 
 def table(results: Sequence[Result]) -> list[str]:
-    """Lines of text for people."""
+    """Return the results as lines of text for people."""
     return standing.table(TITLES, [one.cells() for one in results], frozenset({0, 3, 4, 5, 6, 7}))
 
 
 def as_csv(results: Sequence[Result]) -> bytes:
-    """The same as a CSV file."""
+    """Return the results as a CSV file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TITLES)
@@ -109,7 +109,7 @@ def as_csv(results: Sequence[Result]) -> bytes:
 
 
 def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """The same as plain values."""
+    """Return the results as plain values."""
     plain: list[dict[str, Any]] = json.loads(json.dumps([vars(one) for one in results]))
     return plain
 

@@ -17,7 +17,7 @@ from ..frames.read import Cache
 from ..job.load import SCENE
 from . import diary
 
-LATELY = 20  # frames of which the pace is told
+LATELY = 20  # frames of which the pace is the median
 OURS = {"arrays", "cache", "stages"}  # folders of a job, in which there is no other
 
 
@@ -25,7 +25,7 @@ OURS = {"arrays", "cache", "stages"}  # folders of a job, in which there is no o
 class BakeStanding:
     """One bake."""
 
-    name: str  #: its job folder, as seen from the one that was asked about
+    name: str  #: its job folder, relative to the folder that is searched
     state: str  #: none, partial, complete, stale, broken, baking; failed where its last task said so
     frame: int | None  #: the last one on disk
     done: int
@@ -51,7 +51,7 @@ def jobs_below(folder: Path) -> Iterator[Path]:
 
 
 def standing(job: Path, named: str) -> BakeStanding:
-    """How one bake stands. named: what to call it."""
+    """Return the state of one bake. named: its name."""
     cache, said = Cache(job / "cache"), diary.read(job)
     status, pace = cache.status(job), seconds_a_frame(cache)
     baked = sorted(written.frame for written in cache.log.values() if written.kind == FRAME)
@@ -66,9 +66,9 @@ def standing(job: Path, named: str) -> BakeStanding:
 
 
 def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
-    """The median of what frames took, of the last few or of all; None where fewer than two were written in a row.
+    """Return the median time of frames, of the last few or of all; None where fewer than two were written in a row.
 
-    From the times that the log tells, so pauses between two runs count as one slow frame at most.
+    It is taken from the times in the log, so pauses between two runs count as one slow frame at most.
     """
     written = {one.frame: one.mtime_ns for one in cache.log.values() if one.kind == FRAME and one.mtime_ns is not None}
     took = [(written[frame] - written[frame - 1]) * 1e-9 for frame in sorted(written) if frame - 1 in written]
@@ -78,7 +78,7 @@ def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
 
 
 def running_memory(cache: Path) -> float | None:
-    """The most memory that the process which bakes there had [MB]; None where this system cannot tell."""
+    """Return the peak memory of the process that bakes there [MB]; None where this system does not report it."""
     holder = lock.holder(cache)
     if holder is None or not holder.near:
         return None

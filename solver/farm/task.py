@@ -1,6 +1,6 @@
-"""One task of a farm: a step of one row of a wedge. What is done already is told at once, and nothing is done twice.
+"""One task of a farm: a step of one row of a wedge. Finished work is reported at once, and nothing is done twice.
 
-What a queue reads stands on stdout, a line each, as Open Job Description has it: `openjd_progress: 40`,
+Lines for the queue are on stdout, a line each, as Open Job Description has it: `openjd_progress: 40`,
 `openjd_status: Frame 12 of 48`, `openjd_fail: …`.
 """
 
@@ -31,7 +31,7 @@ PLAYED = "played.json"  #: of the export: which file plays which object
 
 
 class TaskLines(Protocol):
-    """Where sentences go: `cli.Lines`."""
+    """Protocol of an output for sentences: `cli.Lines`."""
 
     def say(self, *sentences: str, **event: Any) -> None: ...
     def log(self, text: str) -> None: ...
@@ -41,14 +41,14 @@ class TaskLines(Protocol):
 
 
 class ForQueue:
-    """Says how a task goes on to people, to the queue and to the job folder's diary. What `simulate.bake` reports to.
+    """Reporter of `simulate.bake`: writes progress for people, for the queue and into the job folder's diary.
     """
 
     def __init__(self, lines: TaskLines, diary: Diary) -> None:
         self._lines, self._diary = lines, diary
         self._first = self._last = 0
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _report(self, kind: str, text: str) -> None:
         self._lines.say(f"openjd_{kind}: {printable(text)}", event=f"openjd_{kind}", text=text)
 
     def log(self, text: str) -> None:
@@ -66,24 +66,24 @@ class ForQueue:
 
     def frame(self, frame: int, ms: float, left_s: float) -> None:
         self._lines.frame(frame, ms, left_s)
-        self._tell("progress", f"{100.0 * (frame - self._first) / max(1, self._last - self._first):.1f}")
-        self._tell("status", f"Frame {frame} of {self._last}")
+        self._report("progress", f"{100.0 * (frame - self._first) / max(1, self._last - self._first):.1f}")
+        self._report("status", f"Frame {frame} of {self._last}")
         self._diary.note(f"Frame {frame} of {self._last}")
 
     def end(self, text: str) -> None:
-        self._tell("progress", "100")
-        self._tell("status", text)
+        self._report("progress", "100")
+        self._report("status", text)
         self._diary.note(text, "complete")
 
     def fail(self, error: ConJacError) -> None:
         stopped = isinstance(error, Stopped)
-        self._tell("status" if stopped else "fail", str(error))
+        self._report("status" if stopped else "fail", str(error))
         self._diary.note(str(error), "stopped" if stopped else "failed")
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one call of `solver task` is asked for."""
+    """Arguments of one call of `solver task`."""
 
     job: Path
     out: Path  #: the folder of all rows
@@ -96,7 +96,7 @@ class Task:
 
 
 def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> str:
-    """Do a step of a row; returns the last sentence. Raises a ConJacError, which the queue has been told of."""
+    """Do a step of a row; returns the last sentence. Raises a ConJacError, after it is reported to the queue."""
     folder = job_folder(task)
     queue = ForQueue(lines, Diary(folder))
     try:
@@ -109,7 +109,7 @@ def run(step: str, task: Task, lines: TaskLines, stop: Callable[[], bool]) -> st
 
 
 def job_folder(task: Task) -> Path:
-    """The job folder of the task's row, or of an island of it, made where it does not stand yet."""
+    """Return the job folder of the task's row, or of an island of it, made where it does not exist yet."""
     make_folders(task.out)
     folder = expand(load(task.job), row_of(task.wedge, task.row), task.out)
     if task.island is None:

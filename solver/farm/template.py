@@ -18,13 +18,13 @@ from ..errors import EXIT_ENVIRONMENT
 FORMATS = {"abc": "ExportAlembic", "shapekeys": "ExportShapeKeys"}
 SPECIFICATION = "jobtemplate-2023-09"
 BLENDER_SCRIPT, ISLANDS_FILE = "in_blender.py", "islands.json"  #: of a bundle
-GRACE = 120  # s that a step in hand has to end after it was asked to
+GRACE = 120  # s that a running step has to end after a cancellation
 ROOM = 1.5  # times the memory of the estimate
 
 
 @dataclass(frozen=True)
 class Shot:
-    """What a template is made of. Paths are relative to the bundle."""
+    """Input of a template. Paths are relative to the bundle."""
 
     name: str
     rows: int
@@ -33,7 +33,7 @@ class Shot:
     threads: int
     wedge: str | None = None  #: the CSV file
     blend: str | None = None  #: the .blend that is rendered
-    format: str | None = None  #: what Blender exports besides, of FORMATS
+    format: str | None = None  #: additional export of Blender, of FORMATS
     islands: int = 0  #: how many groups of bodies are baked apart; 0: all at once
 
 
@@ -96,7 +96,7 @@ def _tasks(islands: int = 0) -> dict[str, Any]:
 
 
 def _blender(name: str, verb: str, shot: Shot, after: str) -> dict[str, Any]:
-    """What Blender alone, without the extension, makes of a row's export."""
+    """Return a step in which Blender alone, without the extension, processes a row's export."""
     arguments = ["-b", "{{Param.BlendFile}}", "--python-exit-code", str(EXIT_ENVIRONMENT), "--python",
                  "{{Param.BlenderScript}}", "--", verb, "{{Param.OutputFolder}}", "{{Task.Param.Row}}",
                  str(shot.chunks[0][0]), str(shot.chunks[-1][1])]
@@ -119,7 +119,7 @@ def _needs(shot: Shot) -> dict[str, Any]:
 
 
 def memory_mib(shot: Shot) -> int:
-    """What a worker should have [MiB]."""
+    """Return the memory that a worker needs [MiB]."""
     return math.ceil(ROOM * shot.memory_mb * 1e6 / 2**20)
 
 

@@ -41,7 +41,7 @@ class Row:
 
     @property
     def folder(self) -> str:
-        """What its job folder is called."""
+        """Name of its job folder."""
         return ROW.format(self.number)
 
     @property
@@ -172,14 +172,14 @@ def read_bytes(path: Path) -> bytes:
 def array_names(raw: Any) -> list[str]:
     """Every array that plain values of scene.json name, once each, in order."""
     found: dict[str, None] = {}
-    ahead = [raw]
-    while ahead:
-        at = ahead.pop()
+    stack = [raw]
+    while stack:
+        at = stack.pop()
         if isinstance(at, str):
             if at.endswith(".npy"):
                 found[at] = None
         elif isinstance(at, dict | list):
-            ahead += at.values() if isinstance(at, dict) else at
+            stack += at.values() if isinstance(at, dict) else at
     return sorted(found)
 
 
@@ -207,7 +207,7 @@ def bring(source: Path, target: Path) -> None:
 
 
 def _same(source: Path, target: Path) -> bool:
-    """Whether the target is that file, or a copy of it as far as size and time tell."""
+    """Whether the target is that file, or a copy of it by size and time."""
     try:
         one, other = source.stat(), target.stat()
     except FileNotFoundError:

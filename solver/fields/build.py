@@ -29,7 +29,7 @@ HELD = "pin.weights"  #: the map of what Pin holds hard, which other maps of the
 
 
 class CarriedVertices(Protocol):
-    """What is asked of an embedding."""
+    """Protocol of an embedding: vertices that tetrahedra carry."""
 
     @property
     def corners(self) -> Index:
@@ -37,12 +37,12 @@ class CarriedVertices(Protocol):
 
     @property
     def weights(self) -> Vec:
-        """Of these nodes in the vertex, (n, 4), each row sums to 1."""
+        """Barycentric weights of these nodes, (n, 4), each row sums to 1."""
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What the painted maps, handles and pins of a body say about its elements and nodes."""
+    """Values of the painted maps, handles and pins of a body at its elements and nodes."""
 
     element_parameters: Mapping[str, Vec]  #: of the material, by key, each (e,), SI units
     density: Vec  #: [kg/m³], (e,)
@@ -220,7 +220,7 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
 def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None,
                       pinned: Index
         ) -> Vec | None:
-    """Where the animation has each of some nodes at each sample, (T, pinned, 3) [m]; None where all stand still.
+    """Return positions of pinned nodes at each sample, (T, pinned, 3) [m]; None where none of them moves.
 
     carried: the vertices of its surface, (n, 3) [m], and nodes of the tetrahedron that carries each, (n, 4); None
     without a surface. pinned: those nodes, ascending. Raises BadScene.
@@ -232,13 +232,13 @@ def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried
     where = np.repeat(volume.nodes[None, pinned], len(moved), axis=0)
     if pin.motion is not None and carried is not None:
         vertices, corners = carried
-        told = (np.asarray(arrays(pin.motion_vertices), dtype=np.int64) if pin.motion_vertices is not None
+        moving_vertices = (np.asarray(arrays(pin.motion_vertices), dtype=np.int64) if pin.motion_vertices is not None
                 else np.arange(len(vertices)))
-        if moved.ndim != 3 or moved.shape[1:] != (len(told), 3) or not np.isfinite(moved).all():
-            raise BadScene(f"the motion of its pins does not fit the {len(told)} vertices it tells of",
+        if moved.ndim != 3 or moved.shape[1:] != (len(moving_vertices), 3) or not np.isfinite(moved).all():
+            raise BadScene(f"the motion of its pins does not fit the {len(moving_vertices)} vertices it tells of",
                            "Gather the object again", where="pin.motion")
-        if len(told):
-            _follow_own_part(where, pinned, volume, vertices[told], corners[told, 0], moved)
+        if len(moving_vertices):
+            _follow_own_part(where, pinned, volume, vertices[moving_vertices], corners[moving_vertices, 0], moved)
     if pin.nodes is not None and pin.node_motion is not None:
         listed = listed_nodes(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
         own = np.isin(listed, pinned)

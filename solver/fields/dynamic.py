@@ -33,7 +33,7 @@ def patch_nodes(spots: list[NDArray[np.int64]], weights: Vec, vertices: Vec, cor
     """For each painted spot the node nearest to its weighted centre; -1 where no node is left.
 
     vertices: (n, 3) [m]; corners: (n, 4) nodes of the tetrahedron that carries each vertex; part_of_node: (k,), only
-    nodes of a part that carries the spot are asked; taken: (k,), nodes that may not be used, which is updated.
+    nodes of a part that carries the spot count; taken: (k,), nodes that may not be used, which is updated.
     """
     found = []
     for spot in spots:

@@ -15,17 +15,17 @@ APART = 0.02  #: of the larger: moments that differ by more have axes of their o
 SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 
-def images(nodes: Vec, mass: Vec, swings: Vec, edge: float) -> list[Index]:
-    """Of each node the nearest ones to where some mirrors at right angles bring it, alone and together, (g, k): by as
-    many of them as there are, then by fewer, by none at last.
+def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
+    """Return for each node the nearest ones to its images in orthogonal mirrors, alone and combined, (g, k): in all of
+    these mirrors first, then in fewer, in none at last.
 
-    nodes: (k, 3) [m]; mass: (k,) [kg]; swings: what nodes do in each mode, (k, 3, s); edge: a usual one [m]. Mirrors go
-    through the centre, across the axes of inertia or those of the world, where nodes have images and swing as much as
-    these.
+    nodes: (k, 3) [m]; mass: (k,) [kg]; motion: of nodes in each mode, (k, 3, s); edge: a mean length [m]. Mirrors go
+    through the centre, across the axes of inertia or those of the world, where nodes have images that move as much as
+    they do.
     """
     tree, share = cKDTree(nodes), mass / mass.sum()
     arms = nodes - share @ nodes
-    much = np.sqrt(np.einsum("kcs,kcs->k", swings, swings))
+    much = np.sqrt(np.einsum("kcs,kcs->k", motion, motion))
     mirrors = []
     for axis in _axes(arms, share):
         away, twin = tree.query(nodes - 2.0 * np.outer(arms @ axis, axis))
@@ -47,7 +47,7 @@ def images(nodes: Vec, mass: Vec, swings: Vec, edge: float) -> list[Index]:
 
 
 def _axes(arms: Vec, share: Vec) -> Vec:
-    """Axes of the world, then those of inertia that are told apart, (a, 3)."""
+    """Return the axes of the world, then those of inertia whose moments differ, (a, 3)."""
     moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", share, arms, arms))
     apart = np.diff(moments) > APART * moments[1:]
     own = np.concatenate([[True], apart]) & np.concatenate([apart, [True]])

@@ -18,7 +18,7 @@ CHUNK = 100_000  # node-samples at a time
 
 
 def hard_weights(pin: schema.Pin, weights: NDArray[Any]) -> NDArray[Any]:
-    """How much each vertex wants to be held hard, (n,) in [0, 1]: above a half it is. weights: what is painted, (n,).
+    """Return weights of a hard pin, (n,) in [0, 1]: vertices above a half are pinned. weights: painted ones, (n,).
 
     Where weights are strengths, 1 for those that hold hard and 0 for the others.
     """
@@ -26,7 +26,7 @@ def hard_weights(pin: schema.Pin, weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def follow(nodes: Vec, rest: Vec, motion: Vec) -> Vec:
-    """Where nodes are at each sample, (T, p, 3) [m], each carried by the affine fit of the vertices nearest to it.
+    """Return positions of nodes at each sample, (T, p, 3) [m], each by the affine fit of the vertices nearest to it.
 
     nodes: (p, 3) [m] at rest; rest: (s, 3) [m], the moving vertices at rest; motion: (T, s, 3) [m], where they are.
     The fit is A = (C + ε s² R)(D + ε s² I)⁻¹ with D, C the weighted second moments at rest and between rest and

@@ -1,4 +1,4 @@
-"""What of a body is dynamic: its spots of all kinds, each a single node or nodes that move as one."""
+"""Dynamic nodes of a body: its spots of all kinds, each a single node or nodes that move as one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Spots:
     """Spots of one way, and the node nearest to the middle of each, -1 where none is left: painted ones first."""
 
     ways: Ways | None  #: how they move; None: each by its single node
@@ -52,9 +52,9 @@ class _Told:
 
 def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, held: Index,
                notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
-    """What is dynamic, none of it pinned or attached: nodes listed by hand, and for each painted spot and each point
-    one node, or a patch where it moves as one. A node belongs to one way alone: single nodes come first, then painted
-    spots in their order, and of what is around points the nearest."""
+    """Return dynamic nodes, none of them pinned or attached: nodes listed by hand, and for each painted spot and each
+    point one node, or a patch where it moves as one. A node belongs to one group alone: single nodes come first, then
+    painted spots in their order, and of nodes around points the nearest."""
     taken = np.zeros(len(volume.nodes), dtype=bool)
     taken[held] = True
     listed: list[int] = []
@@ -68,18 +68,18 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     free = ~taken
     part_of_node = np.zeros(len(taken), dtype=np.int32)
     part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
-    told = [_told(spots, where, arrays, volume, painted, part_of_node, taken, notes)
+    groups = [_group(spots, where, arrays, volume, painted, part_of_node, taken, notes)
             for where, spots in spots_of(body).items()]
-    lost = sum(one.single.count(-1) for one in told)
+    lost = sum(one.single.count(-1) for one in groups)
     if lost:
         notes.append(f"{lost} dynamic spots found no free node of their own")
-    alone = [*listed, *(node for one in told if one.ways is None for node in one.single if node >= 0)]
+    alone = [*listed, *(node for one in groups if one.ways is None for node in one.single if node >= 0)]
     free[alone] = False
-    return np.unique(alone).astype(np.int32), tuple(_patches(told, volume, painted, part_of_node, free))
+    return np.unique(alone).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
 
 
-def _told(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None, part_of_node: Index,
-          taken: Mask, notes: list[str]) -> _Told:
+def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None,
+           part_of_node: Index, taken: Mask, notes: list[str]) -> _Spots:
     """Spots of one way with a node for each. taken: (k,), nodes that may not be used, which is updated."""
     found: list[NDArray[np.int64]] = []
     single: list[int] = []
@@ -94,25 +94,25 @@ def _told(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, paint
         points = np.asarray(arrays(spots.points), dtype=np.float64).reshape(-1, 3)
         single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if spots.spot is None:
-        return _Told(None, 0.0, spots.weights, found, points, single)
+        return _Spots(None, 0.0, spots.weights, found, points, single)
     radius = parameters("spot", spots.spot)["spot_radius"] or (
         SPOT_SHARE * float(np.linalg.norm(np.ptp(volume.nodes, axis=0))))
-    return _Told(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
+    return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
 
 
-def _patches(told: list[_Told], volume: Volume, painted: Painted | None, part_of_node: Index, free: Mask
+def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part_of_node: Index, free: Mask
              ) -> list[Patch]:
     """The nodes of each spot that moves as one, painted spots first. free: (k,), that may be used, which is updated."""
     found: list[Patch] = []
-    for one in told:
+    for one in groups:
         if one.ways is None or painted is None or one.weights is None:
             continue
         below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
         nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
         found += [Patch(mine, one.ways) for mine in nodes if len(mine)]
-        if len(told) > 1:  # what is painted in two groups is of the first
+        if len(groups) > 1:  # what is painted in two groups is of the first
             free[np.concatenate([one_node(-1), *nodes])] = False
-    around = [one for one in told if one.ways is not None and len(one.points)]
+    around = [one for one in groups if one.ways is not None and len(one.points)]
     if around:
         radius = np.concatenate([np.full(len(one.points), one.radius) for one in around])
         ways = [one.ways for one in around for _ in one.points]

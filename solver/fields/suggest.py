@@ -1,4 +1,4 @@
-"""Where dynamic nodes do most: each where most of the swing hangs on it that those before it have left."""
+"""Choice of dynamic nodes: each is the one that takes most of the modal motion that those before it have left."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ SPACING = 0.5  #: smallest distance of two nodes, as a share of the side of the 
 EDGES = 2.0  #: the same, in mean edge lengths
 FREE = 1.0e-6  #: of the stiffest mode: what is softer moves without being deformed
 ROUNDING = 1.0e-6  #: nodes that do as much but for this share are taken in their order
-STRAIGHT = 0.8  #: of that along a body, where two nodes of a set are told apart in a straight line
+STRAIGHT = 0.8  #: of that along a body: smallest distance in a straight line of two nodes of a set
 SHARED = 1.0, 0.5, 0.0  #: powers of how many a set has that what it takes along is divided by: the best one counts
 AS_GOOD = 1.25  #: times what is left to swing: sets that mirror each other may leave so much more
 SOFT = 1.0e-2 / 3.0  #: how much a held node gives way, as a share of the largest swing, both squared
 
 
-def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, pinned: Index,
+def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, pinned: Index,
                    chosen: Index, least: int | None = None) -> Index:
-    """`count` nodes in the order in which they were found, each the one that leaves the rest the least to swing.
+    """Return `count` nodes in the order of choice, each the one that leaves the least motion when it is at rest.
 
-    nodes: (k, 3) [m]; tets: (e, 4); mass: (k,) [kg]; swings: what nodes do in each mode, (k, 3, s); pinned: not to be
+    nodes: (k, 3) [m]; tets: (e, 4); mass: (k,) [kg]; motion: of nodes in each mode, (k, 3, s); pinned: not to be
     picked; chosen: dynamic already. A node that is held takes its three rows out of all others' (the body then moves in
-    the modes that leave it at rest), so each is as far from what those before it tell as can be, by the swing of the
-    whole body and not by its own: a thin tip swings most and takes nothing along. Nodes inside are picked, as by
+    the modes that leave it at rest), so each is as far as can be from those before it in the motion of
+    the whole body and not in its own: a thin tip moves most and takes nothing along. Nodes inside are picked, as by
     handles, those of the boundary where none is inside. What mirrors itself gets as many in sets that do so too where
     these leave no more to swing but for a little: what lands would be turned by others. Raises BadInput where no node
     is left that is not too close to another, along the body, and fewer than `least` are found, `count` where it is left
@@ -41,7 +41,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
     usable[chosen] = False
     graph = edge_graph(nodes, tets)
     room, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
-    start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * swings)
+    start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * motion)
     start = start.held(chosen)
 
     at, found = start, np.zeros(0, dtype=np.int32)
@@ -53,9 +53,9 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
             raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
         at, found = at.held(node), np.concatenate([found, node])
-    if len(chosen) or len(found) == 1:  # the middle of what flies alone mirrors itself, and tells little
+    if len(chosen) or len(found) == 1:  # the centre of a free body mirrors itself, and shows little
         return found
-    for twins in images(nodes, mass, swings, edge):
+    for twins in images(nodes, mass, motion, edge):
         sets = [_in_sets(start, nodes, twins, len(found), shared) for shared in SHARED if len(twins) > 1]
         rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, found))
         if rest <= AS_GOOD * at.rest:
@@ -64,8 +64,8 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, swings: Vec, count: int, 
 
 
 def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
-    """What is left to swing when `count` nodes in sets that mirror each other are held, and these, (count,); without
-    end where there are none. twins: images of each node, (g, k). shared: as in `_Swing.best`."""
+    """Return the motion left when `count` nodes in sets that mirror each other are at rest, and these, (count,);
+    infinite where there are none. twins: images of each node, (g, k). shared: as in `_Swing.best`."""
     at, found = start, np.zeros(0, dtype=np.int32)
     while len(found) < count:
         node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(found)), shared)
@@ -77,17 +77,17 @@ def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float)
 
 @dataclass(frozen=True)
 class _Swing:
-    """What a body does that no node tells yet."""
+    """Modal motion of a body that is left when the nodes chosen so far are at rest."""
 
     graph: csr_matrix  #: lengths of edges [m], (k, k)
     mass: Vec  #: (k,) [kg]
-    spacing: float  #: of nodes that tell, along the body [m]
+    spacing: float  #: smallest distance of chosen nodes along the body [m]
     usable: Mask  #: (k,)
-    left: Vec  #: what nodes do in each mode by the root of their mass, (k, 3, s)
+    left: Vec  #: motion of nodes in each mode by the root of their mass, (k, 3, s)
 
     @property
     def rest(self) -> float:
-        """How much of it there is."""
+        """Sum of its squares."""
         return float(np.einsum("kcs,kcs->", self.left, self.left))
 
     def best(self, sets: Index, shared: float = 0.0) -> Index:
@@ -102,7 +102,7 @@ class _Swing:
         return found
 
     def held(self, nodes: Index) -> _Swing:
-        """What is left when these are held."""
+        """Return the motion left when these nodes are at rest too."""
         left, usable = self.left, self.usable.copy()
         for node in nodes.tolist():
             left = _held(left, self.mass, node)
@@ -120,8 +120,8 @@ class _Swing:
 
 
 def _held(left: Vec, mass: Vec, node: int) -> Vec:
-    """What is left of all swing when a node is held, (k, 3, s): less along its rows, none where it moves by far more
-    than it gives way."""
+    """Return the motion left when a node is at rest, (k, 3, s): less along its rows, none where it moves by far more
+    than its compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
     give = _give(left, mass)
     less = np.sqrt(give / (size**2 + give)) - 1.0
@@ -135,8 +135,8 @@ def _give(left: Vec, mass: Vec) -> float:
     return SOFT * most + float(np.finfo(float).tiny)  # never nothing: a body of one piece may have no swing left
 
 
-def swings(shapes: Vec, stiffness: Vec) -> Vec:
-    """What nodes do in modes of equal energy, (k, 3, s): X / √λ, so that slow modes count most.
+def equal_energy_motion(shapes: Vec, stiffness: Vec) -> Vec:
+    """Return motion of nodes in modes of equal energy, (k, 3, s): X / √λ, so that slow modes count most.
 
     shapes: X at the nodes, (k, 3, s); stiffness: λ of each mode [1/s²], (s,). Those that deform nothing count as the
     slowest that does: turning keeps both ends of a loose body apart, which its bending may not.

@@ -33,7 +33,7 @@ class Elastic:
         self._stress, self._tangent = Address(material.stress), Address(material.tangent)
         self._energy: Address | None = None
         self._change: Address | None = None  #: of dP for a dF alone, of materials that have one
-        self._asked = False  #: whether the material was asked for it, which compiles it
+        self._has_looked = False  #: whether `_change` was looked up, which compiles it
         self._fiber_energy: Address | None = None
         count = len(tets)
         blocks = -(-count // LANES)
@@ -62,7 +62,7 @@ class Elastic:
 
     @property
     def family(self) -> Any:
-        """Those of one are asked by one call of a kernel; those with fibers, which contract in time, by themselves."""
+        """Bodies of one family share one call of a kernel; one with fibers, which contract in time, by itself."""
         return None if self.fibers is not None else (self.material, self._constants.shape[1])
 
     def in_one(self, several: Sequence[Elastic]) -> Elastic:
@@ -77,12 +77,12 @@ class Elastic:
         return one
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
-        """The same with stretches as unknowns, by `made`; None of a material that sees how it is turned: those of a
-        linear one are solved at once as they are."""
+        """Return these elements with stretches as unknowns, by `made`; None for a material that is not objective: a
+        linear one is solved in one iteration as it is."""
         return made(self) if self.material.is_objective else None
 
     def activate(self, time: float) -> None:
-        """Let the fibers contract as they do at `time` [s], for all that is asked from now on."""
+        """Set the contraction of the fibers to that at `time` [s], for all later calls."""
         if self.fibers is not None and self.fibers.activate(time):
             self._fiber_constants = _in_lanes(self.fibers.constants.T[self._source])
 
@@ -117,7 +117,7 @@ class Elastic:
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
         """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
-        written anew by the next call."""
+        the next call overwrites it."""
         if len(self._products) != 1 + len(columns):
             self._products = np.zeros((1 + len(columns), *self.tets.shape, 3))
         out: Vec = self._products
@@ -126,15 +126,15 @@ class Elastic:
             return out
         from .product_kernels import multiply  # compiled for stages that are iterated on a kept factor
 
-        if not self._asked:
-            change, self._asked = self.material.change(), True
+        if not self._has_looked:
+            change, self._has_looked = self.material.change(), True
             self._change = None if change is None else Address(change)
         parallel_for(multiply, len(self._works), x, columns, self._nodes, self._rest, self._constants, self._stress,
                      self._change or self._tangent, self._change is None, self._works, out)
         return out
 
     def _multiply_filled(self, x: Vec, columns: Vec, out: Vec) -> None:
-        """The same by way of K."""
+        """Write forces and the products with K, by way of K."""
         if not len(self._blocks):
             self._blocks = np.zeros((len(self.tets), 6, 9))
         self.fill(x, False, out[0], self._blocks)
@@ -177,7 +177,7 @@ class Elastic:
 
 
 def corner_products(blocks: Vec, corners: Vec) -> Vec:
-    """What K of pairs of corners, (e, 6, 9), does to columns at the corners, both (c, e, 4, 3)."""
+    """Return products of K of pairs of corners, (e, 6, 9), with columns at the corners, both (c, e, 4, 3)."""
     out = np.zeros_like(corners)
     pair = 0
     for a in range(1, 4):
@@ -196,5 +196,5 @@ def _in_lanes(values: Any) -> Any:
 
 
 def _some_of_lanes(lanes: Any, which: Index) -> Any:
-    """Of (b, k, 16) the entries of some elements, in lanes again."""
+    """Return the entries of some elements of (b, k, 16), in lanes again."""
     return _in_lanes(lanes[which // LANES, :, which % LANES])

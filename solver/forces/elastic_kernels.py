@@ -79,7 +79,7 @@ class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
 
 @typeof_impl.register(Address)
 def _type_of(address: Address, context: Any) -> Any:
-    """The one type that all have; numba would make it anew at each call, which takes longer than a small mesh does."""
+    """The one type that all have; numba would make one at each call, which takes longer than a small mesh does."""
     return MaterialKernel
 
 

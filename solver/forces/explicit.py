@@ -1,4 +1,4 @@
-"""Springs and joint forces that are taken where a stage is told to: none of them is in its matrix."""
+"""Springs and joint forces that are explicit in a stage: none of them is in its matrix."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ExplicitForces:
         """[J], with the bodies at E (n, 4, 4) and joints at q (m,)."""
         return self.springs.energy(E) + self.joints.energy(q, centres)
 
-    def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, asked: float,
+    def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, active_time: float,
              share: float) -> None:
-        """Impulses of `parallel_for` seconds at q and u, (m,), where the bodies are at `at`; motors want what they do
-        at `time` [s], those at work at `asked`."""
+        """Impulses of `parallel_for` seconds at q and u, (m,), where the bodies are at `at`; motors have their targets
+        at `time` [s], those that are active at `active_time`."""
         self.wrench[:] = 0.0
         self.springs.add_forces(at.E, at.twist, share, self.wrench)
-        self.joints.at(time, asked)
+        self.joints.at(time, active_time)
         self.pull[:] = self.joints.forces(at, q, u, centres, share)

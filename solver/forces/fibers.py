@@ -16,7 +16,7 @@ OVER_TIME = catalogue.ACTIVATION.key  #: the one parameter that may have samples
 
 
 class Fibers:
-    """What a body's elements have on top of their material. Directions are in material space: they turn with it."""
+    """Fibers of a body's elements. Directions are in material space: they turn with it."""
 
     def __init__(self, material: Any, directions: Vec, params: Mapping[str, Vec],
                  activation: Activation | None = None) -> None:

@@ -37,7 +37,7 @@ def _viscosity(work, project):  # type: ignore[no-untyped-def]
 
 
 class Viscosity:
-    """What the element loop takes for a material: its tangent is that of P = η F Ė in Ḟ."""
+    """Viscosity in the place of a material in the element loop: its tangent is that of P = η F Ė in Ḟ."""
 
     energy, stress, tangent = _nothing, _nothing, _viscosity
 
@@ -45,7 +45,7 @@ class Viscosity:
 class Green:
     """D = ∂f/∂v of the dissipation ½ η |Ė|², Ė = sym(Fᵀ Ḟ) the rate of Green strain, η = α E. [Thesis Table 5.2]
 
-    Negative semi-definite at any F. A body that turns rigidly is not braked, under load neither: Ė is zero. With α in
+    Negative semi-definite at any F. A body that turns rigidly is not damped, under load neither: Ė is zero. With α in
     seconds as for Rayleigh damping, a bar that is stretched loses as much by both.
     """
 

@@ -24,7 +24,7 @@ class InStretches:
     [MFEM 4, 6-8]
     """
 
-    family = None  #: each body is asked by itself, with stretches of its own
+    family = None  #: each body is evaluated by itself, with stretches of its own
 
     def __init__(self, elastic: Elastic) -> None:
         self._elastic = elastic
@@ -43,8 +43,8 @@ class InStretches:
         self._no_fibers = np.zeros((blocks, 0, LANES))
 
     def in_one(self, several: Sequence[Any]) -> InStretches:
-        """Not asked of elements without a family."""
-        raise TypeError("elements in stretches are asked body by body")
+        """Raise TypeError: these elements have no family."""
+        raise TypeError("elements in stretches are evaluated body by body")
 
     def activate(self, time: float) -> None:
         """Muscles contract as they do at `time` [s]."""
@@ -57,7 +57,7 @@ class InStretches:
         return own._nodes, own._rest, own._constants, fibers
 
     def start(self) -> None:
-        """Stretches are those of wherever `fill` is asked first."""
+        """Take stretches from the positions of the next `fill`."""
         self._z[:] = -1.0  # no stretch: taken from positions
         self._change[:], self._share = 0.0, 0.0
 
@@ -72,7 +72,7 @@ class InStretches:
                      self._multipliers, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:
-        """Blocks of some elements alone. Not asked: each iteration has its own matrix."""
+        """Raise TypeError: each iteration has its own matrix."""
         raise TypeError("elements in stretches are linearised all at once")
 
     def follow(self, moved: Vec) -> float:
@@ -84,7 +84,7 @@ class InStretches:
         return float(own._energies.sum())
 
     def go(self, relaxation: float) -> None:
-        """What is measured from now on has gone this share of that way."""
+        """Move the stretches by this fraction of the step, for all later calls of `measure`."""
         self._share = relaxation
 
     def keep(self) -> None:

@@ -51,7 +51,7 @@ KERNELS = (MaterialKernel, MaterialKernel)
 
 @kernel(MATERIAL_KERNEL)
 def nothing(work, project):  # type: ignore[no-untyped-def]
-    """What fibers add where there are none."""
+    """Add nothing, where there are no fibers."""
     return
 
 
@@ -65,7 +65,7 @@ def _pair(entry):  # type: ignore[no-untyped-def]
 
 @inlined
 def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
-    """Where ∂P_ij/∂F_km stands."""
+    """Return the slot of ∂P_ij/∂F_km."""
     if j == m:
         return TANGENT + 9 * j + 3 * i + k
     if j < m:
@@ -292,7 +292,7 @@ def lead(  # type: ignore[no-untyped-def]
 ):
     """Change of the stretches dz = z̄ − z + A J δx and multipliers λ = ψ' + H dz of a move δx, chunks start to stop.
 
-    x: where `linearise` was asked, (n, 3) [m]. moved: δx, (n, 3) [m]. Writes V dzᵀ H dz as well, (16 b,) [J].
+    x: positions of `linearise`, (n, 3) [m]. moved: δx, (n, 3) [m]. Writes V dzᵀ H dz as well, (16 b,) [J].
     [MFEM 7, 8]
     """
     chunks, count = works.shape[0], nodes.shape[0]

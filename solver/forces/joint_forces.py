@@ -28,7 +28,7 @@ COLUMNS = 8
 
 @dataclass(frozen=True)
 class MotorOverTime:
-    """What one motor wants, when."""
+    """Targets of one motor over time."""
 
     rates: Index  #: (k,)
     target: OverTime  #: (k,) at a time: places, or rates where it has no stiffness
@@ -55,19 +55,19 @@ class JointForces:
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
         self.bodies: Index = np.unique(owner[at_work]).astype(np.int32)  #: below joints with forces
         self.still: Vec = np.zeros(tree.rates)
-        self.effort: Vec = np.zeros(tree.rates)  #: of motors when asked last [N m, N], (m,)
+        self.effort: Vec = np.zeros(tree.rates)  #: of motors at the last call [N m, N], (m,)
         self._scratch = np.zeros(tree.rates)
         self._blocks = np.zeros((tree.count, 6, 6))
 
-    def at(self, time: float, asked: float | None = None) -> None:
-        """Set the motors to what they want at `time` [s], those that are at work at `asked`; None: from `time` on.
+    def at(self, time: float, active_time: float | None = None) -> None:
+        """Set the motors to their targets at `time` [s], those that are active at `active_time`; None: from `time` on.
 
-        A stage that ends where a motor lets go has had it all along, so it asks of a moment before its end.
+        A stage that ends when a motor is switched off has it all along, so its active time is before its end.
         """
-        asked = time if asked is None else asked
+        active_time = time if active_time is None else active_time
         for motor in self.motors:
             rates = motor.rates
-            if let_go(asked, motor.until):
+            if let_go(active_time, motor.until):
                 self.law[rates, MOTOR_STIFFNESS] = self.law[rates, MOTOR_DAMPING] = 0.0
                 continue
             self.law[rates, MOTOR_STIFFNESS], self.law[rates, MOTOR_DAMPING] = motor.stiffness, motor.damping
@@ -81,27 +81,27 @@ class JointForces:
             self.law[rates, TARGET], self.law[rates, TARGET_RATE] = target, rate
 
     def at_work(self, time: float) -> list[bool]:
-        """Of each motor, whether it works from `time` [s] on."""
+        """Return whether each motor is active from `time` [s] on."""
         return [not let_go(time, motor.until) for motor in self.motors]
 
-    def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, ahead: float,
+    def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, scale: float,
             felt: float, force: Vec, reduced: Vec) -> None:
-        """Write share (f + K moved) into force (m,) and −share D − ahead K into blocks of reduced (n, 6, 6).
+        """Write share (f + K moved) into force (m,) and −share D − scale K into blocks of reduced (n, 6, 6).
 
         Those of joints without forces stay as they are. posture: at q (m,); u: (m,). moved: coordinates (m,) by which
         the stage starts from elsewhere; none where it does not. felt: whether f has the damping, 1 or 0.
         """
         if len(self.bodies):
             joint_forces(self.bodies, self._tree.dof, self.chart, q, u, centres, self.law, posture.subspace,
-                         self.still if moved is None else moved, share, ahead, felt, force, reduced, self.effort)
+                         self.still if moved is None else moved, share, scale, felt, force, reduced, self.effort)
 
     def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, share: float) -> Vec:
-        """share f, damping in it, (m,) [N m s, N s]; written anew by the next call."""
+        """share f, damping in it, (m,) [N m s, N s]; the next call overwrites it."""
         self.add(posture, q, u, centres, None, share, 0.0, 1.0, self._scratch, self._blocks)
         return self._scratch
 
     def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
-        """What servos and speed motors do at `time`, (m,) [N m, N]: of balls torques about axes of the child."""
+        """Return efforts of servos and speed motors, (m,) [N m, N]: of balls torques about axes of the child."""
         self.at(time)
         self.forces(posture, q, u, centres, 0.0)
         return self.effort.copy()
@@ -118,7 +118,7 @@ class JointForces:
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:
-        """What springs read, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
+        """Return coordinates of the springs, (m,) [rad, m]: q, and of charted rotations all of the rotation vector."""
         return self._tree.absolute(q, centres)
 
 

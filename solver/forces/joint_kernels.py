@@ -22,7 +22,7 @@ def exponential(x, y, z):  # type: ignore[no-untyped-def]
 
 @inlined
 def product(a, b):  # type: ignore[no-untyped-def]
-    """Of quaternions."""
+    """Return the product of two quaternions."""
     return (a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
             a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
             a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
@@ -78,14 +78,14 @@ def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
 @kernel("void(i4[::1], i4[::1], i4[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8, f8[::1],"
         " f8[:,:,::1], f8[::1])")
 def joint_forces(  # type: ignore[no-untyped-def]
-    bodies, dof, chart, q, u, centres, law, subspace, moved, share, ahead, felt, force, reduced, effort,
+    bodies, dof, chart, q, u, centres, law, subspace, moved, share, scale, felt, force, reduced, effort,
 ):
-    """share (f + K moved) of the joints above `bodies` into force (m,), −share D − ahead K into their blocks of
+    """share (f + K moved) of the joints above `bodies` into force (m,), −share D − scale K into their blocks of
     reduced (n, 6, 6), the motors' part of f into effort (m,) [N m, N].
 
     chart: where the centre of a joint's chart of rotation stands in `centres`, −1 where it has none, (n,). There the
     first three rates are charted: forces are torques about axes that turn with the child, and what a law reads are the
-    components of the rotation vector r from its rest. Its energy ½ rᵀ K r pushes with J(r)⁻ᵀ K r, which is K r where
+    components of the rotation vector r from its rest. Its energy ½ rᵀ K r has the force J(r)⁻ᵀ K r, which is K r where
     stiffnesses are equal; of its K that is kept which is never negative, J⁻ᵀ K J⁻¹ of what is more than the least.
     felt: whether f has the damping, 1 or 0.
     """
@@ -128,10 +128,10 @@ def joint_forces(  # type: ignore[no-untyped-def]
                     total = 0.0
                     for c in range(3):
                         total += inverse[c, a] * more[c] * inverse[c, b]
-                    block[a, b] = ahead * total
+                    block[a, b] = scale * total
                     torque[a] -= (inverse[b, a] * more[b] * (off[0] if b == 0 else off[1] if b == 1 else off[2])
                                   + total * stepped[b])
-                block[a, a] += share * found[2] + ahead * stiffness
+                block[a, a] += share * found[2] + scale * stiffness
                 effort[k] = found[3]
             # torques about the moving frame's axes, to rates of the chart: Jᵀ
             for a in range(3):
@@ -149,5 +149,5 @@ def joint_forces(  # type: ignore[no-untyped-def]
             k = first + a
             found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
             force[k] = share * (found[0] - found[1] * moved[k] - felt * found[2] * u[k])
-            reduced[i, a, a] = share * found[2] + ahead * found[1]
+            reduced[i, a, a] = share * found[2] + scale * found[1]
             effort[k] = found[3]

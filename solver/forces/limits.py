@@ -77,7 +77,7 @@ class Limits:
 
 
 class LengthLimit(Limits):
-    """Of lines between two nodes, (s, 2)."""
+    """Limit of the lengths of lines between two nodes, (s, 2)."""
 
     measured, filled = staticmethod(measure_lengths), staticmethod(fill_lengths)
 
@@ -90,7 +90,7 @@ class LengthLimit(Limits):
 
 
 class AreaLimit(Limits):
-    """Of triangles, (s, 3)."""
+    """Limit of the areas of triangles, (s, 3)."""
 
     measured, filled = staticmethod(measure_areas), staticmethod(fill_areas)
 

@@ -1,4 +1,4 @@
-"""What motors do: entries of the catalogue's family "motor"."""
+"""Laws of motors: entries of the catalogue's family "motor"."""
 
 from __future__ import annotations
 

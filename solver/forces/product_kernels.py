@@ -1,4 +1,4 @@
-"""The element loop that answers forces and products with K, without writing K. Most bakes never compile it."""
+"""Element loop of forces and products with K, without writing K. Most bakes never compile it."""
 
 from __future__ import annotations
 

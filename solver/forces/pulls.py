@@ -12,6 +12,8 @@ from .activation import Activation
 class Pull:
     """f = −s(t) k_i (x_i − p_i(t)) on each node, K = −s(t) k_i."""
 
+    is_on_object = False  #: whether its places are on the body's own object, which may be moved while it is played
+
     def __init__(self, nodes: Index, stiffness: Vec, places: OverTime, strength: Activation | None = None) -> None:
         """nodes: (k,). stiffness: of each [N/m], (k,). places: where each is pulled to, (k, 3) [m] at a time. strength:
         how much of the stiffness there is; None: all of it."""
@@ -26,7 +28,7 @@ class Pull:
         return self.nodes, self._firmness(time), self.places.at(time)
 
     def _firmness(self, time: float) -> Vec:
-        """Of each node's spring at `time` [s], (k,) [N/m]."""
+        """Return the stiffness of each node's spring at `time` [s], (k,) [N/m]."""
         return self._stiffness if self._strength is None else self._strength.at(time) * self._stiffness
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:

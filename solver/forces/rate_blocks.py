@@ -13,10 +13,10 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class RateBlocks:
-    """What one law says of some rates, in dense blocks over them; None for a block that it does not have."""
+    """Forces and matrices of one law on some rates, in dense blocks; None for a block that it does not have."""
 
     force: Vec  #: f on them but for D u [N m, N], (k,)
-    mass: Vec | None = None  #: M that they have besides their bodies', symmetric and constant, (k, k)
+    mass: Vec | None = None  #: M in addition to their bodies', symmetric and constant, (k, k)
     damping: Vec | None = None  #: D = ∂f/∂u, symmetric, negative semi-definite, (k, k)
     stiffness: Vec | None = None  #: K = ∂f/∂q, the same
     energy: float = 0.0  #: that f derives from [J]
@@ -26,7 +26,7 @@ class RateLaw(Protocol):
     """A law on rates of joints that turn about an axis or slide along one. Entries of the family "rate_law"."""
 
     def __init__(self, rates: Sequence[Index], params: Mapping[str, float]) -> None:
-        """rates: places of each joint's rates among those that the law is asked of, in the order of the scene."""
+        """rates: indices of each joint's rates among those of the law, in the order of the scene."""
 
     def blocks(self, place: Vec, u: Vec, time: float) -> RateBlocks:
-        """Where the joints stand at `place` [rad, m] at rates u, both (k,)."""
+        """Return the blocks of joints at `place` [rad, m] at rates u, both (k,)."""

@@ -12,11 +12,11 @@ class Rayleigh:
     """D = α K − β M of one body, K = ∂f/∂x projected, so that D = ∂f/∂v is negative semi-definite. [Ascher 2]
 
     A mode of frequency ω dies at the rate d = α ω² + β of q̈ + d q̇ + ω² q = 0. A body that turns rigidly near its rest
-    shape is not braked by α, to first order in the step; one that is under load is, a little.
+    shape is not damped by α, to first order in the step; one that is under load is, a little.
     """
 
     def __init__(self, nodes: Vec, elastic: Elastic, modulus: Vec, params: Mapping[str, float]) -> None:
-        """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa]; not asked here.
+        """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa]; not used here.
         params: stiffness_damping, α [s]; mass_damping, β [1/s]."""
         self.share = params["stiffness_damping"]
         self.drag = params["mass_damping"]

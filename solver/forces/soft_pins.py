@@ -14,6 +14,8 @@ from .pulls import Pull
 class SoftPins(Pull):
     """f = −k_i(t) (x_i − p_i(t)) on each node, k = Σ_v m_iv ω²(t) w_v / (1 − w_v), K = −k_i."""
 
+    is_on_object = True
+
     def __init__(self, nodes: Index, held: csr_matrix, weights: OverTime, squared: OverTime, places: OverTime) -> None:
         """nodes: (k,). held: how much mass of each painted vertex each node has, (k, s) [kg]. weights: painted, (s,) in
         [0, 1] at a time. squared: the stiffness of each kg that is painted 0.5, (1,) at a time [1/s²]. places: where

@@ -14,7 +14,7 @@ WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs that are not 
 
 @inlined
 def _reach(E, i, p):  # type: ignore[no-untyped-def]
-    """Where point p of body i is."""
+    """Return the position of point p of body i."""
     at = load(E, i)
     return add(along(at, p), (at[3], at[7], at[11]))
 
@@ -79,9 +79,9 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], i4[::1], f8, f8, f8,"
         " f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1])")
 def springs(  # type: ignore[no-untyped-def]
-    E, twist, moved, body, point, law, slot, share, ahead, felt, wrench, diagonal, below, far,
+    E, twist, moved, body, point, law, slot, share, scale, felt, wrench, diagonal, below, far,
 ):
-    """Adds share (f + K moved) of springs to the bodies' wrenches, and −share D − ahead K to the matrix's blocks.
+    """Adds share (f + K moved) of springs to the bodies' wrenches, and −share D − scale K to the matrix's blocks.
 
     The spring between points p of two bodies (s, 2, 3), −1 the world: tension k (l − l₀) along it, its rate times d
     too, times `felt` (1 or 0). law: k, d, l₀, (s, 3). moved: twists times time [rad, m], (n, 6), which K meets. slot:
@@ -123,8 +123,8 @@ def springs(  # type: ignore[no-untyped-def]
         pull = tension + felt * damping * stretch + (stiffness - sideways) * inward
         force = scaled(share, add(scaled(sideways, way), scaled(pull, direction)))
 
-        lateral = ahead * sideways
-        axial = share * damping + ahead * stiffness - lateral
+        lateral = scale * sideways
+        axial = share * damping + scale * stiffness - lateral
         if i >= 0:
             _push(E, i, p, force, wrench)
             _stiffen(diagonal[i], axial, first, lateral, p)

@@ -25,7 +25,7 @@ class Stencils:
     nodes: Index  #: (s, w), w from 2 to 4
     forces: Vec  #: on them [N], (s, w, 3)
     #: K = ∂f/∂x of pairs (1, 0), (2, 0), (2, 1), (3, 0), … of them, K_aa = −Σ_b K_ab [N/m], (s, w (w − 1)/2, 9), rows
-    #: of the first; empty where only forces were asked for
+    #: of the first; empty where only forces are computed
     blocks: Vec
     energy: float  #: that the forces derive from [J]
 
@@ -64,13 +64,13 @@ class BodyElements(Protocol):
 
     @property
     def family(self) -> Any:
-        """Those of one may be asked as `in_one`; None for elements that are asked by themselves."""
+        """Bodies of one family may be evaluated together, by `in_one`; None for a body that is evaluated by itself."""
 
     def in_one(self, several: Sequence[Any]) -> BodyElements:
         """All elements of several of this family, itself among them, as they are listed."""
 
     def activate(self, time: float) -> None:
-        """Let muscles contract as they do at `time` [s], for all that is asked from now on."""
+        """Set the contraction of muscles to that at `time` [s], for all later calls."""
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces (p, 4, 3) [N] and the blocks of pairs of nodes of K = ∂f/∂x, (p, 6, 9) [N/m], at positions
@@ -84,27 +84,27 @@ class BodyElements(Protocol):
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:
         """Forces [N] and the true K times `columns` (c, n, 3) at x (n, 3) [m], as corners have them, (1 + c, p, 4, 3);
-        written anew by the next call."""
+        the next call overwrites it."""
 
     def stretching(self, x: Vec, v: Vec, out: Vec) -> None:
         """Write V mean|Ṡ|, (p,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis 4.17]"""
 
     def in_stretches(self, made: Callable[[Any], StretchedElements]) -> StretchedElements | None:
-        """The same with their stretches as unknowns, by `made`, which is given them; themselves where they have such
-        already, None where they cannot."""
+        """Return these elements with their stretches as unknowns, by `made`; themselves where they have such already,
+        None where they cannot."""
 
 
 class StretchedElements(BodyElements, Protocol):
     """Elements whose stretches are unknowns of their own while a stage is solved."""
 
     def start(self) -> None:
-        """Stretches are those of wherever `fill` is asked first."""
+        """Take stretches from the positions of the next `fill`."""
 
     def follow(self, moved: Vec) -> float:
         """Let stretches go where a move of all nodes, (n, 3) [m], leads them; by what their energy bends [J]."""
 
     def go(self, relaxation: float) -> None:
-        """What is measured from now on has gone this share of that way."""
+        """Move the stretches by this fraction of the step, for all later calls of `measure`."""
 
     def keep(self) -> None:
         """Stretches are there from now on."""
@@ -112,7 +112,7 @@ class StretchedElements(BodyElements, Protocol):
 
 @dataclass(frozen=True)
 class ElasticBody:
-    """What a force between bodies may know of one: where it stands among all nodes, and its skin."""
+    """Input of a force between bodies: the nodes of one of them among all nodes, and its skin."""
 
     name: str
     nodes: slice  #: among those of the part
@@ -123,9 +123,9 @@ class ElasticBody:
 
 
 class StencilForce(Protocol):
-    """A law on elements of its own choice, found anew wherever it is asked. Entries of the family "force".
+    """Protocol of a law on elements of its own choice, found at each call. Entries of the family "force".
 
-    Both answers are functions of positions and time alone, and rows come in the same order wherever the elements are
+    Both results are functions of positions and time alone, and rows come in the same order wherever the elements are
     the same ones.
     """
 
@@ -136,10 +136,10 @@ class StencilForce(Protocol):
         """Forces and energy at positions (n, 3) [m], without blocks."""
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
-        """The same with blocks; K is negative semi-definite if `project`."""
+        """Return forces, energy and blocks at positions (n, 3) [m]; K is negative semi-definite if `project`."""
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
-        """D = ∂f/∂v in place of K [N s/m], negative semi-definite; its forces are not asked for. None for no damping.
+        """D = ∂f/∂v in place of K [N s/m], negative semi-definite; its forces are not used. None for no damping.
 
         v: velocities where the stage begins, (n, 3) [m/s]. A stage takes it once, where the bodies will be by its end,
         and D v is no part of the forces above.

@@ -23,7 +23,8 @@ class Weld:
 
     def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
         """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin; `lasts` [s],
-        for how long, 0 for ever. Raises BadScene where it is not about two bodies, or none of them is near the other.
+        for how long, 0 for ever; `breaks` [Pa], the pull above which a point comes off, 0 for never. Raises BadScene
+        where it is not about two bodies, or none of them is near the other.
         """
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
@@ -38,25 +39,51 @@ class Weld:
                            "Raise the weld's distance, or move them closer")
         self._nodes = np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32)
         self._weights, self._gaps = np.ascontiguousarray(weights), np.ascontiguousarray(gaps)
-        self._stiffness = params["stiffness"] * (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
+        whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
+        # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
+        stuck = (areas(glued.skin[np.isin(glued.skin, points).all(axis=1)], rest) + patches(glued.wires, rest))[points]
+        self._bears = (params["breaks"] or np.inf) * np.where(stuck > 0.0, stuck, whole)  #: of each point [N], (s,)
+        self._stiffness = params["stiffness"] * whole  #: k of each point [N/m], (s,)
         self._none = np.zeros((0, 4), np.int32)
         self._lasts = params["lasts"] or np.inf
+        self.recall(None)
 
-    def _evaluate(self, x: Vec, time: float, pairs: int) -> Stencils:
-        """pairs: rows of blocks, those of every weld or none."""
-        if time >= self._lasts:
+    @property
+    def remembers(self) -> int:
+        """Return the number of points."""
+        return len(self._nodes)
+
+    def recall(self, multipliers: Vec | None) -> None:
+        """From now on these have come off, 1 each, (`remembers`,); None: none has."""
+        self._sticks = np.ones(len(self._nodes), dtype=bool) if multipliers is None else multipliers < 0.5
+        # what has come off is no element any more: a factor that is reused while elements are the same is refactored
+        self._acting = tuple(np.ascontiguousarray(one[self._sticks])
+                             for one in (self._nodes, self._weights, self._gaps, self._stiffness))
+
+    def multipliers(self, x: Vec, time: float) -> Vec:
+        """Return which points have come off, 1 each, at positions (n, 3) [m] and a time [s], (`remembers`,): those
+        that had, and those at which more pulls than they bear."""
+        gone = ~self._sticks
+        table = self._evaluate(x, time, False)
+        if len(table.nodes):
+            gone[self._sticks] = np.linalg.norm(table.forces[:, 0], axis=1) > self._bears[self._sticks]
+        return np.asarray(gone, dtype=float)
+
+    def _evaluate(self, x: Vec, time: float, with_blocks: bool) -> Stencils:
+        nodes, weights, gaps, stiffness = self._acting
+        if time >= self._lasts or not len(nodes):
             return Stencils(self._none, np.zeros((0, 4, 3)), np.zeros((0, 6, 9)), 0.0)
-        forces, blocks = np.empty((len(self._nodes), 4, 3)), np.empty((pairs, 6, 9))
-        energy = weld(self._nodes, self._weights, self._gaps, self._stiffness, x, forces, blocks)
-        return Stencils(self._nodes, forces, blocks, energy)
+        forces, blocks = np.empty((len(nodes), 4, 3)), np.empty((len(nodes) if with_blocks else 0, 6, 9))
+        energy = weld(nodes, weights, gaps, stiffness, x, forces, blocks)
+        return Stencils(nodes, forces, blocks, energy)
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Forces and energy at positions (n, 3) [m] and a time [s], without blocks."""
-        return self._evaluate(x, time, 0)
+        return self._evaluate(x, time, False)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """Forces, energy and blocks of K = ∂f/∂x, negative semi-definite whatever `project` says."""
-        return self._evaluate(x, time, len(self._nodes))
+        return self._evaluate(x, time, True)
 
     def damp(self, x: Vec, v: Vec, time: float) -> Stencils | None:
         """None: a weld is as stiff as steps can follow and does not swing by itself."""

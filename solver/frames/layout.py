@@ -19,6 +19,8 @@ cloth with faces of its own at every frame: "bodies", their numbers in the manif
 cache/liveliness/000012.npy  (3, m) float32: body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node
 cache/contacts/000012.npy    (k, 7) float32: of each pair of surfaces in contact the position [m], in world, the force
                              on one side [N] and their distance [m]
+cache/stress/000012.npy      (V, 4) float32, of every body's output vertices: von Mises stress [Pa], largest stretch,
+                             pressure [Pa] and speed [m/s]; zeros where a body shows none
 cache/needles/000012.npy     (b,) float32: the longest edge of each body over its length at rest, where one is
                              longer than a body is meant to be drawn out
 cache/halved/000012.npy      (b + 1,) int32: how many steps of a frame were halved because of each body, and last
@@ -34,11 +36,11 @@ from pathlib import Path
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
 FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
-SHEETS, TOUCHED, HALVED = "sheets", "touched", "halved"
+SHEETS, TOUCHED, HALVED, STRESS = "sheets", "touched", "halved", "stress"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
          LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy",
          SHEETS: "sheets/{:06d}.npz", TOUCHED: "contacts/{:06d}.npy",
-         HALVED: "halved/{:06d}.npy"}
+         HALVED: "halved/{:06d}.npy", STRESS: "stress/{:06d}.npy"}
 
 
 @dataclass(frozen=True)

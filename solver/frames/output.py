@@ -36,6 +36,9 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
     touched = world.contact_forces(state)
     if touched is not None:
         store.contact_forces(frame, touched)
+    stress = world.stress(state)
+    if stress is not None:
+        store.stress(frame, stress)
     longest = world.longest(state)
     if longest.max(initial=0.0) > LONGEST:
         store.needles(frame, longest)

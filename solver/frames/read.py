@@ -35,6 +35,7 @@ from .layout import (
     NEEDLES,
     POSES,
     SHEETS,
+    STRESS,
     TOUCHED,
     file_of,
 )
@@ -187,13 +188,18 @@ class Cache(CacheFiles):
 
         Raises NoSuchThing where it is not on disk.
         """
-        together, found, first = self.vertices(frame), {}, 0
+        found = self._by_body(self.vertices(frame), frame)
+        for name, origin in self.origins().items():
+            found[name] = found[name] + origin
+        return found
+
+    def _by_body(self, together: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
+        """Rows of all vertices at a frame, (V, k), by the names of their bodies."""
+        found, first = {}, 0
         for name, _, count in self.bodies():
             count += sum(len(made.parents) for made in self.cuts.get(name, ()) if made.frame < frame)
             found[name] = together[first:first + count]
             first += count
-        for name, origin in self.origins().items():
-            found[name] = found[name] + origin
         return found
 
     def shown(self, frame: int) -> dict[str, NDArray[Any]]:
@@ -228,6 +234,20 @@ class Cache(CacheFiles):
             return self._table(path, 7)
         except FileNotFoundError as error:
             raise NoSuchThing(f"no contacts of frame {frame} are in {self.folder}", "Bake it first") from error
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+
+    def stress(self, frame: int) -> dict[str, NDArray[np.float32]]:
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] of each body's vertices at a
+        frame, (n, 4), by its name; zeros where a body shows none.
+
+        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        """
+        path = file_of(self.folder, STRESS, frame)
+        try:
+            return self._by_body(self._table(path, 4), frame)
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"no stress of frame {frame} is in {self.folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
 
@@ -346,7 +366,7 @@ class Cache(CacheFiles):
         if found != lock.here():
             lock.sweep(self.folder)
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts",
-                     "halved", "."):
+                     "halved", "stress", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

@@ -39,6 +39,7 @@ from .layout import (
     POSES,
     SHEETS,
     SNAPSHOT,
+    STRESS,
     TOUCHED,
     Written,
     file_of,
@@ -185,6 +186,13 @@ class FrameStore:
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(TOUCHED, frame, buffer.getbuffer())
+
+    def stress(self, frame: int, rows: Vec) -> None:
+        """Put stress [Pa], stretch, pressure [Pa] and speed [m/s] of all vertices on disk, (V, 4). Raises
+        CacheUnwritable."""
+        buffer = io.BytesIO()
+        np.save(buffer, rows.astype(np.float32), allow_pickle=False)
+        self._put(STRESS, frame, buffer.getbuffer())
 
     def needles(self, frame: int, longest: Vec) -> None:
         """Put the longest edge of each body, over its length at rest, on disk, (b,). Raises CacheUnwritable."""

@@ -38,6 +38,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "self_collisions": "self collisions", "forces": "forces between bodies",
          "constraints": "constraints", "contact": "contact of surfaces",
          "obstacles": "obstacles", "touches": "what it touches", "touches_by_mesh": "by what it touches",
+         "stress_output": "stress and stretch",
          "thickness": "thickness", "wind": "wind",
          "cloth": "cloth", "cloth.membrane.kind": "membrane of the cloth",
          "cloth.bending.kind": "bending of the cloth", "cloth.area_density": "area density",

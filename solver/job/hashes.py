@@ -47,7 +47,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
                 "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
                 "friction_weights": "solve", "pins_yield": "solve", "touches_by_mesh": "solve",
-                "touches": "solve"}
+                "touches": "solve", "stress_output": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
                      "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
 

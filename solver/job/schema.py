@@ -262,6 +262,8 @@ class Body(Strict):
     nails: list[Nail] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
+    #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
+    stress_output: bool | None = None
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
     friction_weights: Array | None = None  #: (n,) in [0, 1]: how much of it each vertex has; all where left out
     #: how far out of its surface others stay in contact of surfaces, in addition to their own [m]; its own parts do not

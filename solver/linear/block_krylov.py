@@ -8,7 +8,7 @@ import numpy as np
 
 from ..state import Vec
 
-DEPTH = 3  #: blocks of one Krylov space before it starts anew from what it found
+DEPTH = 3  #: blocks of one Krylov space before it restarts from its result
 RESTARTS = 40
 TOLERANCE = 1.0e-9  #: residual of an eigenvector, as a share of its eigenvalue
 

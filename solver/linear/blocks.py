@@ -54,7 +54,7 @@ def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[n
 
 @inlined
 def _rows_of_one(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
-    """The same for one column alone. acc: (height,)."""
+    """Add a row of blocks times one column alone to acc, (height,)."""
     zero = values.dtype.type(0.0)  # of the matrix's own type: Python's would turn the sums into doubles
     for r in range(0, height, 3):
         a, b, c = zero, zero, zero
@@ -127,7 +127,7 @@ def _smooth(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, i8, f4[:,::1], f4[:,::1], f4, f4[:,::1], f4[:,::1])")
 def _smooth_from_zero(start, stop, lanes, b, inverse, new, d, out):  # type: ignore[no-untyped-def]
-    """The same for x = 0 and d = 0."""
+    """Smooth from x = 0 and d = 0."""
     height = inverse.shape[1]
     count = inverse.shape[0] // height
     for piece in range(start, stop):
@@ -178,7 +178,7 @@ class Blocks:
         return cls(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), values, height, width)
 
     def scipy(self) -> sp.bsr_matrix:
-        """The same as a SciPy matrix, square, that shares its values."""
+        """Return a square SciPy matrix that shares its values."""
         size = (len(self.first) - 1) * self.height
         data = self.values.reshape(-1, self.height, self.width)
         return sp.bsr_matrix((data, self.column, self.first), shape=(size, size))

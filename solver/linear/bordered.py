@@ -1,4 +1,4 @@
-"""What linear solvers share that know A_qq⁻¹ for columns alone, not a factor of all of A."""
+"""Base of linear solvers that apply A_qq⁻¹ to columns and have no factor of all of A."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Bordered(ShowsNothing, ABC):
 
     _spread: Spread  #: of the analysed pattern
     _lower: sp.csc_matrix  #: whose values are the last matrix
-    _jacobian: Vec | None  #: J of that matrix, once it was asked for
+    _jacobian: Vec | None  #: J of that matrix, once it was computed
     _left: Vec  #: −A_qk − A_qq J
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What a linear solver answers."""
+"""Protocol of linear solvers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Factoring(Protocol):
         """A⁻¹ right, (m,) or (m, c)."""
 
     def showing(self) -> Shown | None:
-        """The same solver where it shows its factor, None where it does not."""
+        """Return this solver where it shows its factor, None where it does not."""
 
 
 class Shown(Factoring, Protocol):
@@ -57,7 +57,7 @@ class Shown(Factoring, Protocol):
 
 
 class ShowsNothing:
-    """What a solver is whose factor is its own matter."""
+    """Base of solvers that do not show their factor."""
 
     def showing(self) -> Shown | None:
         """None."""
@@ -79,7 +79,7 @@ class LinearSolver(Factoring, Protocol):
         """
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
-        """Take the pattern (values are ignored); the last `kept` unknowns are asked for by `condense`.
+        """Take the pattern (values are ignored); `condense` is of the last `kept` unknowns.
 
         The others belong to nodes, three each: lower is made of whole 3 x 3 blocks there.
         """
@@ -94,7 +94,7 @@ class LinearSolver(Factoring, Protocol):
         """
 
     def forget_past(self) -> None:
-        """Drop what depends on earlier matrices, so that the next answer does not."""
+        """Drop what depends on earlier matrices, so that the next solution does not."""
 
 
 def inside_of(linear: Factoring) -> Supernodes | None:

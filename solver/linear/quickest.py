@@ -53,5 +53,5 @@ class Table:
 @lru_cache(maxsize=1)
 def table() -> Table:
     """That of the file."""
-    told: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
-    return Table([Measured(**row) for row in told["rows"]])
+    stored: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return Table([Measured(**row) for row in stored["rows"]])

@@ -48,7 +48,7 @@ def _last_rows(start, stop, indptr, indices, data, inner, scale, out):  # type: 
 
 
 class Spread:
-    """Where the entries of a lower triangle go; found once for a pattern."""
+    """Destinations of the entries of a lower triangle; found once for a pattern."""
 
     def __init__(self, lower: sp.csc_matrix, kept: int) -> None:
         """lower: 3 x 3 blocks in compressed columns, rows rising; the last `kept` unknowns apart.

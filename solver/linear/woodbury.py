@@ -11,7 +11,7 @@ from ..state import Index, Vec
 
 
 class Solves(Protocol):
-    """A symmetric positive definite matrix that is factored anew and asked often."""
+    """Protocol of a symmetric positive definite matrix with a factor."""
 
     @property
     def factored(self) -> int: ...
@@ -31,7 +31,7 @@ class WoodburyUpdate:
         self._inner = inner
         self._rates: Index
         self.add_nothing()
-        self._answers: Vec | None = None
+        self._responses: Vec | None = None
 
     @property
     def factored(self) -> int:
@@ -55,20 +55,20 @@ class WoodburyUpdate:
     def factor(self, *values: Any) -> None:
         """A's values, as its own factor takes them. Raises what it raises."""
         self._inner.factor(*values)
-        self._answers = None
+        self._responses = None
 
     def solve(self, b: Vec) -> Vec:
-        """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c). What is not finite goes through: the step that asked finds it."""
+        """(A + Pᵀ G P)⁻¹ b, both (m,) or (m, c). What is not finite goes through: the step finds it."""
         alone = self._inner.solve(b)
         if not len(self._rates):
             return alone
-        if self._answers is None:
-            pushed = np.zeros((len(b), self._root.shape[1]))
-            pushed[self._rates] = self._root
-            self._answers = self._inner.solve(pushed)
-            inside = self._root.T @ self._answers[self._rates]
+        if self._responses is None:
+            columns = np.zeros((len(b), self._root.shape[1]))
+            columns[self._rates] = self._root
+            self._responses = self._inner.solve(columns)
+            inside = self._root.T @ self._responses[self._rates]
             inside[np.diag_indices(len(inside))] += 1.0
             self._inside = scipy.linalg.cho_factor(0.5 * (inside + inside.T), check_finite=False)
         reached = scipy.linalg.cho_solve(self._inside, self._root.T @ alone[self._rates], check_finite=False)
-        out: Vec = alone - self._answers @ reached
+        out: Vec = alone - self._responses @ reached
         return out

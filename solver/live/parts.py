@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay
+from ..coordinates.prescribed import OnItsWay, carried
 from ..forces.springs import Springs
 from ..integrators.interface import Integrator
 from ..integrators.sdirk import SSDIRK2
@@ -43,6 +43,15 @@ class LiveNodes:
         self._way = OnItsWay(still)
         coordinates.motion = self._way
         self._still, self._pulls = still, list(part.pulls)
+        #: what is pinned softly: the body of the scene, where it is carried, and where that was at the start [m]
+        self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
+        for pins in part.pulls:
+            if pins.is_on_object:
+                number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
+                              if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
+                start = pins.places.at(0.0)
+                pins.places = OnItsWay(start)
+                self._soft_pins.append((number, pins.places, start))
         self._ways: list[Integrator] = [part.integrator, SSDIRK2({}), SemiImplicit({})]
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: which body a hand has hold of, by its number
 
@@ -71,6 +80,8 @@ class LiveNodes:
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
         """Before a step of h seconds from `time` on: what is prescribed goes from where it was to where it is now."""
         self._way.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        for number, places, start in self._soft_pins:
+            places.goes(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 

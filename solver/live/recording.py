@@ -1,10 +1,11 @@
-"""What was performed live: every place on the way, then frames of it in the cache of a job, as if it had been baked."""
+"""What was performed live: all places, poses and hands on the way, then frames in the cache of a job, as if baked."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,13 @@ from ..frames.origins import Origins
 from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.arrays import Unreadable, read_npz
+from ..job.folder import Job
 from ..job.load import load
 from ..job.stages import write_arrays
 from ..simulate import Reporter
 from ..state import Vec
+from ..world.mechanisms import MechanismInWorld
+from .engines.interface import HeldPlace
 
 ENDING = 1.0e-6  #: of a frame: what is missing of the last one is rounding
 
@@ -27,12 +31,15 @@ class Recording:
 
     def __init__(self, fps: float) -> None:
         self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
+        self._held: list[tuple[HeldPlace, ...]] = []
 
-    def add(self, time: float, places: Vec, poses: Vec | None = None) -> None:
-        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4)."""
+    def add(self, time: float, places: Vec, poses: Vec | None = None, held: Sequence[HeldPlace] = ()) -> None:
+        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4); and what
+        was held until then."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))
         self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
+        self._held.append(tuple(held))
 
     @property
     def frames(self) -> int:
@@ -42,58 +49,108 @@ class Recording:
         return int((self._times[-1] - self._times[0]) * self._fps + ENDING) + 1
 
     def save(self, path: Path) -> None:
-        """Write a place for each frame, straight between steps: "places", (k, n, 3) [m]. Raises CacheUnwritable."""
+        """Write a moment for each of k frames, straight between steps: "places", (k, n, 3) [m], and "poses",
+        (k, r, 4, 4); and each of g hands by its "vertex", (g,), its "target" [m], (k, g, 3), and its "stiffness"
+        [N/m], (k, g), 0 where it is open. Raises CacheUnwritable."""
         times, count = np.array(self._times), self.frames
         asked = times[0] + np.arange(count) / self._fps if count else times
-        after = np.clip(np.searchsorted(times, asked), 1, max(len(times) - 1, 1))
-        found = []
-        for moment, k in zip(asked, after):
-            if len(times) == 1:
-                found.append(self._places[0])
-                continue
-            share = np.float32(np.clip((moment - times[k - 1]) / (times[k] - times[k - 1]), 0.0, 1.0))
-            found.append((1 - share) * self._places[k - 1] + share * self._places[k])
-        write_arrays(path, {"places": np.array(found, dtype=np.float32)}, path.parent)
+        after = np.clip(np.searchsorted(times, asked - ENDING / self._fps), 0, max(len(times) - 1, 0))
+        before = np.maximum(after - 1, 0)
+        apart = np.maximum(times[after] - times[before], 1e-300)
+        share = np.clip((asked - times[before]) / apart, 0.0, 1.0)
+        places = [(1 - np.float32(s)) * self._places[i] + np.float32(s) * self._places[k]
+                  for i, k, s in zip(before, after, share)]
+        poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, share)]
+        held = [self._held[k] for k in after]
+        vertex = {one.id: one.vertex for moment in held for one in moment}
+        column = {key: k for k, key in enumerate(vertex)}
+        target, stiffness = np.zeros((count, len(column), 3)), np.zeros((count, len(column)))
+        for frame, moment in enumerate(held):
+            for one in moment:
+                target[frame, column[one.id]], stiffness[frame, column[one.id]] = one.target, one.stiffness
+        write_arrays(path, {"places": np.array(places, dtype=np.float32), "poses": np.array(poses),
+                            "vertex": np.array(list(vertex.values()), np.int32), "target": target,
+                            "stiffness": stiffness}, path.parent)
+
+
+def _between(one: Vec, other: Vec, share: float) -> Vec:
+    """Poses (r, 4, 4) between two, turned as far as they are moved."""
+    found = (1.0 - share) * one + share * other
+    u, _, v = np.linalg.svd(found[:, :3, :3])
+    found[:, :3, :3] = u @ v
+    return found
 
 
 def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool], replaces: bool = False) -> None:
-    """Put what was performed into the cache of a job of one soft body, from its first frame on.
+    """Put what was performed into the cache of a job, from its first frame on.
 
     replaces: a bake that is there, else StaleCache is raised. Raises BadInput where they do not fit, and Stopped,
     CacheBusy, CacheUnwritable.
     """
     job = load(path)
     try:
-        places = read_npz(performed)["places"]
+        arrays = read_npz(performed)
+        places, poses = arrays["places"], arrays["poses"]
     except (OSError, KeyError, Unreadable) as error:
         raise BadInput(f"{performed} holds nothing that was performed ({error})", "Record it again") from error
-    body, surface = job.scene.bodies[0], job.scene.bodies[0].surface
-    if len(job.scene.bodies) != 1 or job.scene.mechanisms or surface is None:
-        raise BadInput("a performance is of one soft body", "Bake what is joined to others", body.name)
-    vertices = len(job.array(surface.vertices))
-    if places.ndim != 3 or places.shape[1:] != (vertices, 3) or not len(places):
-        raise BadInput(f"it has {vertices} vertices, and what was performed has others", "Record it again", body.name)
+    bodies, matrices = _bodies(job)
+    vertices = sum(count for _, _, count in bodies)
+    mechanisms = _mechanisms(job)
+    rigid = sum(len(one["bodies"]) for one in mechanisms)
+    if places.ndim != 3 or places.shape[1:] != (vertices, 3) or poses.shape != (len(places), rigid, 4, 4) or not len(
+            places):
+        raise BadInput(f"it has {vertices} vertices and {rigid} rigid bodies, and what was performed has others",
+                       "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(places) - 1)
-    read, bodies, began = hashes.settings(job), [(body.name, 0, vertices)], time.perf_counter()
+    read, began = hashes.settings(job), time.perf_counter()
     with lock.held(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
             if not replaces:
                 raise StaleCache("it was baked, and these changed: it is performed live", "Keep that or replace it",
-                                 body.name)
+                                 job.scene.name)
             store.cache.free()
         origins = Origins(job)
         store.begin(job, read, bodies, backend="Play Live", notes=["It was performed live"], first=first,
-                    origins=origins.of)
+                    mechanisms=mechanisms, origins=origins.of)
         report.start(first, last, 1)
-        matrices = None if surface.to_object is None else job.array(surface.to_object)
         for frame in range(first, last + 1):
             if stop():
                 raise Stopped(f"stopped before frame {frame} was written", "Record it again")
             x = places[frame - first].astype(np.float64)
-            if matrices is not None:
-                matrix = matrices[min(frame - first, len(matrices) - 1)]
-                x = x @ matrix[:3, :3].T + matrix[:3, 3]
+            for (_, start, count), to_object in zip(bodies, matrices):
+                if to_object is not None:
+                    matrix = to_object[min(frame - first, len(to_object) - 1)]
+                    x[start:start + count] = x[start:start + count] @ matrix[:3, :3].T + matrix[:3, 3]
+            if mechanisms:
+                store.poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
+                                                                                  np.zeros(0)))
             store.write(frame, origins.relative(bodies, x))
             spent = time.perf_counter() - began
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))
+
+
+def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
+    """Name, first vertex and number of vertices of each soft body, and what brings it to its object's space at each
+    frame. Raises BadInput where a body is shown by another mesh at each frame."""
+    bodies, matrices, first = list[tuple[str, int, int]](), list[Vec | None](), 0
+    for body in job.scene.bodies:
+        if body.surface is None:
+            raise BadInput("it has no mesh to be shown on", "Bake it", body.name)
+        if body.cloth is not None and body.cloth.eulerian is not None:
+            raise BadInput("cloth with Sharp Edges is played as plain cloth, of which no bake can be made",
+                           "Switch Sharp Edges off, or bake it", body.name)
+        count = len(job.array(body.surface.vertices))
+        bodies.append((body.name, first, count))
+        matrices.append(None if body.surface.to_object is None else job.array(body.surface.to_object))
+        first += count
+    return bodies, matrices
+
+
+def _mechanisms(job: Job) -> list[dict[str, Any]]:
+    """Entries of the manifest: what joints do is not recorded."""
+    entries, first = list[dict[str, Any]](), 0
+    for one in job.scene.mechanisms:
+        entries.append(MechanismInWorld(one.name, [body.name for body in one.bodies], ()).plain(first))
+        first += len(one.bodies)
+    return entries

@@ -13,18 +13,20 @@ from scipy.sparse.csgraph import connected_components
 from .. import catalogue
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
+from ..build.soft_pins import soft_pins
 from ..coordinates.prescribed import carried
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
-from ..meshing.volume import EDGES, boundary_faces, unique_edges
+from ..meshing.volume import EDGES, unique_edges
 from ..parts.modes.body import ReducedBody, ReducedState, Stepping
-from ..parts.modes.loads import Floor, Grab, Planes, SkinPoints
+from ..parts.modes.loads import Floor, Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import pushed
-from .engines.interface import Hold, Inputs, Report
+from .engines.interface import HeldPlace, Hold, Inputs, Report
 from .skins import DELAY, RESTS, Meeting, Skin, Standing
+from .touching import touching_surface
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
@@ -64,6 +66,7 @@ class LiveBody:
         self._report, self._number = report, number
         self._held: dict[int, Grab] = {}
         self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
+        self._vertex: dict[int, int] = {}  # which that is
         self._carrier, self._placed = np.eye(4), False
         self._made: ReducedFrom | None = None
         self._build(job, prepared)
@@ -86,15 +89,16 @@ class LiveBody:
             self._report("world", body.name, None, "Finding how it moves")
             self.body = ReducedBody.build(volume.tets, volume.nodes, made.substance,
                                           pin_groups(made.tets, made.pinned), MODES, seen=seen, stepping=stepping)
-            self.body.touch_as_drawn()
-            faces = boundary_faces(volume.tets)[0]
-            self._skin = Skin(self.body.rest_surface, job.array(body.surface.triangles) if body.surface is not None
-                              and seen is not None else np.searchsorted(self.body.skin, faces))
+            touches = touching_surface(self.body, prepared, None if body.surface is None
+                                       else job.array(body.surface.triangles))
+            self._touches, self._skin = touches, Skin(touches.rest, touches.triangles)
+            self.body.touch_by(touches.rest, touches.functions, touches.led)
         self._nodes, self._made = volume.nodes, made
         self._mass = float(self.body.subspace.mass.sum())
         self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
         self._half_life = half_life_at_start(job, body)
         self.body.stepping = replace(stepping, floor=self._floor(job))
+        self._springs = self._held_softly(job, prepared)
         self._strength = self.body.firm_grab()
         self._push = self.body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness  #: of a point that is inside [N/m]
         self.friction = RESTS if body.friction is None else body.friction
@@ -129,6 +133,15 @@ class LiveBody:
         normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
         return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
 
+    def _held_softly(self, job: Job, prepared: Prepared) -> PointSprings | None:
+        """What is pinned softly, where that is at the start."""
+        mass, subspace = self.body.subspace.mass, self.body.subspace
+        for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
+            nodes, stiffness, places = pins.springs_at(0.0)
+            points = SkinPoints(subspace.functions[nodes], subspace.prescribed[nodes], self._nodes[nodes])
+            return PointSprings(points, places, stiffness)
+        return None
+
     def _lead(self, carrier: Vec) -> Vec:
         groups = self.body.pin_groups
         return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
@@ -155,8 +168,10 @@ class LiveBody:
 
     def standing(self) -> Standing:
         """How it is at the end of its step."""
-        touching, state, (before, places) = self.body.touching, self.state, self._before
-        return Standing(self._skin, self.places, places,
+        touching, state, now, (before, places) = self.body.touching, self.state, self.places, self._before
+        if not self._touches.is_drawn:
+            now, places = self._touches.at(state), self._touches.at(before)
+        return Standing(self._skin, now, places,
                         self.body.points_of(touching, state.y, state.carrier_motion),
                         self.body.points_of(touching, before.y, before.carrier_motion))
 
@@ -164,8 +179,7 @@ class LiveBody:
         """Φ at the points by which it is part of a meeting, (k, p)."""
         rows: Vec = self.body.touching.rows[found.points]
         if not is_first:
-            rows = np.einsum("kc,kcp->kp", self._skin.weights[found.places],
-                             self.body.surface_functions[self._skin.corners[found.places]])
+            rows = np.einsum("kc,kcp->kp", found.weights, self._touches.functions[found.corners])
         return rows
 
     def pushed_on(self, moved: Vec) -> None:
@@ -194,9 +208,12 @@ class LiveBody:
         body, led, carrier = self.body, None, inputs.carrier(self._number)
         if not np.array_equal(self._carrier, carrier):
             led = self._lead(carrier)
+        springs = self._springs
+        if springs is not None:
+            springs = replace(springs, targets=carried(carrier, springs.targets))
         how, (x, y, z) = body.stepping, inputs.gravity.tolist()
         body.stepping = replace(how, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
-                                floor=self._under(inputs.ground), planes=self._bumped(h, inputs))
+                                floor=self._under(inputs.ground), planes=self._bumped(h, inputs), springs=springs)
         pulls = list(self._held.values())
         for parts in (1, 4):
             state = self.state
@@ -258,11 +275,17 @@ class LiveBody:
         for key, hold in asked.items():
             if key not in self._held:
                 vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
+                self._vertex[key] = vertex
                 self._away[key] = self.places[vertex] - hold.start
                 self._held[key] = self.body.grab(vertex, self.places[vertex], 0.0)
             self._held[key] = replace(self._held[key].to(hold.target + self._away[key]),
                                       stiffness=hold.strength * self._strength,
                                       damping=np.sqrt(hold.strength) * self._drag)
+
+    @property
+    def held(self) -> list[HeldPlace]:
+        """What hands have hold of; vertices are its own."""
+        return [HeldPlace(key, self._vertex[key], held.target, held.stiffness) for key, held in self._held.items()]
 
 
 def substance_of(prepared: Prepared) -> Substance:

@@ -77,7 +77,7 @@ class Live:
             self._time += h
             self._pace.took(self._clock.now() - began)
             if self._recording is not None:
-                self._recording.add(self._time, self._engine.places, self._engine.poses)
+                self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.held)
             moved = True
         if moved:
             self._show()

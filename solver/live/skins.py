@@ -14,6 +14,7 @@ FINE = 32.0  #: points along the diagonal of a body
 DEEP = 0.15  #: of the smaller diagonal: what is deeper inside than this is not pushed, it may as well be behind
 NEAR = 4  #: points that are asked which side of a surface a place is on
 INWARDS = 0.15  #: of the way to the middle of its triangle, that a point is off its edges
+OFF = 4.0  #: times a triangle's own size, that what is pushed may be off it
 DELAY = 0.5  #: of a step: damping of what is pushed, as a share of its stiffness
 RESTS = 0.5  #: Coulomb's coefficient where none is given
 
@@ -24,7 +25,7 @@ class Skin:
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: at rest, (n, 3) [m]; triangles: (t, 3), their normals outwards."""
         self.diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
-        spacing = max(self.diagonal, 1e-9) / FINE
+        self.spacing = spacing = max(self.diagonal, 1e-9) / FINE  #: between points [m]
         points, face = middles(vertices, triangles, spacing)
         # fine meshes have more than enough: one point in each box of the spacing
         _, first = np.unique(np.floor((points - vertices.min(axis=0)) / spacing).astype(np.int64), axis=0,
@@ -32,6 +33,14 @@ class Skin:
         points, face = points[np.sort(first)], face[np.sort(first)]
         self.corners: Index = triangles[face]  #: (k, 3)
         self.weights: Vec = _shares(points, vertices[self.corners])  #: of the corners, (k, 3)
+
+    def below(self, which: Index, places: Vec, vertices: Vec) -> Vec:
+        """Shares (k, 3) of the corners of some points' triangles that make the places (k, 3) [m] nearest to others:
+        straight below them, or the points themselves where that is far off. vertices: (n, 3) [m]."""
+        found = _shares(places, vertices[self.corners[which]])
+        far = np.abs(found).max(axis=1) > OFF
+        found[far] = self.weights[which[far]]
+        return found
 
     def points(self, vertices: Vec) -> Vec:
         """Where its points are, (k, 3) [m], with the vertices at (n, 3) [m]."""
@@ -77,52 +86,75 @@ def _shares(points: Vec, corners: Vec) -> Vec:
 
 
 class Standing:
-    """One body at the end of a step, for what it meets in that."""
+    """One body in a step, for what it meets in that."""
 
     def __init__(self, skin: Skin, vertices: Vec, before: Vec, touching: Vec, touching_before: Vec) -> None:
         """vertices, before: of its mesh at the step's end and start, (n, 3) [m]. touching: of the points by which it
         touches, (s, 3) [m]."""
         self.skin, self.touching, self.touching_before = skin, touching, touching_before
-        self.low, self.high = vertices.min(axis=0), vertices.max(axis=0)
-        self._vertices, self._before = vertices, before
-        self._tree: cKDTree | None = None
+        self.low, self.high = before.min(axis=0), before.max(axis=0)
+        #: how far any of it moves in the step [m]
+        self.farthest = float(np.sqrt(((vertices - before) ** 2).sum(axis=1).max(initial=0.0)))
+        self.vertices, self.before = vertices, before
+        self._surface: tuple[cKDTree, Vec, Vec] | None = None
 
-    def surface(self) -> tuple[cKDTree, Vec, Vec, Vec]:
-        """A tree of the points of its surface, these, their normals, and where they were, (k, 3) each."""
-        if self._tree is None:
-            self._points, self._normals = self.skin.points(self._vertices), self.skin.normals(self._vertices)
-            self._points_before = self.skin.points(self._before)
-            self._tree = cKDTree(self._points)
-        return self._tree, self._points, self._normals, self._points_before
+    def surface(self) -> tuple[cKDTree, Vec, Vec]:
+        """A tree of the points of its surface where the step starts, these, and their normals, (k, 3) each."""
+        if self._surface is None:
+            points = self.skin.points(self.before)
+            self._surface = cKDTree(points), points, self.skin.normals(self.before)
+        return self._surface
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Points of one body that are inside of another one."""
+    """Points of one body that a step takes into another one."""
 
     points: Index  #: among the touching points of the first, (k,)
-    places: Index  #: among the points of the second's surface, (k,)
+    corners: Index  #: vertices of the second's mesh, (k, 3)
+    weights: Vec  #: what these three count at the place that each is pushed from, (k, 3)
     normals: Vec  #: of that surface, (k, 3)
-    gaps: Vec  #: along these, at the step's end, negative [m], (k,)
+    gaps: Vec  #: along these, at the step's end [m], (k,), negative inside
     gaps_before: Vec  #: and at its start
     slides: Vec  #: how far the first's have moved along the second's surface in the step [m], (k, 3)
 
 
 def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
-    """Which touching points of `one` are inside of `other`, the `most` deepest; None where none is."""
-    if (one.low > other.high).any() or (other.low > one.high).any():
-        return None
-    near = np.flatnonzero(((one.touching > other.low) & (one.touching < other.high)).all(axis=1))
+    """Which touching points of `one` are inside of `other` at a step's end, the `most` deepest; None where none is.
+
+    Each is pushed out of the side that it stood on when the step began. A point that has gone deep in a step is nearer
+    to sides that it did not come through: at edges these would throw bodies off each other that lie on each other.
+    """
+    reach = one.farthest + other.farthest
+    low, high = other.low - reach, other.high + reach
+    near = np.flatnonzero(((one.touching_before > low) & (one.touching_before < high)).all(axis=1))
     if not len(near):
         return None
-    tree, points, normals, points_before = other.surface()
-    found, which, height = inside_of(tree, points, normals, one.touching[near],
-                                     DEEP * min(one.skin.diagonal, other.skin.diagonal))
-    if not len(found):
+    tree, points, normals = other.surface()
+    deep = DEEP * min(one.skin.diagonal, other.skin.diagonal)
+    places = one.touching_before[near]
+    away, which = _nearest(tree, places, max(reach + other.skin.spacing, deep))
+    height = np.einsum("pkc,pkc->pk", places[:, None] - points[which], normals[which])
+    best = np.where(np.isfinite(away), height, -np.inf).argmax(axis=1)
+    rows = np.arange(len(near))
+    some = np.flatnonzero(np.isfinite(away[:, 0]) & (height[rows, best] > -deep))
+    near, places, which, height = near[some], places[some], which[some, best[some]], height[some, best[some]]
+    # what pushes and what is pushed back must be in one line, or both would begin to turn
+    corners, weights, normal = other.skin.corners[which], other.skin.below(which, places, other.before), normals[which]
+    moved = one.touching[near] - places - np.einsum("kc,kcd->kd", weights, (other.vertices - other.before)[corners])
+    out = np.einsum("ij,ij->i", moved, normal)
+    gaps = height + out
+    some = np.flatnonzero(gaps < 0.0)
+    if not len(some):
         return None
-    deepest = np.sort(np.argsort(height, kind="stable")[:most])
-    near, which, height = near[found[deepest]], which[deepest], height[deepest]
-    normal, before = normals[which], one.touching_before[near] - points_before[which]
-    moved = one.touching[near] - points[which] - before
-    slides = moved - np.einsum("ij,ij->i", moved, normal)[:, None] * normal
-    return Meeting(near, which, normal, height, np.einsum("ij,ij->i", before, normal), slides)
+    some = np.sort(some[np.argsort(gaps[some], kind="stable")[:most]])
+    return Meeting(near[some], corners[some], weights[some], normal[some], gaps[some], height[some],
+                   moved[some] - out[some, None] * normal[some])
+
+
+def _nearest(tree: cKDTree, places: Vec, reach: float) -> tuple[Vec, Index]:
+    """How far the nearest few points of a tree are from places (p, 3) [m], ∞ where they are beyond reach, and which
+    they are, (p, NEAR) each."""
+    near = min(NEAR, tree.n)
+    away, which = tree.query(places, k=near, distance_upper_bound=reach)
+    return away.reshape(-1, near), np.minimum(which.reshape(-1, near), tree.n - 1)

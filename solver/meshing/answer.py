@@ -23,16 +23,16 @@ from .volume import (
 from .winding import winding_numbers
 
 WORST_QUALITY = 1e-3  # mean ratio; below it a step of any useful size blows up
-SAMPLES = 2000  # points at which an overlapping or open surface is asked for its volume
+SAMPLES = 2000  # points at which an overlapping or open surface is sampled for its volume
 
 
 class Unusable(Exception):
-    """What the mesher returned cannot be used: says why."""
+    """The mesh that a mesher returned cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """What came of a surface."""
+    """Volume of a surface, and how its parts came apart."""
 
     volume: Volume
     before: int  #: parts of the surface that came apart
@@ -114,7 +114,7 @@ def _part_of_vertex(surface: Surface) -> Index:
 
 
 def _favourites(voter: NDArray, choice: NDArray) -> NDArray:
-    """What each voter, in order, has chosen most often."""
+    """Return the most frequent choice of each voter, in the order of voters."""
     pairs, votes = np.unique(np.stack([voter, choice], axis=1), axis=0, return_counts=True)
     best = pairs[np.lexsort((-votes, pairs[:, 0]))]
     favourites: NDArray = best[np.unique(best[:, 0], return_index=True)[1], 1]

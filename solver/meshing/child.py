@@ -25,7 +25,7 @@ from ..state import Index, Vec
 from .spent import Spent
 
 Report = Callable[[float | None, str], None]
-Told = Callable[[float | None, str, float], None]
+TimedReport = Callable[[float | None, str, float], None]
 
 BOOT = Path(__file__).with_name("child_boot.py")  # watches over the other, which meshes
 MESH = Path(__file__).with_name("child_mesh.py")
@@ -44,7 +44,7 @@ class ChildTooSlow(ChildFailed):
 
 
 def python_commands() -> list[list[str]]:
-    """Command lines that may start this very Python, the likeliest first; the child's first words tell."""
+    """Command lines that may start this very Python, the likeliest first; the child's first words show it."""
     names = [sys.executable, getattr(sys, "_base_executable", "")]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix):
@@ -92,7 +92,7 @@ def _end(child: subprocess.Popen[bytes], readers: list[threading.Thread]) -> Non
     """Kill the child and its mesher, where they still run, and wait until both have gone."""
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
     with suppress(OSError):
-        child.stdin.close()  # which tells it to kill its mesher and end
+        child.stdin.close()  # the sign for it to kill its mesher and end
     if child.poll() is None:
         if sys.platform != "win32":
             with suppress(ProcessLookupError):
@@ -145,8 +145,8 @@ def _said_hello(messages: queue.Queue[tuple[str, bytes]]) -> bool:
 
 
 def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[str, float], seconds: float,
-               report: Told) -> tuple[Vec, Index]:
-    """What `mesher.mesh(vertices, triangles, settings)` returns, computed in a child process.
+               report: TimedReport) -> tuple[Vec, Index]:
+    """Return `mesher.mesh(vertices, triangles, settings)`, computed in a child process.
 
     report: called at least a few times a second with (share done or None, words, seconds that it had); what it raises
     ends the child.
@@ -180,7 +180,7 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         raise ChildFailed(f"it returned something that is no mesh ({error})") from error
 
 
-def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: Told,
+def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
     """All bytes of the answer, None where it is not whole, and the end of what was printed."""
     answer: list[bytes] = []
@@ -215,7 +215,7 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
 
 
 def _whole(answer: bytes) -> bytes | None:
-    """What a child returned; None where something is missing. Before it stands what its Python printed."""
+    """Return the answer in the output of a child, after what its Python printed; None where it is not complete."""
     said = answer.partition(MAGIC)[2]
     size = int.from_bytes(said[:8], "little")
     return said[8 : 8 + size] if len(said) >= 8 + size else None

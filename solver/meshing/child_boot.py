@@ -1,7 +1,7 @@
 """The process that watches over a mesher. Started by path, without the package around it.
 
-It says hello, passes what it is asked on to `child_mesh.py` in a process of its own, and ends as that one ends. When
-its standard input ends, the one who asked has gone, and the mesher is killed. Two processes, since meshers hold
+It says hello, passes its request on to `child_mesh.py` in a process of its own, and ends as that one ends. When
+its standard input ends, its parent has gone, and the mesher is killed. Two processes, since meshers hold
 Python's lock for minutes, and no thread of theirs could look.
 """
 
@@ -48,10 +48,10 @@ def main() -> None:
     os.write(1, MAGIC + sys.implementation.cache_tag.encode() + b"\n")
     size = read_exactly(8)
     header = read_exactly(int.from_bytes(size, "little"))
-    asked = json.loads(header)
-    request = size + header + read_exactly(asked["size"])
+    parsed = json.loads(header)
+    request = size + header + read_exactly(parsed["size"])
 
-    mesher = subprocess.Popen(asked["command"], stdin=subprocess.PIPE)
+    mesher = subprocess.Popen(parsed["command"], stdin=subprocess.PIPE)
     threading.Thread(target=end_with_the_parent, args=(mesher,), daemon=True).start()
     assert mesher.stdin is not None
     try:

@@ -1,4 +1,4 @@
-"""What runs in the mesher's own process. Started by path by `child_boot.py`, without the package around it.
+"""Program of the mesher's own process. Started by path by `child_boot.py`, without the package around it.
 
 The answer is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
 error.

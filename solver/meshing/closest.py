@@ -1,4 +1,4 @@
-"""Nearest points on triangles, and normals to tell one side of a sheet from the other."""
+"""Nearest points on triangles, and normals that show on which side of a sheet a point is."""
 
 from __future__ import annotations
 

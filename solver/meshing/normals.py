@@ -9,7 +9,7 @@ from ..threads import kernel
 
 
 def unit_normals(x: Vec, triangles: Index) -> Vec:
-    """Of triangles (m, 3) between places x (n, 3), (m, 3); zero where one has no area."""
+    """Return unit normals of triangles (m, 3) between positions x (n, 3), (m, 3); zero where one has no area."""
     out: Vec = np.empty((len(triangles), 3))
     write_normals(np.require(x, float, ["C", "W"]), np.require(triangles, np.int32, ["C", "W"]), True, out)
     return out

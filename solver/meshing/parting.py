@@ -28,7 +28,7 @@ ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, 
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
 STIFF = 1.0e-2  #: against a corner that its faces do not say where to go
-ASKED = 400  #: vertices of a loose part about whether they are inside of another
+SAMPLES = 400  #: vertices of a loose part that are sampled for being inside of another
 WORST = 0.3  #: of a tetrahedron's quality: what is left of it at least where nodes go back
 SWEEPS = 30  #: through the nodes inside
 ROUNDS = 8  #: in which nodes whose tetrahedra would get worse go back less far
@@ -59,8 +59,8 @@ class Parted:
         return replace(volume, nodes=volume.nodes + share[:, None] * way)
 
     def _ways_back(self, nodes: Vec, tets: Index) -> Vec:
-        """Of nodes (k, 3) of tetrahedra that fill it: at the border as the surface that looks the same way went, inside
-        evenly between, in its units."""
+        """Return displacements of nodes (k, 3) of tetrahedra that fill it: at the border that of the surface that faces
+        the same way, inside evenly between, in its units."""
         faces = boundary_faces(tets)[0]
         border, normal = np.unique(faces), vertex_normals(nodes, faces)
         x, triangles = self.surface.vertices, self.surface.triangles
@@ -119,17 +119,17 @@ def _retreats(surface: Surface, room: float) -> Vec:
     pairs = pairs[np.einsum("ki,ki->k", normal[first], normal[second]) < OPPOSED]
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
-    ahead = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
-    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - ahead[:, None] * normal[first], axis=1)
+    along_normal = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
+    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
     # faces that meet in a crease open there whatever is done
     meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
     across = (beside < 0.75 * spacing) & ~meets
     across[across] = ~_joined(surface, first[across], second[across])
-    outside = across & (ahead > -ROUNDING) & (ahead < room)
-    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(ahead[outside], 0.0)))
-    inside = across & (ahead < -ROUNDING)
+    outside = across & (along_normal > -ROUNDING) & (along_normal < room)
+    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))
+    inside = across & (along_normal < -ROUNDING)
     thickness = np.full(len(triangles), np.inf)
-    np.minimum.at(thickness, first[inside], -ahead[inside])
+    np.minimum.at(thickness, first[inside], -along_normal[inside])
     return np.minimum(retreat, OF_THICKNESS * thickness)
 
 
@@ -147,7 +147,7 @@ def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
     """Whether some vertices of a part are inside the other part, and some outside of it."""
     for part, around in ((one, other), (other, one)):
         corners = np.unique(surface.triangles[surface.part == part])
-        corners = corners[:: max(1, len(corners) // ASKED)]
+        corners = corners[:: max(1, len(corners) // SAMPLES)]
         inside = np.abs(winding_numbers(surface.vertices[corners], surface.vertices,
                                         surface.triangles[surface.part == around])) > 0.5
         if inside.any() and not inside.all():

@@ -1,4 +1,4 @@
-"""What C++ libraries draw from `std::random_device`, made the same in every run of this process's program.
+"""Random numbers of `std::random_device` of C++ libraries, made equal in every run of this process's program.
 
 fTetWild shuffles the triangles that it inserts by a number from there, and nothing that pytetwild offers sets it, so
 that the same surface came out as other tetrahedra each time. A library calls it by way of a table of addresses; here
@@ -45,7 +45,7 @@ def fix_random_device(library: str) -> bool:
 
 
 def _slots(loaded: _Loaded, function: bytes) -> Iterator[int]:
-    """Where this library keeps the address of a function of another one."""
+    """Yield the addresses at which this library stores the address of a function of another one."""
     tags, at = {}, loaded.dynamic
     while tag := ctypes.c_size_t.from_address(at).value:
         tags[tag] = ctypes.c_size_t.from_address(at + 8).value

@@ -1,4 +1,4 @@
-"""Open sheets: told from what encloses a volume, and thickened where the artist asks for it."""
+"""Open sheets: found among surfaces that enclose a volume, and thickened where the artist asks for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .surface import Surface, enclosed_volumes
 from .volume import SIDES
 from .winding import winding_numbers
 
-PAIRS = 4_000_000  # of points and triangles that are asked, a second or two
+PAIRS = 4_000_000  # of points and triangles of winding numbers, a second or two
 MOST_POINTS = 500
 ENCLOSED = 0.2  # of a half: a cap of 60 degrees of a sphere, or a tube half as long as it is wide
 THIN = 0.02  # of the box diagonal
@@ -44,14 +44,14 @@ def find_sheets(surface: Surface) -> Sheets:
     border = _border_lengths(surface)
     is_sheet = np.zeros(surface.parts, dtype=bool)
 
-    asked = np.flatnonzero((border > 0.0)[part])
-    if len(asked):
+    rows = np.flatnonzero((border > 0.0)[part])
+    if len(rows):
         # as many points of each triangle as its share of the area, and one of every part as long as they last
         count = int(np.clip(PAIRS // len(triangles), 100, MOST_POINTS))
-        along = np.cumsum(area[asked])
-        spread = asked[np.searchsorted(along, (np.arange(count) + 0.5) / count * along[-1])]
-        first = np.unique(part[asked], return_index=True)[1]
-        chosen = np.unique(np.concatenate([spread, asked[first[np.argsort(-of_part[part[asked[first]]])][:count]]]))
+        along = np.cumsum(area[rows])
+        spread = rows[np.searchsorted(along, (np.arange(count) + 0.5) / count * along[-1])]
+        first = np.unique(part[rows], return_index=True)[1]
+        chosen = np.unique(np.concatenate([spread, rows[first[np.argsort(-of_part[part[rows[first]]])][:count]]]))
         outside = (a + b + c)[chosen] / 3.0 + 1e-5 * across[chosen] / (2.0 * area[chosen])[:, None]
         halfway = winding_numbers(outside, vertices, triangles) + 0.5
         weight = area[chosen]
@@ -71,7 +71,7 @@ def find_sheets(surface: Surface) -> Sheets:
 
 
 def _own_volumes(surface: Surface, a: Vec, b: Vec, c: Vec, area: Vec, of_part: Vec) -> Vec:
-    """What each part encloses when its border is closed towards its own centre, (parts,)."""
+    """Return the volume of each part with its border closed towards its own centre, (parts,)."""
     part, middle = surface.part, (a + b + c) / 3.0
     centre = np.stack([np.bincount(part, area * middle[:, i]) for i in range(3)], axis=1) / of_part[:, None]
     corners = np.stack([a, b, c], axis=1) - centre[part][:, None]

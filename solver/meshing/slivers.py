@@ -14,7 +14,7 @@ ROUNDS = 1000  #: a row of vertices along one side takes a round each
 
 
 def without_slivers(vertices: Vec, triangles: Index) -> Index:
-    """The same surface without triangles one corner of which lies on the opposite edge, where two triangles meet there.
+    """Return the surface without triangles one corner of which lies on the opposite edge, where two triangles meet.
 
     vertices: (n, 3); triangles: (m, 3), not changed. The edge of such a triangle and its neighbour is swapped for the
     other diagonal: no vertex moves, and as many triangles are left, which close what was closed before.

@@ -15,7 +15,7 @@ from ..state import Index, Vec
 from .slivers import without_slivers
 from .winding import winding_numbers
 
-WELD = 1e-7  # of the unit box: single precision tells neighbouring vertices apart down to about here
+WELD = 1e-7  # of the unit box: about the resolution of single precision
 ROUNDING = 1e-9  # of a volume
 FLAT = 1e-5  # of the unit box: thinner than this there is nothing to fill
 
@@ -49,7 +49,7 @@ class Surface:
 
 
 def enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
-    """What each triangle adds to the enclosed volume, (m,): a sixth of det[a, b, c]."""
+    """Return the part of each triangle in the enclosed volume, (m,): a sixth of det[a, b, c]."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     volumes: Vec = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
     return volumes

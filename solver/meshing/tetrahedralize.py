@@ -13,7 +13,7 @@ from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
 from ..job.estimate import guessed_tets
 from .answer import Filled, Unusable, accepted
-from .child import ChildFailed, ChildTooSlow, Report, Told, run_mesher
+from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
 from .parting import parted
 from .sheets import find_sheets, thickened
 from .surface import Surface, clean
@@ -93,7 +93,7 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
 
 @dataclass(frozen=True)
 class _Time:
-    """What a surface may take."""
+    """Time and tetrahedra that a surface may take."""
 
     seconds: float  #: of the first try
     tets: int  #: that come of it at least
@@ -102,10 +102,10 @@ class _Time:
 
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
     """seconds: of the first try, where they are given."""
-    asked, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
-                                 {"edge_length": params.get("edge_length", 0.0)})
+    expected, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
+                                    {"edge_length": params.get("edge_length", 0.0)})
     needed = max(needed, FEWEST * surface.parts)
-    usual = min(SECONDS + SECONDS_PER_TET * asked, MOST_SECONDS)
+    usual = min(SECONDS + SECONDS_PER_TET * expected, MOST_SECONDS)
     return _Time(seconds or usual, needed, QUICKEST * needed < UNSURE * usual)
 
 
@@ -159,8 +159,8 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
                   "Make the mesh closed and thicker, for instance with a Remesh or Solidify modifier") from last
 
 
-def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> Told:
-    """The same, which tells the time of this try too, ten times. spent: gets what it had so far [s]."""
+def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
+    """Return a report that shows the time of this try too, ten times. spent: receives the time so far [s]."""
     def timed(done: float | None, words: str, had: float) -> None:
         spent[:] = [had]
         shown = int(10 * had / seconds) * seconds / 10
@@ -170,7 +170,7 @@ def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> To
 
 
 def _remedy(surface: Surface, time: _Time) -> str:
-    """What helps where meshing takes too long."""
+    """Return a remedy where meshing takes too long."""
     if surface.parts > MANY_PARTS:
         return "Delete its small loose parts or join them, for instance with a Remesh modifier"
     if not time.is_enough:
@@ -179,7 +179,7 @@ def _remedy(surface: Surface, time: _Time) -> str:
 
 
 def _looks(surface: Surface) -> str:
-    """What can be counted of a surface that was too hard."""
+    """Return counts of a surface that could not be meshed."""
     parts = f"{surface.parts} loose parts" if surface.parts > 1 else "one part"
     a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
     area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
@@ -188,7 +188,7 @@ def _looks(surface: Surface) -> str:
             f"{surface.diagonal:.2g} m across")
 
 
-def _asked_for(surface: Surface, params: Mapping[str, float]) -> float:
+def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
     """About how many tetrahedra of the edge length fill the surface."""
     edge = params.get("edge_length", 0.0) or EDGE_SHARE * surface.diagonal
     return abs(surface.volume) * surface.scale**3 * 6.0 * float(np.sqrt(2.0)) / edge**3
@@ -196,7 +196,7 @@ def _asked_for(surface: Surface, params: Mapping[str, float]) -> float:
 
 def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
     """Raises BadMesh where the edge length asks for more tetrahedra than any computer here can simulate."""
-    expected = _asked_for(surface, params)
+    expected = _expected_tets(surface, params)
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {params['edge_length']:.3g} m gives about {expected:.1e} tetrahedra",
                       "Make the edge length larger", where="mesher.params.edge_length")

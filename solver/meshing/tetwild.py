@@ -69,7 +69,7 @@ class TetWild:
         return nodes, tets
 
     def progress(self, line: str) -> tuple[float | None, str] | None:
-        """What a line of fTetWild's output says: share done so far, and words; None where it says nothing."""
+        """Return the progress in a line of fTetWild's output: fraction done, and words; None where it has none."""
         found = re.search(r"max_energy = ([\d.e+-]+)", line)
         if found and float(found[1]) > 0.0:
             energy = max(float(found[1]), 10.0)

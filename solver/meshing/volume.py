@@ -86,7 +86,7 @@ def face_parts(tets: Index) -> tuple[int, Index]:
 
 
 def used_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
-    """The same tetrahedra without the nodes that none of them uses."""
+    """Return the tetrahedra without the nodes that none of them uses."""
     used, corners = np.unique(tets, return_inverse=True)
     return nodes[used], corners.reshape(-1, 4).astype(np.int32)
 
@@ -116,7 +116,7 @@ def nonmanifold_edges(triangles: Index) -> int:
 
 
 def split_pinches(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
-    """The same tetrahedra with nodes doubled where two sides of one part touch in a point or an edge only.
+    """Return the tetrahedra with nodes doubled where two sides of one part touch in a point or an edge only.
 
     Lips or fingers that a mesher glued at a node come apart again. Different parts that share a node stay joined.
     """

@@ -1,1 +1,1 @@
-"""Where counts change: bodies are cut, and the world and its state with them."""
+"""Changes of topology: bodies are cut, and the world and its state with them."""

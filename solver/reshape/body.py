@@ -41,7 +41,7 @@ class WholeBody:
 
 @dataclass(frozen=True)
 class Separation:
-    """What one cut did to one body: enough to do it again without knowing where the body was."""
+    """Result of one cut of one body: enough to repeat it without the positions of the body."""
 
     apart: Index  #: rows in `tet_faces` of the faces that came apart, (k, 2)
     parents: Index  #: vertices between which each new vertex stood, (s, 2)
@@ -56,7 +56,7 @@ class Separation:
 
 
 def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
-    """What a cut does to a body of this shape; None where it passes through none of its tetrahedra."""
+    """Return the separation by a cut of a body of this shape; None where it cuts none of its tetrahedra."""
     apart, moved = cut.faces(shape)
     if not apart.any():
         return None
@@ -72,7 +72,7 @@ def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
 
 
 def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeBody, Index]:
-    """The body after the cut, and which node each of its nodes was, (n',). kerf: how wide it is [m]."""
+    """Return the body after the cut, and which node each of its nodes was, (n',). kerf: how wide it is [m]."""
     prepared = whole.prepared
     volume = prepared.volume
     shape = Shape(volume.nodes, volume.tets, whole.origin)
@@ -152,18 +152,18 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
 
 
 def _as_neighbours(piece: Index, edges: Index) -> Index:
-    """Pieces of vertices, (v,), with UNKNOWN ones as a neighbour's across edges (k, 2) that are not cut."""
+    """Return pieces of vertices, (v,), with UNKNOWN ones as a neighbour's across edges (k, 2) that are not cut."""
     piece = piece.copy()
     both = np.concatenate([edges, edges[:, ::-1]])
     while True:
-        tells = both[(piece[both[:, 0]] == UNKNOWN) & (piece[both[:, 1]] != UNKNOWN)]
-        if not len(tells):
+        known = both[(piece[both[:, 0]] == UNKNOWN) & (piece[both[:, 1]] != UNKNOWN)]
+        if not len(known):
             return piece
-        piece[tells[:, 0]] = piece[tells[:, 1]]
+        piece[known[:, 0]] = piece[known[:, 1]]
 
 
 def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: Index) -> tuple[Inside, Index]:
-    """What the cut lays open, and the tetrahedron of each of its vertices, (s,)."""
+    """Return the surface of the cut, and the tetrahedron of each of its vertices, (s,)."""
     tets = shape.tets[touched]
     ends = np.unique(np.sort(tets[:, EDGES].reshape(-1, 2), axis=1), axis=0)
     shares = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
@@ -173,8 +173,8 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     piece = np.full(len(shape.x), -1, dtype=np.int32)
     tet = np.repeat(np.arange(len(shape.tets), dtype=np.int32), 4)[::-1]
     node = shape.tets.ravel()[::-1]
-    asked = np.isin(node, ends[met]) & touched[tet]
-    tet, node = tet[asked], node[asked]
+    crossed = np.isin(node, ends[met]) & touched[tet]
+    tet, node = tet[crossed], node[crossed]
     seen = ~carriers.crossed(tet, shape.x[node])
     piece[node[seen]] = after[tet[seen]]
     shares[met[(piece[ends[met]] < 0).any(axis=1)]] = np.nan

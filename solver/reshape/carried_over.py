@@ -1,4 +1,4 @@
-"""What a state keeps where soft bodies are reshaped."""
+"""Transfer of the state to soft bodies that were reshaped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..world.soft_bodies import SoftBodies
 
 
 def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Index, x: Vec) -> State:
-    """The state of soft bodies before nodes were parted, held or let go, on those that they have now: each was
-    `source`, (n,), and stands at x, (n, 3) [m].
+    """Return the state of soft bodies before nodes were separated, pinned or released, on their present nodes: each was
+    `source`, (n,), and is at x, (n, 3) [m].
 
     Forces jump there. A history of rates is no guide across that, as it is none where a contact comes: BDF2 would take
-    what was cut apart as if it had been a third of a step later. So an integrator starts anew, and who sleeps wakes;
-    what friction holds it goes on holding.
+    what was cut apart as if it had been a third of a step later. So an integrator starts without a history, and
+    sleeping nodes wake; sticking nodes keep sticking.
     """
     stood, v = before.nodes_at(state)
     free = now.coordinates.free
@@ -29,8 +29,8 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
 
 
 def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
-    """What the memory has of friction, on the nodes of bodies that were reshaped: each was `source`, (n,), moved by
-    (n, 3) [m] and has a share of its mass, (n,)."""
+    """Return the entries of friction in the memory, on the nodes of bodies that were reshaped: each was `source`, (n,),
+    moved by (n, 3) [m] and has a share of its mass, (n,)."""
     kept = {}
     if FORCE in memory:
         kept[FORCE] = share[:, None] * memory[FORCE][source]

@@ -25,7 +25,7 @@ class Inside:
 
 
 def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
-    """What a cut lays open inside of tetrahedra, (e, 4).
+    """Return the surface of a cut inside of tetrahedra, (e, 4).
 
     ends: the edges between nodes, lower first, (k, 2), in order; shares: where along each it is crossed, NaN where it
     is not. Tetrahedra in which the cut ends, or which it crosses more than once, are left out.

@@ -1,6 +1,6 @@
-"""What a blade takes away: where surfaces touch, both sides of a cut stand a little apart at once.
+"""Kerf of a cut: with contact, both sides of a cut start at a small distance.
 
-Sides that lie on each other would cross as soon as anything moves.
+Sides that coincide would intersect as soon as anything moves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
 
 
 def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
-    """The same of a body that has moved: by less where it would cross itself."""
+    """Return `opened` of a body that has moved: with a smaller width where it would intersect itself."""
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for share in SHARES:
@@ -57,8 +57,8 @@ def _normals(x: Vec, faces: Index, nodes: Index) -> Vec:
     normal = np.cross(b - a, c - a)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     of_corner, corner = np.repeat(np.arange(len(faces)), 3), faces.ravel()
-    asked = np.isin(corner, nodes)
-    of_corner, corner = of_corner[asked], corner[asked]
+    near = np.isin(corner, nodes)
+    of_corner, corner = of_corner[near], corner[near]
     order = np.argsort(corner, kind="stable")
     _, first, count = np.unique(corner[order], return_index=True, return_counts=True)
     sorted_normals = normal[of_corner[order]]

@@ -1,4 +1,4 @@
-"""What was done to the bodies while a frame went by, as arrays: enough to do it again, and to show it."""
+"""Changes of the bodies within a frame, as arrays: enough to repeat and to show them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Made:
 
     @property
     def count(self) -> int:
-        """Of all changes."""
+        """Number of all changes."""
         return len(self.separations) + self.holds
 
     @property
     def holds(self) -> int:
-        """Changes of what is held."""
+        """Number of changes of pinned nodes."""
         return len(self.driven) + len(self.drawn) + len(self.let_go)
 
 
@@ -59,7 +59,7 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
 
 
 def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
-    """What a record kept, moment by moment."""
+    """Return the changes of a record, moment by moment."""
     # records of versions that changed bodies at whole frames alone have one moment, and no number of it; and older ones
     # knew of no pins that let go
     record = {LET_GO: np.zeros((0, 2), np.int32), **record}

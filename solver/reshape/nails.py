@@ -1,6 +1,6 @@
 """Nails: nodes that are held from some frame on, and let go again; and pins that let go.
 
-A node that nails hold is prescribed, and no longer quasistatic or dynamic. Its matrix is laid out anew, once: held by a
+A node that nails hold is prescribed, and no longer quasistatic or dynamic. The matrix gets a new pattern, once: with a
 stiff spring or a multiplier instead, quasistatic nodes would lock around it.
 """
 
@@ -23,7 +23,7 @@ from .body import WholeBody
 
 @dataclass(frozen=True)
 class Driven:
-    """What one nail holds: enough to drive it again without knowing where the body was."""
+    """Nodes that one nail pins: enough to drive it again without the positions of the body."""
 
     nail: int  #: which of the body's
     nodes: Index  #: of the body as it was cut by then, (p,)
@@ -31,7 +31,7 @@ class Driven:
 
 
 def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) -> Driven:
-    """What a nail holds in a body whose nodes are at x, (n, 3) [m]: all free ones within its radius."""
+    """Return the nodes that a nail pins in a body with nodes at x, (n, 3) [m]: all free ones within its radius."""
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
@@ -91,7 +91,7 @@ def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec)
 
 
 def _motion(job: Job, prepared: Prepared) -> Vec:
-    """Where pinned nodes are at each sample, (T, p, 3) [m]."""
+    """Return positions of pinned nodes at each sample, (T, p, 3) [m]."""
     fields = prepared.fields
     still = prepared.volume.nodes[fields.pinned]
     return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion

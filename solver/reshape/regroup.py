@@ -165,7 +165,7 @@ class Regroup:
     def joined(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
         """Return a world in which these groups are one, and the state in it: the same positions and velocities.
 
-        An integrator starts anew there, as where something is cut.
+        An integrator starts without a history there, as after a cut.
         """
         tokens = sorted(token for group in groups for token in group.tokens)
         self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])

@@ -30,7 +30,7 @@ KERF = 0.04  #: of the mean edge of a body's skin: how wide cuts are where surfa
 
 @dataclass
 class Reshaped:
-    """What happened at a moment."""
+    """World and state after the changes of a moment."""
 
     world: World
     state: State
@@ -95,7 +95,7 @@ class Reshape:
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
             for ride in new.rides:
-                from ..world.flesh_on_bones import HISTORIES  # its kernels are compiled where something rides
+                from ..world.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # what an integrator remembers of both is of other unknowns now
                 carrier = next(i for i, one in enumerate(world.parts) if one is ride.carrying_part)
@@ -108,7 +108,7 @@ class Reshape:
         return Reshaped(world, world.merged(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
-        """What was done since this was asked last: enough to do it again, and to show it; empty where nothing was."""
+        """Return all changes since the last call: enough to repeat and to show them; empty where there were none."""
         made, self._made = self._made, []
         return recorded(made) if made else {}
 
@@ -210,16 +210,16 @@ class Reshape:
         return len(nodes)
 
     def _members(self, soft: SoftPart) -> list[int]:
-        """Which bodies a part has, by numbers in the scene and in the part's own order."""
+        """Return the bodies of a part, by numbers in the scene and in the part's own order."""
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
         return [number[name] for name, _, _ in soft.part.bodies]
 
     def _assembled(self, soft: SoftPart) -> SoftPart:
-        """A part of what its bodies are now."""
+        """Return a part of the present bodies."""
         return soft_part(self._job, [self._bodies[i].prepared for i in self._members(soft)], soft.rigid, reshaped=True)
 
     def _nodes(self, body: int, members: list[int]) -> slice:
-        """Where the nodes of a body stand now among all nodes of its part."""
+        """Return the slice of the nodes of a body among all nodes of its part."""
         counts = [len(self._bodies[i].prepared.volume.nodes) for i in members]
         place = members.index(body)
         return slice(sum(counts[:place]), sum(counts[: place + 1]))

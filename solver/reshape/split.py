@@ -59,7 +59,7 @@ def _fans(tets: Index, inner: Index) -> Index:
 
 
 def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index, moved: Vec) -> Fields:
-    """The same of the body that came apart: dynamic nodes and patches, nodes that are pinned or attached, and motion.
+    """Return fields of a separated body: dynamic nodes and patches, nodes that are pinned or attached, and motion.
 
     nodes: rest positions [m], (n', 3); tets: (e, 4) of the new nodes; source: which node each was, (n',); moved: how
     far it stands from there [m], (n', 3). A dynamic node stays with the largest part that has a copy of it, and there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..embedding.above_ground import AboveGround
 from ..embedding.bind import Embedding
 from ..embedding.pinned import PinnedVertices
-from ..errors import StepFailed
+from ..errors import Diverged, StepFailed
 from ..state import Index, Vec
 
 BLOW_UP = 1.0e3  #: a body this many times its rest size has diverged
@@ -28,6 +29,7 @@ class BodyInWorld:
     held: PinnedVertices | None = None  #: vertices that are shown exactly where they are pinned or attached
     hertz: float | None = None  #: fundamental frequency in the initial state [Hz]; None where it was not computed
     above: AboveGround | None = None  #: draws vertices on the ground that would be in it; None without a ground
+    shows_stress: bool = False  #: whether stress, stretch, pressure and speed are written at each frame
 
     def output(self, x: Vec, frame: int) -> Vec:
         """Return vertices in object space at this frame, counted from 0, (v, 3)."""
@@ -54,6 +56,17 @@ class BodyInWorld:
     @property
     def vertices(self) -> int:
         return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
+
+
+def diverged(bodies: Sequence[BodyInWorld], x: Vec, failure: StepFailed, frame: int) -> Diverged:
+    """Return the error for the artist: which body, by what failed or else the one that grew most, at which frame, and
+    what helps. x: of all nodes, (n, 3) [m]."""
+    name = failure.object
+    if name is None:
+        growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in bodies]
+        name = bodies[int(np.argmax(growth))].name
+    remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
+    return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
 
 
 @dataclass(frozen=True)

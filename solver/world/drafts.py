@@ -11,7 +11,9 @@ from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.fibers import Fibers
+from ..forces.pulls import Pull
 from ..parts.modes.body import ReducedBody, ReducedState
+from ..parts.modes.loads import PointSprings, SkinPoints
 from ..state import State, Vec
 from .bodies import BodyInWorld
 from .interface import Part
@@ -30,6 +32,8 @@ class Draft(Part):
     ground: Ground
     start_frame: int
     fibers: Fibers | None = None  #: where they contract over time
+    #: pulls and soft pins, and the points that each holds
+    pulls: Sequence[tuple[Pull, SkinPoints]] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -76,7 +80,7 @@ class Draft(Part):
             body.stepping = replace(body.stepping, floor=replace(body.stepping.floor, offset=height))
         if self.fibers is not None and self.fibers.activate(ends):
             body.points.contract(self.fibers.constants[:, body.points.elements])
-        after = body.step(self._reduced(state), h, carrier_motion=self._carrier_motion(ends))
+        after = body.step(self._reduced(state), h, carrier_motion=self._carrier_motion(ends), springs=self._springs)
         extent = float(abs(after.y).max(initial=0.0))
         if not np.isfinite(extent):
             raise StepFailed("a coordinate is not a number", self.shown.name)
@@ -87,6 +91,15 @@ class Draft(Part):
     def output(self, state: State, frame: int) -> Vec:
         """The artist's vertices in object space, (N, 3) [m]."""
         return self.shown.output(self.body.positions(self._reduced(state)), frame - self.start_frame)
+
+    def _springs(self, time: float) -> list[PointSprings]:
+        """Pulls and soft pins at work at a time [s]."""
+        found = []
+        for pull, points in self.pulls:
+            if pull.at_work(time):
+                _, stiffness, places = pull.springs_at(time)
+                found.append(PointSprings(points, places, stiffness))
+        return found
 
     def _carrier_motion(self, time: float) -> Vec:
         """Coordinates of all groups of pins at a time [s]."""

@@ -145,6 +145,11 @@ class Part(Subsystem):
         """Return the largest stretch of an edge of each of `bodies`, (b,); zero where it is not measured."""
         return np.zeros(len(self.bodies))
 
+    def stress(self, state: State) -> Vec | None:
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] at the vertices of its bodies,
+        (v, 4); None where none shows them."""
+        return None
+
     @property
     def sheet_names(self) -> list[str]:
         """Return names of its bodies whose topology changes from frame to frame: remeshed cloth."""

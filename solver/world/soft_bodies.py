@@ -30,8 +30,9 @@ from ..state import Index, Mask, State, Vec
 from ..threads import parallel_for
 from . import ground_contact
 from .blocked import blocked_at, closes_on
-from .bodies import BodyInWorld, ObstacleInWorld
+from .bodies import BodyInWorld, ObstacleInWorld, diverged
 from .step_limits import StepLimits
+from .stress import at_vertices
 from .taken_along import taken_along
 
 
@@ -341,13 +342,8 @@ class SoftBodies(StepLimits):
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """Return the error for the artist: which body, at which frame, and what helps."""
-        name = failure.object
-        if name is None:
-            x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-            growth = [float(np.linalg.norm(np.ptp(x[body.nodes], axis=0))) / body.size for body in self.bodies_in_world]
-            name = self.bodies_in_world[int(np.argmax(growth))].name
-        remedy = failure.remedy or "Lower the step or raise Young's Modulus, with Semi-Implicit Euler also Damping"
-        return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept", name, frame)
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
+        return diverged(self.bodies_in_world, x, failure, frame)
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
         """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
@@ -367,6 +363,10 @@ class SoftBodies(StepLimits):
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         return np.array([edges.largest_change(x) for edges in self._edges_of])
 
+    def stress(self, state: State) -> Vec | None:
+        """Return stress, stretch, pressure and speed at all vertices, (v, 4); None where no body shows them."""
+        return at_vertices(self.bodies_in_world, self._elements.elastic, self.rest, *self.nodes_at(state), state.time)
+
     @cached_property
     def _edges_of(self) -> list[Edges]:
         return [Edges(one.tets, self.rest) for one in self._elements.elastic]
@@ -379,5 +379,5 @@ class SoftBodies(StepLimits):
         return self.contact_forces_at(self.coordinates.positions(state.q, state.time, state.carrier_motion))
 
     def contact_forces_at(self, x: Vec) -> Vec:
-        """Return contact forces at positions x, (n, 3) [m], as `contact_forces` does."""
+        """Return contact forces at positions x, (n, 3) [m]."""
         return np.concatenate([law.contact_forces(x) for law in self.contacts])

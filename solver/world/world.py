@@ -219,6 +219,19 @@ class World:
         values = [part.longest(part_state) for part, part_state in zip(self.parts, self.parted(state))]
         return np.array([values[k][number] for k, number, _, _ in self._output_slices])
 
+    def stress(self, state: State) -> Vec | None:
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] at the vertices of all bodies,
+        (v, 4), in the order of `output`, zeros where a body shows none; None where no body does."""
+        values = [part.stress(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        width = next((rows.shape[1] for rows in values if rows is not None), 0)
+        if not width:
+            return None
+        found = []
+        for k, _, of_part, of_all in self._output_slices:
+            rows = values[k]
+            found.append(np.zeros((of_all.stop - of_all.start, width)) if rows is None else rows[of_part])
+        return np.concatenate(found)
+
     @property
     def sheet_names(self) -> list[str]:
         """Return names of the bodies whose topology changes from frame to frame."""

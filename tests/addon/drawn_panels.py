@@ -21,6 +21,10 @@ class FakeLayout:
         return FakeLayout(self.log)
     row = column = box = _child
 
+    def grid_flow(self, **words):
+        assert set(words) <= set(bpy.types.UILayout.bl_rna.functions["grid_flow"].parameters.keys())
+        return FakeLayout(self.log)
+
     def split(self, factor=0.0, align=False):
         return FakeLayout(self.log)
 

@@ -11,14 +11,15 @@ PAGES = ("jelly.md", "what_can_go_wrong.md")
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
-            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics"}
+            "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics", "Mesh",
+            "Monkey", "Attribute", "Colors"}
 
 
 def called():
     """What the panels and menus show of ours."""
     from conjac.conjac_addon.ui import overlays, panels
 
-    names = {section.label for section in panels.SECTIONS} | {overlay._label for overlay in overlays.OVERLAYS[1:]}
+    names = {section.label for section in panels.SECTIONS} | {overlay._label for overlay in overlays.OVERLAYS}
     for name in dir(bpy.ops.conjac):
         rna = getattr(bpy.ops.conjac, name).get_rna_type()
         names |= {rna.name, *(prop.name for prop in rna.properties)}
@@ -27,7 +28,11 @@ def called():
             names |= {prop.name for prop in group.bl_rna.properties}
     maps = {item.name for item in bpy.ops.conjac.add_group.get_rna_type().properties["map"].enum_items}
     from conjac.conjac_addon import menus
+    from conjac.conjac_addon.operators import quick
+    from conjac.solver import catalogue
 
+    names |= {value.label for value in overlays.value_marks.VALUES.values()} | {quick.DETAIL}
+    names |= {entry.label for entry in catalogue.menu("method").values()}
     names |= {label for label, _ in menus.READY.values()}
     return names | BLENDERS | maps | {f"Paint {name}" for name in maps} | {"ConJac Ragdoll"}
 
@@ -37,6 +42,11 @@ def test_every_word_in_italics_is_what_blender_shows(addon, page):
     text = (DOCS / page).read_text(encoding="utf-8").replace("**", "")
     shown = {part.strip() for words in re.findall(r"\*([^*\n]+)\*", text) for part in words.split("→")}
     assert len(shown) > 12 and shown <= called(), sorted(shown - called())
+
+
+def test_the_first_page_begins_with_play_live():
+    first = (DOCS / PAGES[0]).read_text(encoding="utf-8").split("\n## ")[0]
+    assert first.count("*Play Live*") == 1 and "ear" in first and "*Bake*" not in first
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -34,7 +34,7 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
     roles = {bone.name: bone.conjac.role for bone in rig.pose.bones}
     assert {name for name, role in roles.items() if role == "none"} == {"Control", "Finger"}
     assert rig.conjac.enabled and not rig.conjac.use_ground
-    assert rig.conjac.solver.integrator == "leapfrog"
+    assert rig.conjac.solver.integrator == "leapfrog" and rig.conjac.solver.keep_spin
     rig.conjac.solver.integrator = "bdf2"
     assert bpy.ops.conjac.ragdoll(use_ground=False) == {"FINISHED"}
     assert rig.conjac.solver.integrator == "bdf2"  # what was chosen stays

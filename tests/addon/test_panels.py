@@ -254,9 +254,12 @@ def test_every_operator_has_a_button(soft_cube):
     buttons |= {name for kind, name in advised(bpy.context.object) if kind == "operator"}
     bpy.ops.conjac.add_group(map="pin")
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
+    bpy.ops.conjac.done_painting()
+    bpy.context.object.conjac.kind = "rope"
+    buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
     asked = {"conjac.shared_bakes"}  # by windows
-    asked |= {"conjac.use_take", "conjac.remove_take"}  # where there is one: test_takes.py
+    asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
     asked |= {"conjac.record_live"}  # while it plays live
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready"}

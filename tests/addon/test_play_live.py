@@ -250,7 +250,7 @@ def test_two_that_collide_are_played_together(jelly):
         one.conjac.contact.collides_with, one.conjac.use_ground, one.conjac.ground_height = "all", True, -0.1
         one.conjac.youngs_modulus = 5.0e4
     bpy.context.view_layer.update()
-    played = play(other, 0.4)
+    played = play(other, 1.5)
     assert session.playing == {jelly.session_uid: played, other.session_uid: played}
     apart = seen(other)[:, 2].mean() + 0.3 - seen(jelly)[:, 2].mean()
     assert 0.15 < apart < 0.3, apart  # without contact both lie on the ground by now
@@ -312,6 +312,63 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
     # a bake by the solver takes its place, which may be had again
     jelly.conjac.frame_end = 3
     assert jelly.conjac.bake() == 0
+
+
+def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):
+    from conjac.conjac_addon import bake
+    from conjac.conjac_addon.live import pulled
+    from conjac.conjac_addon.live.performance import Performance
+    from conjac.solver.job.arrays import read_npz
+
+    other = add_jelly("Other")
+    other.location.x = 0.5
+    for one in (jelly, other):
+        one.conjac.contact.collides_with = "all"
+    bpy.context.view_layer.update()
+    played = play(other, 0.05)
+    corner = int(np.argmin(rest_of(jelly).sum(axis=1)))
+    played.record(True)
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before + 0.15)
+    place = seen(jelly)[corner].astype(float)
+    grab = played.take(place)
+    played.pull(grab, place + [0.0, -0.1, 0.0], 3.0)
+    play_until(played, lambda: played.frame["time"] > before + 0.6)
+    played.let_go(grab)
+    play_until(played, lambda: played.frame["time"] > before + 0.7)
+    played.record(False)
+    play_until(played, lambda: played.performed is not None)
+    path, frames = played.performed
+    bodies, rest = played.pullable()
+    assert {one.name for one in bodies} == {"Jelly", "Other"}
+    for _ in range(2):  # the pulls of a performance take the place of those of the one before
+        assert pulled.keyframe(bodies, rest, read_npz(path), bpy.context.scene, 1) == 1
+    played.stop()
+    [pull], none = jelly.conjac.pulls, other.conjac.pulls
+    assert not len(none) and pull.stiffness > 1.0
+    bpy.context.scene.frame_set(1)
+    np.testing.assert_allclose(pull.object.matrix_world.translation, rest_of(jelly)[corner], atol=1e-5)
+    assert pull.strength == 0.0
+    bpy.context.scene.frame_set(10)
+    # it moves on until the worker has heard of the hand
+    np.testing.assert_allclose(pull.object.matrix_world.translation, place + [0.0, -0.1, 0.0], atol=0.03)
+    assert pull.strength == 1.0
+    bpy.context.scene.frame_set(frames)
+    assert pull.strength == 0.0
+    kept = Performance(jelly, bpy.context.scene, path, frames)
+    assert kept.wait() == 0, kept.progress
+    performed = {}
+    for one in (jelly, other):
+        status = bake.status(one)
+        assert (status.state, status.done) == ("complete", frames), status
+        assert_plays(one, (1, frames))
+        performed[one.name] = seen_at(one, 12)[corner] - rest_of(one)[corner]
+    assert performed["Jelly"][1] < -0.03 < performed["Other"][1], performed
+    # the solver does as the hand did
+    jelly.conjac.edge_length = 0.06
+    assert jelly.conjac.bake() == 0
+    baked = seen_at(jelly, 12)[corner] - rest_of(jelly)[corner]
+    np.testing.assert_allclose(baked[1], performed["Jelly"][1], rtol=0.35)
 
 
 def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):

@@ -36,6 +36,8 @@ def test_the_panel_shows_the_menu_of_what_the_object_is(soft_cube):
     soft_cube.conjac.kind = "cloth"
     assert ("menu", "CONJAC_MT_presets_cloth") in drawn(soft_cube)
     assert ("menu", "CONJAC_MT_presets_soft_body") not in drawn(soft_cube)
+    soft_cube.conjac.kind = "rope"
+    assert ("menu", "CONJAC_MT_presets_rope") in drawn(soft_cube)
 
 
 def test_an_artist_keeps_his_own(soft_cube, tmp_path, monkeypatch):

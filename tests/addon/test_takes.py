@@ -12,7 +12,7 @@ from jelly import LAST, add_jelly, assert_plays, frames_of, run_until, scene, se
 
 from conjac.conjac_addon import bake as addon_bake  # noqa: E402
 from conjac.conjac_addon import prefs  # noqa: E402
-from conjac.conjac_addon.bake import contents, place, session, takes  # noqa: E402
+from conjac.conjac_addon.bake import apart, contents, place, session, takes  # noqa: E402
 
 
 def again(obj, scene):  # noqa: F811
@@ -57,6 +57,34 @@ def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(j
     take, = listed(jelly)
     assert take.number == 2 and take.why == ""
     assert bpy.ops.conjac.use_take() == {"FINISHED"} and frames_of(jelly) == second
+
+
+def test_compare_writes_how_far_each_vertex_is_from_the_take_in_mm(jelly, scene):  # noqa: F811
+    first = {frame: seen_at(jelly, frame) for frame in range(1, LAST + 1)}
+    jelly.conjac.youngs_modulus *= 0.5
+    again(jelly, scene)
+    jelly.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    vertices = np.array([seen_at(jelly, frame) - first[frame] for frame in range(1, LAST + 1)])
+    assert bpy.ops.conjac.compare_take(number=1) == {"FINISHED"}
+    found = np.array([one.value for one in jelly.data.attributes["take_difference"].data])
+    away = 2000.0 * np.linalg.norm(vertices, axis=2)
+    np.testing.assert_allclose(found, away.max(axis=0), rtol=1e-3, atol=1e-3)
+    assert found.max() > 1.0
+    kept = apart.write(jelly, scene, 1)
+    assert kept.frames == LAST and kept.frame == 1 + int(away.max(axis=1).argmax())
+    np.testing.assert_allclose((kept.largest, kept.mean), (away.max(), away.mean()), rtol=1e-3)
+
+
+def test_compare_says_what_it_cannot(jelly, scene):  # noqa: F811
+    assert not bpy.ops.conjac.compare_take.poll()
+    jelly.conjac.youngs_modulus *= 0.5
+    again(jelly, scene)
+    with pytest.raises(RuntimeError, match="there is no take 7"):
+        bpy.ops.conjac.compare_take(number=7)
+    jelly.data.vertices.add(1)
+    with pytest.raises(RuntimeError, match="Compare bakes of the same mesh"):
+        bpy.ops.conjac.compare_take(number=1)
 
 
 def test_settings_that_a_take_was_baked_with_bring_it_back_without_a_step(jelly, scene):  # noqa: F811

@@ -77,3 +77,15 @@ def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, senten
         down.conjac.welds[0].is_released, down.conjac.welds[0].until = True, 1
     with pytest.raises(BadInput, match=sentence):
         scene_settings(down, bpy.context.scene)
+
+
+def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
+    """The cube weighs 981 Pa on its upper face, about twice that where it is let go."""
+    up, down = two_cubes()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 12, 24
+    bpy.ops.conjac.add_weld()
+    down.conjac.welds[0].breaks = 400.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "welds.blend"))
+    assert foreground.bake_object(down, True, lambda text: None) == 0
+    assert lowest(down, 1) - lowest(down, 12) > 0.5 * 9.81 * (9 / 24) ** 2

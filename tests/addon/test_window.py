@@ -56,6 +56,7 @@ def tick():
         others.append(bpy.data.objects.new("Rig", data))
         others.append(bpy.data.objects.new("Joint", None))
         others.append(bpy.data.objects.new("Cloth", cube.data.copy()))
+        others.append(bpy.data.objects.new("Rope", cube.data.copy()))
         with bpy.context.temp_override(window=window, area=view,
                                        region=next(r for r in view.regions if r.type == "WINDOW")):
             bpy.ops.rigidbody.world_add()
@@ -72,7 +73,7 @@ def tick():
                     bpy.ops.rigidbody.constraint_add()
                 other.conjac.enabled = True
                 if other.type == "MESH":
-                    other.conjac.kind = "cloth"
+                    other.conjac.kind = other.name.lower()
             bpy.context.view_layer.objects.active = cube
         others.append(cube)
         properties.spaces.active.context = "PHYSICS"

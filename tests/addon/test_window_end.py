@@ -149,7 +149,7 @@ def artist():
     while not reading(cube):
         yield
     bar = region("UI")
-    for below in range(30, 140, 10):
+    for below in range(76, 140, 8):  # below Play Live
         if running(cube) is None:
             break
         click(bar.x + bar.width // 4, bar.y + bar.height - below)

@@ -137,6 +137,55 @@ def artist():
 run(artist(), 0.05)
 """
 
+THREE_CLICKS = HEAD + """
+clicks = 0
+
+def on(area, x, y):
+    # one click, x from the left and y from the top of an area [px]
+    global clicks
+    clicks += 1
+    yield from click(area.x + x, area.y + area.height - y)
+
+def artist():
+    assert not bpy.data.filepath and len(cube.data.vertices) == 8 and scene.frame_end == 250
+    properties = next(area for area in window().screen.areas if area.type == "PROPERTIES")
+    assert properties.spaces.active.context == "OBJECT"
+    yield from on(properties, 16, 363)  # the tab Physics
+    yield from until(lambda: properties.spaces.active.context == "PHYSICS", "the tab was not hit", 20)
+    yield from rest(20)
+    yield from on(properties, 150, 276)  # ConJac Jelly
+    yield from until(lambda: cube.conjac.kind == "soft_body", "ConJac Jelly was not hit", 20)
+    yield from rest(20)
+    yield from on(properties, 100, 345)  # Bake
+    yield from until(lambda: session.running, "Bake was not hit", 20)
+    # that is all: it plays what is there while the rest is baked
+    yield from until(lambda: (next(iter(session.running.values())).progress.frame or 0) > 30, "no frame comes")
+    yield from key("space")
+    assert window().screen.is_animation_playing
+    heights = {{}}
+    def played():
+        heights[scene.frame_current] = height()
+        return len(heights) > 24 and scene.frame_current > 26
+    yield from until(played, "it does not play on", 120)
+    yield from key("space")
+    seen("three_clicks")
+    shown = [frame for frame in heights if frame <= 30]
+    tall, middle = (np.array([heights[frame][k] for frame in shown]) for k in (0, 1))
+    assert min(tall) < 1.85 and max(tall) < 3.0, tall  # it is squeezed where it lands
+    low = [heights[frame][1] - 0.5 * heights[frame][0] for frame in shown]
+    ground = cube.conjac.ground_height - cube.location.z
+    assert min(low) > ground - 0.15, (low, ground)  # it stays on its ground
+    assert min(middle) < -0.8, middle  # it has fallen
+    key_of_bake = next(iter(session.running), None)
+    if key_of_bake is not None:
+        yield from key("Escape")
+        yield from baked()
+    assert clicks == 3
+    print("all seen", flush=True)
+
+run(artist(), 0.05)
+"""
+
 AGAIN = HEAD + """
 def artist():
     scene.frame_end = 6
@@ -217,6 +266,14 @@ def test_the_default_cube_wobbles_after_two_clicks_and_plays_by_the_third(tmp_pa
     if os.environ.get("CONJAC_PICTURES"):
         crop = ["-crop", "1322x877+0+28", "+repage", "-resize", "1000x", "-dither", "None", "-colors", "96"]
         subprocess.run(["convert", str(tmp_path / "jelly.png"), *crop, str(ROOT / "docs" / "jelly.png")], check=True)
+
+
+@pytest.mark.long
+def test_three_clicks_lead_from_a_new_scene_to_a_bake_that_plays(tmp_path, monkeypatch):
+    needs_a_hand()
+    monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
+    said = in_a_window(THREE_CLICKS, tmp_path, "1600x1000")
+    assert "all seen" in said, said[-3000:]
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ import pytest
 from touching import QUICK, box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
+from benchmarks import friction as benched
 from solver.job.load import load
 from solver.state import State
 
@@ -34,4 +35,14 @@ def test_a_block_slides_as_coulomb_says(tmp_path, mu, share):
     late = np.array(speeds[len(speeds) // 3:])
     gained = np.polyfit(np.arange(len(late)) * H, late, 1)[0]
     true = G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
+    assert abs(gained - true) <= 0.03 * true
+
+
+def test_a_soft_block_slides_on_a_soft_slab_as_coulomb_says():
+    level = benched.block("soft", 0.3, 0.0, 1e5, H)
+    rest = benched.speeds(level, level.initial_state().q, 0.0, H, 1.0)[1].q
+    speeds, _ = benched.speeds(benched.block("soft", 0.3, 0.45, 1e5, H), rest, 0.0, H, 1.0)
+    late = speeds[len(speeds) // 3:]
+    gained = np.polyfit(np.arange(len(late)) * H, late, 1)[0]
+    true = G * 0.5 * 0.3 / np.hypot(1.0, 0.45)
     assert abs(gained - true) <= 0.03 * true

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from rope_jobs import baked
+from small_jobs import write_job
 
 from solver.errors import BadScene
 from solver.forces.stencils import ElasticBody
@@ -26,7 +28,7 @@ def two_boxes(gap=0.003, shift=0.013):
 def weld(gap=0.003, bodies=None, **params):
     made, rest = two_boxes(gap)
     chosen = made if bodies is None else [made[k] for k in bodies]
-    return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0} | params), rest
+    return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 0.0} | params), rest
 
 
 def total(table, count):
@@ -93,3 +95,39 @@ def test_what_is_too_far_apart_is_named():
         weld(gap=0.02)
     with pytest.raises(BadScene, match="two bodies"):
         weld(bodies=[0])
+
+
+def test_what_is_pulled_harder_than_it_bears_comes_off_and_stays_off():
+    force, rest = weld(breaks=5.0e3)  # 0.5 mm at this stiffness in the middle of a face, a sixth of it at a corner
+    top = (np.arange(len(rest)) > 63)[:, None]
+    assert not force.multipliers(rest + [0.0, 0.0, 7e-5] * top, 0.1).any()
+    # tilted about one edge: what is farther from it comes off
+    x = rest + [0.0, 0.0, 1.0] * top * 0.01 * (rest[:, :1] - rest[64:, 0].min())
+    gone = force.multipliers(x, 0.1)
+    assert 0 < gone.sum() < len(gone) == force.remembers
+    force.recall(gone)
+    left = force.measure(x, 0.2)
+    assert len(left.nodes) == len(gone) - gone.sum() and left.energy > 0.0
+    assert np.array_equal(force.multipliers(rest, 0.3), gone), "it does not stick again"
+    force.recall(None)
+    assert not force.multipliers(rest, 0.0).any()
+
+
+@pytest.mark.parametrize("breaks, holds", [(1000.0, False), (10000.0, True)])
+def test_what_weighs_more_than_its_glue_bears_falls(tmp_path, breaks, holds):
+    """2 kg on 0.01 m² weigh 1962 Pa, twice that where they are let go."""
+    nodes, tets = box_tets((1, 1, 1), (0.1, 0.1, 0.2))
+    arrays = {"n": nodes, "t": tets, "u": nodes + [0.0, 0.0, 0.202], "p": np.array([1, 3, 5, 7], np.int32)}
+    arrays["p"] = np.flatnonzero(nodes[:, 2] > 0.19).astype(np.int32)
+    stuff = {"method": {"kind": "vanilla"}, "density": 1000.0,
+             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 3e5, "poisson_ratio": 0.4}}}
+    bodies = [{"name": "Low", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"}, **stuff},
+              {"name": "High", "tets": {"nodes": "arrays/u.npy", "tets": "arrays/t.npy"},
+               "pin": {"nodes": "arrays/p.npy"}, **stuff}]
+    law = {"kind": "weld", "params": {"distance": 0.005, "stiffness": 1e8, "breaks": breaks}}
+    job = write_job(tmp_path / "job", {
+        "version": 1, "name": "glue", "time": {"start": 1, "end": 13, "fps": 24, "step": 1 / 96}, "bodies": bodies,
+        "integrator": {"kind": "backward_euler"}, "forces": [{"law": law, "bodies": ["Low", "High"]}]}, arrays)
+    last = baked(job, 5, 13, body="Low")[-1]
+    fallen = (nodes - last)[:, 2].mean()
+    assert (fallen < 0.02) if holds else fallen > 0.5 * 9.81 * 0.25 * 0.7

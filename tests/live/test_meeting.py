@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from small_jobs import box_tets, write_job
+from test_bumps import block
 from test_playing import DOWN, SOLVED, quiet
 
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
+from solver.live.skins import Skin, Standing, meeting
+from solver.live.touching import divided
 
 SIZE = 0.1
 
@@ -51,6 +54,63 @@ def test_one_lies_on_the_other(tmp_path):
     deep = np.maximum(-lower.body.points_of(lower.body.touching, lower.state.y, lower.state.carrier_motion)[:, 2], 0)
     weight = 2 * 9.81 * 1000 * SIZE**3
     assert lower.body.stepping.floor.stiffness * deep.sum() == pytest.approx(weight, rel=0.03)
+
+
+def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
+    """A job of two cubes of two metres as *Add Soft Body* makes them, of eight vertices or of many: one on the ground,
+    one 5 cm above it."""
+    bodies, arrays = [], {}
+    for k, at in enumerate(([0.0, 0.0, 1.0], [*aside, 3.05])):
+        vertices, triangles = block(np.array(at) - 1.0, np.array(at) + 1.0)
+        if fine:
+            vertices, triangles = divided(vertices, triangles)
+        arrays |= {f"v{k}": vertices, f"f{k}": triangles}
+        bodies.append({"name": f"Jelly {k}", "surface": {"vertices": f"arrays/v{k}.npy",
+                                                         "triangles": f"arrays/f{k}.npy"},
+                       "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 327000.0,
+                                                                             "poisson_ratio": 0.45}},
+                       "density": 1000.0, "wobble_half_life": 0.75})
+    ground = {"point": [0, 0, 0], "normal": [0, 0, 1]} | ({"friction": {"kind": "coulomb"}} if friction else {})
+    scene = {"version": 1, "name": "jellies", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+             "bodies": bodies, "contact": {"law": {"kind": "barrier"}}, "ground": ground, **SOLVED}
+    return write_job(folder, scene, arrays)
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_jellies_with_defaults_stay_on_each_other(tmp_path, fine):
+    engine = engine_of("modes", jellies(tmp_path, fine), quiet)
+    for _ in range(12):
+        low, high = play(engine, 0.25)
+        assert 1.6 < high[2] - low[2] < 2.2, (low, high)
+    assert np.abs(high - low)[:2].max() < 0.4, (low, high)  # of two metres
+
+
+def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
+    """One that has gone deep beside an edge in a step is nearer to the other side."""
+    vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]))
+    skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
+    still = Standing(skin, vertices, vertices, vertices, vertices)
+    comes = Standing(skin, point + moved, point, point + moved, point)
+    found = meeting(comes, still, 9)
+    np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
+    np.testing.assert_allclose([found.gaps[0], found.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
+    # it is pushed from straight below
+    at = np.einsum("kc,kcd->kd", found.weights, vertices[found.corners])
+    np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
+    # what moves away with the surface is not met
+    assert meeting(comes, Standing(skin, vertices + moved, vertices, vertices, vertices), 9) is None
+
+
+def test_what_is_divided_is_the_same_surface():
+    vertices, triangles = block([0, 0, 0], [2, 1, 1])
+    fine, faces = divided(vertices, triangles)
+    np.testing.assert_array_equal(fine[:8], vertices)
+    corners = fine[faces]
+    area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    np.testing.assert_allclose(np.linalg.norm(area, axis=1).sum(), 10.0)
+    np.testing.assert_allclose(np.einsum("ij,ij->", area, corners.mean(axis=1)) / 3.0, 2.0)  # its volume
+    edges = corners - np.roll(corners, 1, axis=1)
+    assert np.linalg.norm(edges, axis=2).max() < np.sqrt(6.0) / 10.0
 
 
 def test_what_lies_on_each_other_falls_as_one(tmp_path):

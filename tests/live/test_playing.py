@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from small_jobs import box_job, change
+from small_jobs import box_job, change, write_job
 
 from solver import catalogue
 from solver.errors import ConJacError, StepFailed
@@ -109,6 +109,31 @@ def test_what_is_pinned_follows_the_object(window):
     places = window.play(0.1, control(np.zeros(3), carrier))
     held = window.start[:, 0] == 0.0
     np.testing.assert_allclose(places[held], window.start[held] + carrier[:3, 3], atol=1e-6)
+
+
+def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path):
+    """A cube that is painted 0.5 all over sinks by g over the stiffness of each kg, which a slider sets, and follows
+    its object."""
+    vertices = 0.2 * np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    sides = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
+                      [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]], np.int32)
+    body = {"name": "Cube", "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/f.npy"},
+            "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 1e6, "poisson_ratio": 0.4}},
+            "pin": {"weights": "arrays/w.npy", "stiffness": 400.0}, "wobble_half_life": 0.1}
+    scene = {"version": 1, "name": "cube", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 48}, "bodies": [body],
+             **SOLVED}
+    folder = write_job(tmp_path / "job", scene, {"v": vertices, "f": sides, "w": np.full(8, 0.5)})
+    window = Window(key, folder, tmp_path / "board")
+    window.board.tell(control(DOWN))
+    at = np.mean([window.play(1 / 48).mean(axis=0) for _ in range(150)], axis=0)  # it swings, ten times
+    assert 0.1 - at[2] == pytest.approx(9.81 / 400.0, rel=0.1)
+    change(folder, "bodies.0.pin.stiffness", 1600.0)
+    carrier = np.eye(4)
+    carrier[0, 3] = 0.3
+    window.board.tell(control(DOWN, carrier, settings=1))
+    at = np.mean([window.play(1 / 48).mean(axis=0) for _ in range(150)], axis=0)
+    assert 0.1 - at[2] == pytest.approx(9.81 / 1600.0, abs=2e-3)
+    assert at[0] == pytest.approx(0.4, abs=0.02)
 
 
 def test_it_begins_where_the_object_is_now(window):

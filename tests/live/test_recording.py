@@ -1,16 +1,21 @@
 """What is performed live is kept: frames at the scene's pace, in the cache of a job as if they were baked."""
 
+import json
+
 import numpy as np
 import pytest
+from mechanisms import double_pendulum, mechanism_job
 from small_jobs import write_job
-from test_playing import DOWN, Window, job  # noqa: F401
+from test_bumps import block
+from test_playing import DOWN, Window, job, quiet  # noqa: F401
 
 from solver import cli
 from solver.frames.read import Cache
 from solver.job.arrays import read_npz
 from solver.live.board import PLAYED, RECORDED
+from solver.live.engines.interface import HeldPlace, Hold, Inputs
 from solver.live.recording import Recording
-from solver.live.run import control
+from solver.live.run import control, engine_of
 
 
 def test_frames_stand_between_steps(tmp_path):
@@ -22,6 +27,30 @@ def test_frames_stand_between_steps(tmp_path):
     places = read_npz(tmp_path / "performed.npz")["places"]
     assert places.shape == (5, 2, 3) and places.dtype == np.float32
     np.testing.assert_allclose(places[:, 0, 0], np.arange(5) / 24, atol=1e-6)
+
+
+def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
+    recording, turned = Recording(24.0), np.eye(4)[None]
+    for k in range(9):
+        angle = 0.3 * k
+        turned[0, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        turned[0, 0, 3] = k
+        held = [HeldPlace(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
+        recording.add(k / 48, np.zeros((5, 3)), turned, held)
+    recording.save(tmp_path / "performed.npz")
+    kept = read_npz(tmp_path / "performed.npz")
+    assert kept["poses"].shape == (5, 1, 4, 4)
+    np.testing.assert_allclose(kept["poses"][:, 0, 0, 3], [0, 2, 4, 6, 8], atol=1e-9)
+    np.testing.assert_allclose(kept["poses"][3, 0, 0, 0], np.cos(1.8), atol=1e-9)
+    recording = Recording(32.0)
+    recording.add(0.0, np.zeros((0, 3)), np.eye(4)[None])
+    recording.add(1 / 16, np.zeros((0, 3)), turned)
+    recording.save(tmp_path / "between.npz")
+    turn = read_npz(tmp_path / "between.npz")["poses"][1, 0, :3, :3]
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+    assert kept["vertex"].tolist() == [4]
+    np.testing.assert_array_equal(kept["stiffness"][:, 0], [0, 0, 104, 106, 0])
+    np.testing.assert_array_equal(kept["target"][2, 0], [4, 0, 0])
 
 
 def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
@@ -68,6 +97,52 @@ def test_a_performance_is_a_bake_in_the_space_of_the_object(baked, capsys):
     assert cache.frames_done() == [3, 4, 5, 6, 7] and cache.manifest["runs"][0]["backend"] == "Play Live"
     for k in range(5):
         np.testing.assert_allclose(cache.frame(3 + k)["Ear"], vertices + [-k, 0.0, k], atol=1e-6)
+
+
+def test_bodies_and_mechanisms_are_kept_together(tmp_path):
+    bodies, joints = double_pendulum()
+    folder = mechanism_job(tmp_path / "job", bodies, joints, step=1 / 96, end=12)
+    scene = json.loads((folder / "scene.json").read_text())
+    vertices, triangles = block([0, 0, 0], [0.1, 0.1, 0.1])
+    scene["bodies"] = [{"name": f"Jelly {k}", "surface": {"vertices": f"arrays/v{k}.npy", "triangles": "arrays/f.npy"},
+                        "method": {"kind": "vanilla"}} for k in range(2)]
+    write_job(folder, scene, {"v0": vertices + [3.0, 0.0, 1.0], "v1": vertices + [4.0, 0.0, 1.0], "f": triangles})
+    engine, recording = engine_of("", folder, quiet), Recording(24.0)
+    seen = []
+    for k in range(25):
+        if k % 4 == 0:
+            seen.append((engine.places.copy(), engine.poses.copy()))
+        recording.add(k / 96, engine.places, engine.poses, engine.held)
+        engine.step(0, Inputs(DOWN))
+    recording.save(tmp_path / "performed.npz")
+    assert cli.main(["record", str(folder), str(tmp_path / "performed.npz")], read_stdin=False) == 0
+    cache = Cache(folder / "cache")
+    assert [one["bodies"] for one in cache.mechanisms()] == [[one["name"] for one in bodies]]
+    first = cache.frames_done()[0]
+    for k, (places, poses) in enumerate(seen):
+        np.testing.assert_allclose(cache.poses(first + k)["pose"], poses, atol=1e-9)
+        frame = cache.frame(first + k)
+        np.testing.assert_allclose(np.concatenate([frame["Jelly 0"], frame["Jelly 1"]]), places, atol=1e-5)
+    assert len(cache.frames_done()) == len(seen) == 7
+
+
+def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
+    """By both engines: which vertex, where to, how hard."""
+    stiffness = []
+    for key in ("modes", "world"):
+        engine = engine_of(key, job, quiet)
+        vertex = int(engine.places[:, 0].argmax())
+        place = engine.places[vertex].copy()
+        assert engine.held == ()
+        for _ in range(3):
+            engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))
+        [one] = engine.held
+        assert (one.id, one.vertex) == (5, vertex)
+        np.testing.assert_allclose(one.target, place + [0.0, 0.0, 0.1], atol=0.02)
+        stiffness.append(one.stiffness)
+        engine.step(0, Inputs(DOWN))
+        assert engine.held == ()
+    assert min(stiffness) > 0.0
 
 
 def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):

@@ -118,7 +118,6 @@ def test_muscles_of_a_draft_contract(tmp_path):
 @pytest.mark.parametrize("path, value, said", [
     ("integrator", {"kind": "siere"}, "Subspace is not stepped by SIERE"),
     ("contact", {}, "touches nothing but the ground"),
-    ("bodies.0.pulls", [{"position": [0, 0, 0], "radius": 0.1}], "it knows no pulls"),
     ("bodies.0.pins_yield", True, "its pins do not give way"),
     ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot come apart"),
     ("bodies.0.cloth", {}, "cloth has no weights"),
@@ -130,14 +129,60 @@ def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, s
         load(job)
 
 
-def test_a_draft_says_what_it_does_not_hold(tmp_path):
-    job = draft_job(tmp_path / "job", end=2, motion=False)
+def assert_drafted_as_whole(folder, job_of, share):
+    """A draft of this job is near the whole bake, by this share of what moves."""
+    draft, _ = baked(job_of(folder / "draft"))
+    job = job_of(folder / "whole")
+    change(job, "method", {"kind": "vanilla"})
+    change(job, "stage_solver", {"kind": "newton_d"})
+    whole, _ = baked(job)
+    moved = abs(whole - whole[0]).max()
+    assert moved > 0.02
+    assert abs(draft - whole).max() < share * moved
+
+
+def test_a_draft_is_pulled_at_a_spot_as_the_whole_is_and_springs_back(tmp_path):
+    def job_of(folder):
+        job = draft_job(folder, motion=False, gravity=[0, 0, 0])
+        nodes = np.load(job / "arrays" / "nodes.npy")
+        np.save(job / "arrays" / "strong.npy", np.where(np.arange(49) < 24, 1.0, 0.0))
+        high = np.repeat(np.eye(4)[None], 49, axis=0)
+        high[:, 2, 3] = np.minimum(np.arange(49) / 12, 1.0) * 0.06
+        np.save(job / "arrays" / "up.npy", high)
+        tip = nodes[nodes[:, 0] > nodes[:, 0].max() - 1e-9].mean(axis=0).tolist()
+        change(job, "bodies.0.pulls", [{"position": tip, "radius": 0.1, "stiffness": 400.0, "motion": "arrays/up.npy",
+                                        "strength": "arrays/strong.npy"}])
+        return job
+
+    assert_drafted_as_whole(tmp_path, job_of, 0.15)
+
+
+def test_a_draft_hangs_in_soft_pins_as_the_whole_does(tmp_path):
+    def job_of(folder):
+        job = draft_job(folder, motion=False)
+        softly_pinned(job, hard=False)
+        return job
+
+    assert_drafted_as_whole(tmp_path, job_of, 0.15)
+
+
+def softly_pinned(job, hard=True):
     nodes = np.load(job / "arrays" / "nodes.npy")
-    faces = boundary_faces(np.load(job / "arrays" / "tets.npy"))[0]
     np.save(job / "arrays" / "v.npy", nodes)
-    np.save(job / "arrays" / "t.npy", faces)
-    np.save(job / "arrays" / "w.npy", np.where(nodes[:, 0] == 0, 1.0, np.where(nodes[:, 0] < 0.06, 0.5, 0.0)))
+    np.save(job / "arrays" / "t.npy", boundary_faces(np.load(job / "arrays" / "tets.npy"))[0])
+    np.save(job / "arrays" / "w.npy", np.where(nodes[:, 0] < 0.06, np.where(hard & (nodes[:, 0] == 0), 1.0, 0.5), 0.0))
     change(job, "bodies.0.surface", {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"})
     change(job, "bodies.0.pin", {"weights": "arrays/w.npy", "stiffness": 1e4})
+
+
+def test_pulling_a_spot_is_found_anew_and_spans_what_it_does(tmp_path):
+    """A spot's response belongs to the subspace: another spot is another subspace."""
+    job = draft_job(tmp_path / "job", end=2, motion=False)
     _, said = baked(job)
-    assert any("are pinned softly, and Subspace holds none of these" in text for text in said)
+    spot = {"position": np.load(job / "arrays" / "nodes.npy").max(axis=0).tolist(), "radius": 0.05}
+    change(job, "bodies.0.pulls", [spot])
+    _, pulled = baked(job)
+    coordinates = [int(text.split(" coordinates")[0].split()[-1]) for one in (said, pulled)
+                   for text in one if " coordinates and " in text]
+    assert coordinates[1] > coordinates[0]
+    assert any("Finding its subspace" in text for text in pulled)

@@ -39,6 +39,25 @@ def test_it_hangs_as_a_catenary_does(tmp_path):
     assert np.abs(stretched(out[-1], v)).max() < 1e-5, "as far as single precision of frames tells"
 
 
+def test_a_net_that_hangs_by_two_sides_hangs_as_a_catenary_does(tmp_path):
+    """Three ropes of 200 links with links across at each knot: these hang level, and the net as one rope does."""
+    links, length, span = 200, 1.5, 1.0
+    arc = np.linspace(-0.5, 0.5, links + 1) * length
+    v = np.stack([arc * span / length, 0 * arc, (np.abs(arc) - 0.5 * length) * np.sqrt(1 - (span / length) ** 2)], 1)
+    net = np.concatenate([v + [0.0, 0.05 * k, 0.0] for k in range(3)])
+    along = np.concatenate([chain(links) + k * (links + 1) for k in range(3)])
+    across = np.concatenate([np.stack([np.arange(links + 1), np.arange(links + 1) + links + 1], 1) + k * (links + 1)
+                             for k in range(2)])
+    held = [k * (links + 1) + end for k in range(3) for end in (0, links)]
+    out = baked(calm(rope_job(tmp_path, net, end=241, step=1 / 48, edges=np.concatenate([along, across]), pinned=held,
+                              bending_stiffness=0.0)))[-1].reshape(3, links + 1, 3)
+    a = brentq(lambda a: 2 * a * np.sinh(0.5 * span / a) - length, 0.1, 10.0)
+    x = a * np.arcsinh(arc / a)
+    z = a * (np.cosh(x / a) - np.cosh(0.5 * span / a))
+    assert np.abs(out[:, :, [0, 2]] - np.stack([x, z], axis=1)).max() < 1e-4 * length
+    assert np.abs(out[:, :, 1] - 0.05 * np.arange(3)[:, None]).max() < 1e-6
+
+
 @pytest.mark.parametrize("kind", ["inextensible", "springy"])
 def test_a_pendulum_swings_in_its_period(tmp_path, kind):
     """A point at a link of 1 m that starts at 60 degrees: at the same place after 4 K(sin 30°) √(L/g)."""
@@ -73,11 +92,13 @@ def test_it_keeps_its_length_while_it_swings(tmp_path):
         assert widest > 0.8, "it swung"
 
 
-def test_what_is_a_thousand_times_as_heavy_swings_without_a_shake(tmp_path):
-    """100 kg on a rope of 100 g and 40 links: its end goes around as a pendulum's, and no link is folded or shakes."""
+@pytest.mark.parametrize("load", [100.0, 1000.0])
+def test_what_is_a_thousand_times_as_heavy_and_more_swings_without_a_shake(tmp_path, load):
+    """100 kg and a tonne on a rope of 100 g and 40 links: its end swings as a pendulum's, and no link is folded or
+    shakes."""
     x = level(40)
     loads = np.zeros(41)
-    loads[-1] = 100.0
+    loads[-1] = load
     job = rope_job(tmp_path, x, end=97, step=1 / 240, loads=loads)
     out = baked(job)
     period = 4.0 * ellipk(np.sin(np.pi / 4) ** 2) / np.sqrt(G)

@@ -32,12 +32,15 @@ CLEAN = {
     """.split()) for room in ("materials", "integrators", "bearings", "contact/find", "coordinates")},
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
-    """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes")},
+    """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes", "assembly", "fields",
+                         "embedding", "reshape", "farm", "meshing", "linear",
+                         "forces")},
     "parts/conjac": EVERYWHERE | frozenset("ahead besides grips pushes pushing riding rides asked wanted".split()),
     "world": EVERYWHERE | frozenset("ahead besides led ride rides rider gives borne meetings wanted".split()),
 }
 #: identifiers that are not this room's to name, and words of the window
-ALLOWED = {"nonlinear": {"kept_open"}, "world": {"led_rate"}, "job": {"tell"}}
+ALLOWED = {"nonlinear": {"kept_open"}, "world": {"led_rate"}, "job": {"tell"},
+           "reshape": {"rides"}, "meshing": {"tell"}}
 
 
 def words(text):

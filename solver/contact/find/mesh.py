@@ -25,6 +25,7 @@ from .isolated_bodies import IsolatedBodies
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
 from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
+from .taking_kernels import cut_ways, goes_less, take_pairs
 from .through_kernels import may_go_through
 
 ROUNDING = 1.0e-9  #: of lengths: what differs by more is no rounding
@@ -84,6 +85,7 @@ class Surfaces:
         self._room = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._collide = None if owner is None else owner[self.nodes], collide
+        self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
             self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
@@ -116,9 +118,11 @@ class Surfaces:
         self._spare = max(self._spare, self._room_share * spare)
         listed, moved = self._listed(here, distance)
         within, square = listed.near(here, moved, distance)
-        pairs, points = listed.pairs[within], int(np.searchsorted(within, listed.points))
-        owner = np.zeros(len(here), dtype=np.int32) if self._owner is None else self._owner
-        return NearPairs(self.nodes[pairs], points, owner[pairs[:, [0, 3]]], square[within])
+        count, points = len(within), int(np.searchsorted(within, listed.points))
+        found = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
+        threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, found.nodes,
+                             found.bodies, found.square)
+        return found
 
     def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
         """Return a list that is valid for nodes at (s, 3) [m], and their distances from where it was built, (s,) [m].
@@ -252,7 +256,8 @@ class Surfaces:
         far as it does. So two that were near and move side by side stay so.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
-        number, here, way = alike[self.nodes], start[self.nodes], (end - start)[self.nodes]
+        number, here = alike[self.nodes].astype(np.int64), start[self.nodes]
+        way = (end - start)[self.nodes]
         pairs, points = self._candidates(here, here + way)
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
@@ -261,19 +266,13 @@ class Surfaces:
             # before
             when[tested] = self._times(here, here + steps[number, None] * way, pairs[tested],
                                       int(np.searchsorted(tested, points)))
-            met = np.flatnonzero(when <= 1.0)
-            if not len(met):
-                break
-            meeting = number[pairs[met]]
-            own = steps[meeting]
-            least = own.min(axis=1, keepdims=True)
+            cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            cut = own * when[met, None]
-            is_alike = (own == least).all(axis=1)
-            cut[~is_alike] = np.maximum(cut, least)[~is_alike] if count < GOING_ON else least[~is_alike]
-            before = steps.copy()
-            np.minimum.at(steps, meeting, cut)
-            tested = np.flatnonzero((steps < before)[number][pairs].any(axis=1))
+            if not cut_ways(when, pairs, number, steps, count < GOING_ON, cut):
+                break
+            less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
+            threads.parallel_for(goes_less, len(pairs), pairs, number, before, steps, less)
+            tested = np.flatnonzero(less)
         else:
             steps[:] = self.largest_step(start, end)
         each: Vec = steps[alike]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...forces.stencils import Stencils
-from ...state import Index, Vec
+from ...state import Index, Mask, Vec
 from ...threads import parallel_for
 from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.ground import mixed
 from ..find.mesh import NearPairs, Surfaces
+from ..find.taking_kernels import reach_of_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
 from .interface import LoadsOnCloth
 from .lagged_friction import LaggedFriction
@@ -52,10 +53,11 @@ class Barrier:
         """rest: rest positions of all nodes, (n, 3) [m]. stiffness: κ of each [N/m], infinite for obstacles, (n,).
         friction: μ of each, (n,). activation: δ [m], of all pairs or of each two bodies, (b, b). params: creep_speed,
         ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are any."""
-        self._thickness, self._thickest = thickness, 2.0 * float(thickness.max(initial=0.0))
+        self._thickness = np.ascontiguousarray(thickness, dtype=float)
+        self._thickest = 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self._creep = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
-        self._activations = np.asarray(activation, dtype=float)
+        self._activations = np.ascontiguousarray(np.atleast_2d(np.asarray(activation, dtype=float)))
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
         nothing = np.zeros(len(rest))
         self._area, self._areal_mass = (nothing, nothing) if loads is None else (loads.area, loads.areal_mass)
@@ -147,8 +149,8 @@ class Barrier:
             if np.array_equal(x, there):
                 return known
         near = self._near_pairs(x)
-        pair_thickness, activation = self._pair_thickness(near), self._activation_of(near)
-        active = np.flatnonzero(near.square < (activation + pair_thickness) ** 2)
+        is_active, pair_thickness, activation = self._reach(near, 1.0)
+        active = np.flatnonzero(is_active)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
         stiffness, rest = self._pair_stiffness(nodes, points)
         pair_thickness, activation = pair_thickness[active], activation[active]
@@ -164,7 +166,7 @@ class Barrier:
     def node_pairs_within(self, x: Vec, times: float) -> Index:
         """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""
         near = self._near_pairs(x, times)
-        nodes: Index = near.nodes[near.square < (times * self._activation_of(near) + self._pair_thickness(near)) ** 2]
+        nodes: Index = near.nodes[self._reach(near, times)[0]]
         return nodes[:, [0, 3]]
 
     def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
@@ -183,10 +185,13 @@ class Barrier:
         """Return candidates that include all pairs nearer than t + `times` δ at positions (n, 3)."""
         return self.surfaces.near(x, times * self.activation + self._thickest, SKIN * self.edge)
 
-    def _activation_of(self, near: NearPairs) -> Vec:
-        """Return δ of pairs, (k,) [m]."""
-        of_bodies = self._activations if not self._activations.ndim else self._activations[tuple(near.bodies.T)]
-        return np.broadcast_to(of_bodies, len(near.nodes))
+    def _reach(self, near: NearPairs, times: float) -> tuple[Mask, Vec, Vec]:
+        """Return which pairs are nearer than t + `times` δ, t and δ of each, (k,) [m]."""
+        count = len(near.nodes)
+        thick, activation, is_near = np.empty(count), np.empty(count), np.empty(count, dtype=bool)
+        parallel_for(reach_of_pairs, count, near.nodes, near.bodies, near.square, self._activations, self._thickness,
+                     times, activation, thick, is_near)
+        return is_near, thick, activation
 
     def _pair_thickness(self, near: NearPairs) -> Vec:
         """Return the sum of the thicknesses of both sides of pairs, (k,) [m]."""

@@ -1,4 +1,4 @@
-"""What a source of fiber directions is given, and what it gives."""
+"""Protocol of sources of fiber directions, and their input."""
 
 from __future__ import annotations
 

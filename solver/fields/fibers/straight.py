@@ -29,6 +29,6 @@ class Straight:
         self._axis = axis_of(params)
 
     def directions(self, muscle: Muscle) -> Vec:
-        """The same everywhere, (e, 3)."""
+        """Return one direction for all elements, (e, 3)."""
         along: Vec = muscle.to_world[:3, :3] @ self._axis
         return np.broadcast_to(along, (len(muscle.volume.tets), 3))

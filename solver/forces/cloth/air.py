@@ -12,9 +12,9 @@ from .air_kernels import drag
 class Air:
     """f = −C (v − w) of each triangle, C = ½ ρ A (c_n |v·n| n nᵀ + c_t |v_t| (1 − n nᵀ)), v its speed against the air.
 
-    A face that stands across the wind is pushed by ½ ρ c_n A v², one that leans is pushed along its normal, which is
-    drag and lift. C is that of where a step begins, so that f is linear in the step's end and brakes at any length of
-    it. The air is a node that moves with the wind.
+    The force of a face across the wind is ½ ρ c_n A v², that of an inclined one is along its normal, which is
+    drag and lift. C is that of where a step begins, so that f is linear in the step's end and dissipative at any
+    length of it. The air is a node that moves with the wind.
     """
 
     def __init__(self, node: int, triangles: Index, density: float, drag: Vec, friction: Vec) -> None:

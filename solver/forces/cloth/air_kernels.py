@@ -29,9 +29,9 @@ def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no
         for i in range(3):
             square += (speed[i] - onto * n[i]) ** 2
         # a third of the triangle's to each of its corners
-        pushed, drawn = twice / 6.0 * across[e] * abs(onto), twice / 6.0 * along[e] * np.sqrt(square)
+        across_it, along_it = twice / 6.0 * across[e] * abs(onto), twice / 6.0 * along[e] * np.sqrt(square)
         for corner in range(3):
             row = place[e, corner]
             for i in range(3):
                 for k in range(3):
-                    blocks[row, 3 * i + k] += (pushed - drawn) * n[i] * n[k] + (drawn if i == k else 0.0)
+                    blocks[row, 3 * i + k] += (across_it - along_it) * n[i] * n[k] + (along_it if i == k else 0.0)

@@ -10,7 +10,7 @@ from ...state import Index, Vec
 from .membrane_kernels import CONSTANTS, fill, measure
 from .sheet import Sheet, over_elements
 
-TAUT = 500.0  #: times as stiff is cloth past the limit of its stretch
+STIFFER = 500.0  #: times as stiff is cloth past the limit of its stretch
 
 
 class CorotatedMembrane:
@@ -28,11 +28,11 @@ class CorotatedMembrane:
         whole = 1.0 - ratio**2
         both = np.sqrt(warp * weft)
         self._constants = np.array([warp / whole, weft / whole, ratio * both / whole, params["shear"],
-                                    params.get("stretch_limit", 0.0), TAUT * warp, TAUT * weft, TAUT * both])
+                                    params.get("stretch_limit", 0.0), STIFFER * warp, STIFFER * weft, STIFFER * both])
         assert len(self._constants) == CONSTANTS
         self.nodes: Index = np.ascontiguousarray(sheet.triangles, dtype=np.int32)
         self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
-        self.energies = np.zeros(len(self.nodes))  #: of the elements where `measure` was last asked [J], (e,)
+        self.energies = np.zeros(len(self.nodes))  #: of the elements at the last `measure` [J], (e,)
 
     def stretched(self, x: Vec) -> Vec:
         """How far elements are stretched all in all, (‖F‖² − 2) / 2, (e,), at positions (n, 3) [m]: the sum of both

@@ -14,7 +14,7 @@ from .sheet import SheetLaw, TimedLaw
 
 
 class ClothElements:
-    """What `Elastic` is to a body of tetrahedra. A triangle's last node stands twice, with no stiffness to it."""
+    """Elements of a cloth, as `Elastic` of a volume. A triangle repeats its last node, with no stiffness to it."""
 
     family = None
 
@@ -31,11 +31,11 @@ class ClothElements:
         self._forces = np.zeros((0, 4, 3))
 
     def in_one(self, several: Sequence[ClothElements]) -> ClothElements:
-        """Cloth is asked by itself."""
-        raise TypeError("laws of cloth are not asked with those of other cloth")
+        """Raise TypeError: each cloth is evaluated by itself."""
+        raise TypeError("laws of cloth are not evaluated with those of other cloth")
 
     def activate(self, time: float) -> None:
-        """Let laws be as they are at `time` [s], for all that is asked from now on."""
+        """Set laws to those at `time` [s], for all later calls."""
         for law in self._timed:
             law.activate(time)
 

@@ -9,7 +9,7 @@ from ...threads import inlined, kernel
 
 @inlined
 def cotangent(material, t, at, one, two):  # type: ignore[no-untyped-def]
-    """Of the angle of triangle t at a corner, between the ways to two others."""
+    """Return the cotangent of the angle of triangle t at a corner, between the edges to two others."""
     u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
     v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
     return (u0 * v0 + u1 * v1) / abs(u0 * v1 - u1 * v0)

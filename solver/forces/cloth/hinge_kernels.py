@@ -61,7 +61,7 @@ def slope(x, nodes, squares, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1])")
 def angles(x, nodes, out):  # type: ignore[no-untyped-def]
-    """Of hinges (h, 4) at positions (n, 3) [m], out (h,) [rad]."""
+    """Write angles of hinges (h, 4) at positions (n, 3) [m], out (h,) [rad]."""
     work, squares = np.empty((9, 3)), np.ones(2)
     for h in range(nodes.shape[0]):
         out[h] = slope(x, nodes[h], squares, work)
@@ -125,7 +125,7 @@ def bend_of_angle(x, nodes, work, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[:,::1], b1, f8[:,:,::1], f8[:,:,::1])")
 def fill(start, stop, x, nodes, stiffness, rest, squares, project, forces, blocks):  # type: ignore[no-untyped-def]
-    """The same with blocks of pairs, (h, 6, 9) [N/m], without energies; K = ∂f/∂x is negative semi-definite if
+    """Write forces and blocks of pairs, (h, 6, 9) [N/m], of hinges; K = ∂f/∂x is negative semi-definite if
     `project`: −k ∂θ ∂θᵀ alone."""
     work, bends = np.empty((9, 3)), np.zeros((5, 3, 3))
     for h in range(start, stop):

@@ -57,7 +57,7 @@ def _pulled(strain, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _taut(length, limit, stiffness):  # type: ignore[no-untyped-def]
+def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
     """w of a stretch past a limit, and its two slopes: a cubic, then a straight line's, without a jump in any."""
     past, width = length - 1.0 - limit, SOFTLY * limit
     if past < width:
@@ -138,7 +138,7 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
         for k in range(WAYS):
             e0, e1, l0, l1, length, gives = _pulled(strain, k)
             if length > 1.0 + gives * limit:
-                value, slope, _ = _taut(length, gives * limit, constants[5 + min(k, 2)])
+                value, slope, _ = _limited(length, gives * limit, constants[5 + min(k, 2)])
                 energy += value
                 slope /= length
                 p11, p12 = p11 + slope * l0 * e0, p12 + slope * l0 * e1
@@ -226,7 +226,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
         for k in range(WAYS):
             e0, e1, l0, l1, length, gives = _pulled(strain, k)
             if length > 1.0 + gives * limit:
-                _, slope, bend = _taut(length, gives * limit, constants[5 + min(k, 2)])
+                _, slope, bend = _limited(length, gives * limit, constants[5 + min(k, 2)])
                 slope /= length
                 bend = (bend - slope) / (length * length)
                 for i in range(2):
@@ -256,7 +256,7 @@ def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], b1, f8[:,:,::1], f8[:,:,::1])")
 def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, blocks):  # type: ignore[no-untyped-def]
-    """The same with blocks of pairs, (e, 6, 9) [N/m], without energies; K = ∂f/∂x is negative semi-definite if
+    """Write forces and blocks of pairs, (e, 6, 9) [N/m], of triangles; K = ∂f/∂x is negative semi-definite if
     `project`."""
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     plane, normal = np.empty((4, 4)), np.empty((4, 4))

@@ -17,8 +17,8 @@ class Pressure:
     """
 
     def __init__(self, triangles: Index, pressure: float, rest: Vec) -> None:
-        """triangles: (t, 3) of a closed surface. pressure: p [Pa], above that outside; it pushes outward whichever way
-        the triangles run. rest: positions of all nodes, (n, 3) [m], which tell what is outside."""
+        """triangles: (t, 3) of a closed surface. pressure: p [Pa], above that outside; it acts outward whichever way
+        the triangles run. rest: positions of all nodes, (n, 3) [m], by which the outside is found."""
         a, b, c = (rest[triangles[:, i]] for i in range(3))
         volume = np.einsum("ti,ti->", a - rest[triangles[0, 0]], np.cross(b - a, c - a))
         self._pressure = float(np.sign(volume) or 1.0) * pressure

@@ -33,15 +33,15 @@ def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
 
 @inlined
 def length_of(material, t, k):  # type: ignore[no-untyped-def]
-    """Of a side of triangle t [m]."""
+    """Return the length of a side of triangle t [m]."""
     u0, u1 = material[t, (k + 1) % 3, 0] - material[t, k, 0], material[t, (k + 1) % 3, 1] - material[t, k, 1]
     return math.sqrt(u0 * u0 + u1 * u1)
 
 
 @inlined
 def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-untyped-def]
-    """Where a corner of triangle u lies in the material space of t, u laid flat beside side k of it, into place (2,).
-    Each triangle may have a material space of its own."""
+    """Write the position of a corner of triangle u in the material space of t, unfolded about side k of t, to place
+    (2,). Each triangle may have a material space of its own."""
     p, q = corner_of(triangles, u, triangles[t, k]), corner_of(triangles, u, triangles[t, (k + 1) % 3])
     u0, u1 = material[u, q, 0] - material[u, p, 0], material[u, q, 1] - material[u, p, 1]
     v0, v1 = material[u, corner, 0] - material[u, p, 0], material[u, corner, 1] - material[u, p, 1]
@@ -58,7 +58,7 @@ def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-un
 
 @inlined
 def cosine(material, t, at):  # type: ignore[no-untyped-def]
-    """Of the angle of triangle t at a corner."""
+    """Return the cosine of the angle of triangle t at a corner."""
     one, two = (at + 1) % 3, (at + 2) % 3
     u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]
     v0, v1 = material[t, two, 0] - material[t, at, 0], material[t, two, 1] - material[t, at, 1]
@@ -118,7 +118,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, places):
 
 @inlined
 def cotangents_and_area(place, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
-    """Of a triangle (3, 2) at its corners a and b, for a bend."""
+    """Write cotangents and area of a triangle (3, 2) at its corners a and b, for a bend."""
     u0, u1 = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
     v0, v1 = place[2, 0] - place[0, 0], place[2, 1] - place[0, 1]
     twice = abs(u0 * v1 - u1 * v0)

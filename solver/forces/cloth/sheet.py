@@ -53,14 +53,14 @@ class Sheet:
 
     @cached_property
     def bends(self) -> Bends:
-        """Where it bends."""
+        """Bends of the sheet."""
         return Bends.of(self)
 
 
 @dataclass(frozen=True)
 class Hinges:
-    """Pairs of triangles, told by the ends of their edge and the corners opposite to it. Which way faces look does
-    not matter."""
+    """Pairs of triangles, by the ends of their edge and the corners opposite to it. The orientation of faces does not
+    matter."""
 
     nodes: Index  #: ends a, b and opposite corners c, d, (h, 4)
     length: Vec  #: of the edge in material space, the mean of both sides [m], (h,)
@@ -113,10 +113,10 @@ class Bends:
 
 
 class SheetLaw(Protocol):
-    """What the elements of one sheet resist. Entries of the families "membrane" and "bending"."""
+    """Protocol of a law of the elements of one sheet. Entries of the families "membrane" and "bending"."""
 
     nodes: Index  #: of its elements, (s, 3) or (s, 4)
-    energies: Vec  #: of those where `measure` was last asked [J], (s,)
+    energies: Vec  #: of those at the last `measure` [J], (s,)
 
     def __init__(self, sheet: Sheet, params: Mapping[str, float]) -> None: ...
 

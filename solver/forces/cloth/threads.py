@@ -1,4 +1,4 @@
-"""What threads of cloth lose while they are pulled taut: a share of the membrane's stiffness."""
+"""Damping of threads of cloth under tension: a fraction of the membrane's stiffness."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...state import Vec
 from .corotated_membrane import CorotatedMembrane
 from .elements import ClothElements
 
-TAUT = 0.05  #: what cloth is stretched by where threads lose in full; what is slack folds as it would
+STRETCHED = 0.05  #: stretch of cloth from which on threads are damped in full; slack cloth is not damped
 
 
 class Threads:
     """D of the material of a cloth and α(t) times the membrane's K = ∂f/∂x, projected, negative semi-definite, where it
-    is stretched. What bends or is slack is not braked."""
+    is stretched. Bending and slack cloth are not damped."""
 
     share = None  #: of K, which only `fill` knows
 
@@ -38,5 +38,5 @@ class Threads:
             blocks[:] = 0.0
             self._membrane.fill(x, True, forces[self._threads], blocks[self._threads])
         shares = np.full(len(blocks), self._own)
-        shares[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / TAUT, 0.0, 1.0)
+        shares[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / STRETCHED, 0.0, 1.0)
         blocks *= shares[:, None, None]

@@ -1,1 +1,1 @@
-"""What ropes and wires resist: how their links stretch, and how they bend."""
+"""Laws of ropes and wires: stretching of their links, and bending."""

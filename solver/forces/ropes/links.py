@@ -30,11 +30,11 @@ class Links:
 
     λ is what a link pulled with at the end of the last step, so that k only has to bring what changes in one: φ goes
     to 0 as the rope comes to rest, and nothing is lost where k is large. Projected, K takes λ for T, which a trial
-    that is off by a little does not spoil: a taut rope of light links stays stiff across it.
+    that is off by a little does not spoil: a rope of light links under tension stays stiff across it.
     [Notes, Compliant Constraints] [Tournier 2015]
     """
 
-    augmented = True  #: whether λ acts; else it only stiffens what is taut, and k alone pulls
+    augmented = True  #: whether λ acts; else it only stiffens links under tension, and k alone pulls
 
     def __init__(self, strand: Strand, params: Mapping[str, float]) -> None:
         self.nodes = np.ascontiguousarray(strand.nodes, dtype=np.int32)

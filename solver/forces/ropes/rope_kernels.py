@@ -114,7 +114,7 @@ def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1], f8[:,:,::1])")
 def bent_definitely(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
-    """The same without what the curvature κb = 2 t₀ × t₁/(1 + c) itself curves by: ½ s JᵀJ. slopes: (2, 3, 3)."""
+    """Write ½ s JᵀJ: bending without second derivatives of the curvature κb = 2 t₀ × t₁/(1 + c). slopes: (2, 3, 3)."""
     open_ = max(1.0 + c, FOLDED)
     for k in range(2):
         for b in range(3):

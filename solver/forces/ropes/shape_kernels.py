@@ -192,7 +192,7 @@ def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):
     """Blocks of K of pairs of bends start to stop, (b, 6, 9) [N/m]: −C/l JᵀJ if `project`, else differences of forces.
     """
     e, work, jacobian, hessian = np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty((9, 9))
-    ahead, back = np.empty(9), np.empty(9)
+    plus, minus = np.empty(9), np.empty(9)
     for s in range(start, stop):
         links_of(x, nodes[s], e)
         turned_apart(e, rest[s], turn[s], work, jacobian)
@@ -207,13 +207,13 @@ def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):
                 kept, step = e[link, axis], NEAR * work[3, link]
                 e[link, axis] = kept + step
                 turned_apart(e, rest[s], turn[s], work, jacobian)
-                slopes_of_torsion(jacobian, ahead)
+                slopes_of_torsion(jacobian, plus)
                 e[link, axis] = kept - step
                 turned_apart(e, rest[s], turn[s], work, jacobian)
-                slopes_of_torsion(jacobian, back)
+                slopes_of_torsion(jacobian, minus)
                 e[link, axis] = kept
                 for k in range(9):
-                    hessian[k, m] = stiffness[s] * (ahead[k] - back[k]) / (2.0 * step)
+                    hessian[k, m] = stiffness[s] * (plus[k] - minus[k]) / (2.0 * step)
         for pair in range(6):
             # pairs (1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)
             i = 1 if pair == 0 else (2 if pair < 3 else 3)

@@ -128,9 +128,9 @@ def _walked(around: dict[int, list[int]], start: int, seen: set[int]) -> list[in
     way = [start]
     seen.add(start)
     while len(around[way[-1]]) <= 2 or len(way) == 1:
-        ahead = [node for node in around[way[-1]] if node not in seen]
-        if not ahead:
+        unseen = [node for node in around[way[-1]] if node not in seen]
+        if not unseen:
             break
-        way.append(ahead[0])
-        seen.add(ahead[0])
+        way.append(unseen[0])
+        seen.add(unseen[0])
     return way

@@ -1,4 +1,4 @@
-"""J from one backward solve, for any Cholesky factor that can be asked for L and Lᵀ apart."""
+"""J from one backward solve, for any Cholesky factor that solves with L and Lᵀ separately."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SIGNS = {"s": np.array([-1.0, 1.0], dtype=np.float32), "d": np.array([-1.0, 1.0]
 
 @cache
 def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
-    """Of ROUTINES, then of the letters L, R, T, N and of −1 and 1, (10,); None where scipy's are not as expected.
+    """Return addresses of ROUTINES, the letters L, R, T, N, −1 and 1, (10,); None where scipy's are not as expected.
 
     kind: s for single precision, d for double.
     """
@@ -85,7 +85,7 @@ call = _intrinsic()
 
 @inlined
 def bytes_of(array):  # type: ignore[no-untyped-def]
-    """Of one entry."""
+    """Return the size of one entry."""
     return np.int64(array.itemsize)
 
 

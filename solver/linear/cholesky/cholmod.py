@@ -63,7 +63,7 @@ def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
 
 
 def _address(factor: object) -> int | None:
-    """Where scikit-sparse's Factor keeps its cholmod_factor: the word behind the reference to its Common."""
+    """Return the address of scikit-sparse's cholmod_factor: the word after the reference to its Common."""
     if type(factor).__basicsize__ != 4 * ctypes.sizeof(ctypes.c_size_t):
         return None
     words = (ctypes.c_size_t * 4).from_address(id(factor))

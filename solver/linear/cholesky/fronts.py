@@ -19,7 +19,7 @@ from .symbolic import EliminationTree, NodeGraph, Symbolic
 GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
 ENOUGH = 1.2  #: of that: what is found with pairs that touch is about so much more work than without
 PATIENCE = 2.0  #: factors lost beyond that since an order was looked for, which costs a fifth of one
-MOST_ROOM = 1 << 27  #: values, a gigabyte, besides those of L; CHOLMOD takes what would need more
+MOST_ROOM = 1 << 27  #: values, a gigabyte, in addition to L; CHOLMOD factors what would need more
 SLOWLY = 1.0e5  #: work a node: a factor of less is made three times while a better order is looked for slowly
 LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
@@ -37,7 +37,7 @@ class Fronts(Supernodes):
 
     @cached_property
     def _fronts(self) -> Multifrontal | None:
-        """Planned where it is asked for first: who factors in single precision plans its own."""
+        """Plan of the factor, made at the first access: a factor in single precision plans its own."""
         found = multifrontal(self, self._lower, np.float64, self._room.updates, MOST_ROOM,
                              self._room.places(2 * len(self._lower.indices)))
         if found is not None:
@@ -58,7 +58,7 @@ class Fronts(Supernodes):
         return self._stands
 
     def forget(self) -> None:
-        """What it factored is not to be used any more."""
+        """Mark the values of the factor as invalid."""
         self._stands = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
@@ -71,7 +71,7 @@ class Fronts(Supernodes):
 
 class LaterPatterns:
     """Factors of the patterns that come after a first one of the same unknowns, in the order that this has, nodes that
-    are joined across its tree placed anew; or, where what came since makes that a factor of much more work, at once or
+    are joined across its tree placed again; or, where what came since makes that a factor of much more work, at once or
     by and by, in one of their own, those that are kept last again.
 
     That one serves what comes after it in the same way: what touches goes on touching."""
@@ -88,8 +88,8 @@ class LaterPatterns:
         self._last: Fronts | None = None
 
     def follow(self, lower: sp.csc_matrix) -> Fronts | None:
-        """Of another pattern; what it made before stands no more. None for the first one, so that what is factored
-        after others came and went is what was before, and where the matrix is not over nodes or too large."""
+        """Return a factor of another pattern; the one before is invalid then. None for the first pattern, so that its
+        factor does not depend on later ones, and where the matrix is not over nodes or too large."""
         if self._last is not None:
             self._last.forget()
         if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):

@@ -1,6 +1,6 @@
 """One supernode's part of L⁻¹ Y and L⁻ᵀ Y for a strip of columns, in single precision: a row of Y is one vector.
 
-BLAS takes twice as long for so few columns, and a compiler leaves sums in memory where it cannot tell that one part of
+BLAS takes twice as long for so few columns, and a compiler leaves sums in memory where it cannot show that one part of
 an array is not another, so the two inner loops are written as LLVM's own vectors, for whatever registers there are. In
 double precision reading L is what takes the time.
 """

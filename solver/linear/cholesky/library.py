@@ -30,8 +30,8 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """An order in which little fills in, (n,), of a graph (n, n). lasts: whether what is to be eliminated last may
-        be told afterwards."""
+        """An order in which little fills in, (n,), of a graph (n, n). lasts: whether the unknowns to eliminate last
+        may be given afterwards."""
 
     @abstractmethod
     def _analyse(self, lower: sp.csc_matrix) -> None:
@@ -51,11 +51,11 @@ class Library(ABC):
 
     @abstractmethod
     def _permutation(self) -> Index:
-        """Row i of L is unknown permutation[i]; asked once there is a factor."""
+        """Row i of L is unknown permutation[i]; available once there is a factor."""
 
     @abstractmethod
     def _address(self) -> int | None:
-        """Of the cholmod_factor; None where it cannot be told."""
+        """Return the address of the cholmod_factor; None where it is not known."""
 
     def analyse(self, lower: sp.csc_matrix, kept: int) -> None:
         self._following, self._kept, self._is_past = LaterPatterns(lower, kept, self.order), kept, False

@@ -1,5 +1,4 @@
-"""An order that is kept where elements come and go: only nodes that are joined across its elimination tree are placed
-anew.
+"""An order that is reused where elements come and go: only nodes that are joined across its elimination tree move.
 
 In an order of elimination two nodes whose columns stand on one path of the tree may be joined for little, those of two
 branches not: everything above both on either path fills in. One of them is taken out of its branch then, and stands
@@ -15,7 +14,7 @@ from ...threads import kernel
 
 @kernel("i8(i4[::1], i4[::1], i4[::1], u4[::1], i8, i4[::1])")
 def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
-    """How many nodes were placed anew; new_order (nodes,): the nodes as they are eliminated.
+    """Return how many nodes moved; new_order (nodes,): the nodes as they are eliminated.
 
     order, parent: node and parent of each column of a postordered tree, −1 for roots. start, rows: another graph of the
     same nodes, column by column. What is no node, from `nodes` on, stays behind all of them.
@@ -63,7 +62,7 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
     for c in range(n, -1, -1):
         most, left = 1, begins[c + 1]
         while most > 0 and left > begins[c]:
-            # who is joined most often first; how often is counted anew as some are lifted
+            # most frequently joined ones first; counts change as some are lifted
             for e in by_meeting[begins[c]:left]:
                 joined[low[e]], joined[high[e]] = 0, 0
             kept = begins[c]

@@ -1,4 +1,4 @@
-"""A factor in single precision on all threads, and answers refined until they have the digits of a double one.
+"""A factor in single precision on all threads, and solutions refined until they have the digits of a double one.
 
 CHOLMOD finds the order and the pattern of L. Each refinement multiplies the error by the factor's own, about 1e-4: a
 product with A in double precision and a solve in single for all columns at once. Where single precision does not do,
@@ -117,7 +117,7 @@ class Mixed(Bordered):
                                 f"longer; here {because}")
 
     def forget_past(self) -> None:
-        """Every factor is made anew, and no answer starts from an earlier one."""
+        """Do nothing: no factor and no solution depends on an earlier one."""
 
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
         if not columns.size:
@@ -132,9 +132,9 @@ class Mixed(Bordered):
         return solved
 
     def _refined(self, left: Vec, name: str) -> Vec | None:
-        """A_qq⁻¹ of strips, written anew by the next call; left: what is left of them.
+        """Return A_qq⁻¹ of strips, which the next call overwrites; left: the strips, their residual afterwards.
 
-        None where it does not come near; then they are as they were.
+        None where it does not converge; then they do not change.
         """
         tolerance = self.tolerance_of_j if name == "kept" else self.tolerance
         goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
@@ -177,7 +177,7 @@ class Mixed(Bordered):
         return True
 
     def _squares(self, left: Vec) -> Vec:
-        """Of each column, (strips, lanes)."""
+        """Return the squared norm of each column, (strips, lanes)."""
         partial = self._place(left.shape)[3]
         parallel_for(dots, len(left) * CHUNKS, left, left, partial)
         total: Vec = partial.sum(axis=1)
@@ -203,7 +203,7 @@ class Mixed(Bordered):
 
     @staticmethod
     def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
-        """What `_few` took, and the answer on top of x."""
+        """Put back the columns that `_few` took, and add the solution to x."""
         width = few.shape[2]
         for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
             x[strip, :, lane] += answer[k // width, :, k % width]

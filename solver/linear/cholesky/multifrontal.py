@@ -37,7 +37,7 @@ ANY_ROOM = 1 << 62
 
 
 class Room:
-    """Memory that one pattern after the other writes anew."""
+    """Memory that one pattern after the other reuses."""
 
     def __init__(self, kind: type = np.float64) -> None:
         """kind: of values."""
@@ -62,7 +62,7 @@ class Room:
 
 
 class Multifrontal:
-    """Where everything goes, found once for a pattern; `factor` writes L."""
+    """Plan of a multifrontal factor, made once for a pattern; `factor` writes L."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
                  places: Index | None = None, stand: Places | None = None) -> None:
@@ -161,7 +161,7 @@ def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float
 
 
 def _entries(inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> tuple[Index, Index, Index]:
-    """Of each column of L where its entries of A start; of each entry its place in A's data, its row in the front.
+    """Return where the entries of A start of each column of L, and of each entry its index in A's data and row in L.
 
     places: memory for both, new where there is none.
     """

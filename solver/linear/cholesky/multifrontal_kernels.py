@@ -101,7 +101,7 @@ TILES = both("void(i8, i8, i8, i8, i8, i8, i8[::1], i4[:,::1], {0}[::1], i4[::1]
 def panel_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, left, right, tile, blas, all_ints, values, rows_start, values_start,
 ):
-    """What the columns before say of the columns left to right, `tile` rows from `left` on a piece."""
+    """Subtract the product of earlier columns from the columns left to right, `tile` rows from `left` on a piece."""
     length = rows_start[s + 1] - rows_start[s]
     block, each = at(values, values_start[s]), bytes_of(values)
     for k in range(start, stop):
@@ -139,7 +139,7 @@ def solve_tiles(  # type: ignore[no-untyped-def]
 def update_tiles(  # type: ignore[no-untyped-def]
     start, stop, s, tile, blas, all_ints, values, updates, first, rows_start, values_start, update_start,
 ):
-    """What the front says of the rows below it, square tiles of the lower triangle row by row."""
+    """Write the update matrix of a front, square tiles of the lower triangle row by row."""
     columns, length = first[s + 1] - first[s], rows_start[s + 1] - rows_start[s]
     below = length - columns
     rows, update = at(values, values_start[s]) + bytes_of(values) * columns, at(updates, update_start[s])

@@ -1,5 +1,5 @@
-"""Where fronts stand whose factor is made anew in part: those below which nothing has changed keep their columns of L,
-and what they say of the rows above them, from matrix to matrix, also where other patterns come."""
+"""Memory of the fronts of a partial refactorization: fronts in whose subtree nothing has changed keep their columns of
+L and their update matrices from matrix to matrix, also where other patterns come."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Plots:
 
 @dataclass(frozen=True)
 class Places:
-    """Of the supernodes of one factor."""
+    """Memory of the supernodes of one factor."""
 
     of: Supernodes
     in_values: Plots  #: of L
@@ -77,7 +77,7 @@ class Places:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
     def whole(self) -> Places:
-        """The same where all are to be made."""
+        """Return this memory with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 
     @property
@@ -88,7 +88,7 @@ class Places:
         return out
 
     def updates(self) -> tuple[Long, int]:
-        """Where the updates of all begin, (s,), and the room that they may take."""
+        """Return the starts of all updates, (s,), and the size that they may take."""
         starts, _ = stack_updates(self.of, _sizes(self.of)[1] * (1 - self.keeps))
         return np.where(self.keeps == 1, self.stacked + self.in_updates.starts, starts), \
             self.stacked + self.in_updates.most
@@ -117,7 +117,7 @@ class Places:
 
 
 def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
-    """Where updates of these sizes (s,) begin that are said once and then written over, (s,), and the room of all."""
+    """Return the starts of updates of these sizes (s,) that are read once, (s,), and the size of all."""
     starts = np.zeros(len(sizes), np.int64)
     room = place_updates(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
                          np.zeros(len(sizes), np.int64), starts)
@@ -125,8 +125,8 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
 
 
 def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
-    """What each supernode costs with all below it, (s,), and the least that is worth keeping what is below: one part in
-    so many of all."""
+    """Return the cost of each supernode with its subtree, (s,), and the least cost of a subtree that is kept: one part
+    in so many of all."""
     lengths = np.diff(inside.rows_start).astype(np.int64)
     whole, start = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int32)
     gather_subtrees(inside.parent, np.diff(inside.first) * lengths**2, whole, start)

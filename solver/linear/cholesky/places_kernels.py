@@ -58,7 +58,7 @@ def find_standing(  # type: ignore[no-untyped-def]
 
 @kernel("i8(i8[::1], i4[::1], i8[::1], i8[::1], i8[:,::1], i8, i8[::1], i8[::1], i8[:,::1])")
 def find_places(sizes, before, old_starts, old_rooms, vacant, end, starts, rooms, left):  # type: ignore[no-untyped-def]
-    """Where supernodes of these sizes stand and how much room each has; where all end.
+    """Write the starts and capacities of supernodes of these sizes; return the end of all.
 
     That of the one before, if it is large enough; or else the least vacant place that is, or behind all. vacant: those
     that nobody has, starts and rooms, (v, 2). left: the same afterwards, rooms of −1 where there are none, (v + t, 2).

@@ -40,7 +40,7 @@ def find_parents(first, rows_start, rows, columns, parent, relative):  # type: i
 
 @kernel("void(i4[::1], i8[::1], i8[::1], i4[::1])")
 def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
-    """What each supernode costs with all below it, and the first one of these: its subtree is consecutive."""
+    """Write the cost of each supernode with its subtree, and the first one of it: a subtree is consecutive."""
     for s in range(parent.shape[0]):
         whole[s], start[s] = cost[s], s
     for s in range(parent.shape[0]):
@@ -51,7 +51,7 @@ def gather_subtrees(parent, cost, whole, start):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i4[::1], i8[::1], i4[::1], i4[::1], i1[::1], i8[::1], i8[::1])")
 def place_updates(parent, sizes, trees, top, depth, said, start):  # type: ignore[no-untyped-def]
-    """Where the update of each supernode stands; the room of all.
+    """Write the start of the update of each supernode; return the size of all.
 
     Each subtree has two stacks, one for even and one for odd depths: where a front is made its children lie on top of
     the one, and what it says goes onto the other. depth, said: zeros, (s,), for work.
@@ -89,7 +89,7 @@ def place_updates(parent, sizes, trees, top, depth, said, start):  # type: ignor
 def place_entries(  # type: ignore[no-untyped-def]
     indptr, indices, place, first, rows_start, rows, within, column_start, source, row_of,
 ):
-    """Of each column of L where its entries of A start; of each entry its place in A's data, its row in the front.
+    """Write where the entries of A start of each column of L, and of each entry its index in A's data and row in L.
 
     place: row of L of each unknown. within: for work, (m,).
     """
@@ -120,7 +120,7 @@ def place_entries(  # type: ignore[no-untyped-def]
 def place_node_entries(  # type: ignore[no-untyped-def]
     indptr, indices, nodes, permutation, place, first, rows_start, rows, column_start, source, row_of,
 ):
-    """The same where the first unknowns are those of nodes, three each, in whole 3 x 3 blocks, together in L too.
+    """Write these where the first unknowns are those of nodes, three each, in whole 3 x 3 blocks, consecutive in L too.
 
     permutation: unknown of each row of L; place: its inverse.
     """

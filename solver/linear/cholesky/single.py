@@ -53,7 +53,7 @@ class SingleFactor:
 
     def can_factor(self, lower: sp.csc_matrix) -> bool:
         """Whether `factor` will do: not where BLAS cannot be reached, memory would be short or the pattern is another
-        one than that of the first matrix that this was asked of."""
+        one than that of the first matrix of a call."""
         if not self._looked_for_fronts:
             self._fronts, self._looked_for_fronts = multifrontal(
                 self._inside, lower, np.float32, self._room.updates, places=self._room.places(2 * len(lower.indices)),
@@ -112,7 +112,7 @@ class SingleFactor:
 
 
 def _unit(lower: sp.csc_matrix) -> float:
-    """What brings its diagonal into reach of single precision."""
+    """Return a power of two that scales its diagonal to the range of single precision."""
     largest = float(np.abs(lower.data[lower.indptr[:-1]]).max(initial=0.0))
     return 2.0 ** -round(np.log2(largest)) if 0.0 < largest < np.inf else 1.0
 
@@ -127,7 +127,7 @@ def _load(start, stop, right, permutation, scale, y):  # type: ignore[no-untyped
 
 @kernel("void(i8, i8, f4[::1], i4[::1], f8, f8[::1])")
 def _unload(start, stop, y, permutation, scale, out):  # type: ignore[no-untyped-def]
-    """Scaled answers as unknowns stand."""
+    """Write scaled solutions in the order of the unknowns."""
     count = permutation.shape[0]
     for i in range(start * count // PIECES, stop * count // PIECES):
         out[permutation[i]] = y[i] * scale

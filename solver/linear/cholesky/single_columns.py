@@ -62,7 +62,7 @@ class SingleColumns:
         return y
 
     def _room(self, strips: int) -> Single:
-        """What kernels work with on so many strips."""
+        """Return scratch memory of kernels for so many strips."""
         if len(self._said) != strips:
             self._said = np.zeros((strips, *self._said.shape[1:]), dtype=np.float32)
             self._works = np.zeros((max(len(self._inside.trees) // 2, strips), self._works.shape[1]), dtype=np.float32)

@@ -20,7 +20,7 @@ class SingleFew:
     def __init__(self, inside: Supernodes, kept: int, single: SingleFactor | None = None) -> None:
         """inside: of the factor to copy. kept: the last unknowns, which no other one is eliminated after. single: the
         factor itself, where it was made in single precision."""
-        self.single = SingleFactor(inside) if single is None else single  #: the copy, which answers for all unknowns
+        self.single = SingleFactor(inside) if single is None else single  #: the copy, which solves for all unknowns
         self._inside = inside
         size = len(inside.permutation)
         place = np.empty(size, dtype=np.int32)

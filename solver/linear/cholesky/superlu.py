@@ -40,7 +40,7 @@ class SuperLU(ShowsNothing):
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None
         if self._kept == 0:
-            # nothing to condense, so it is the whole that will be asked for: what is not definite is said now
+            # nothing to condense, so the whole will be needed: an indefinite matrix is reported now
             self._whole = self._split(self._full)
 
     @staticmethod
@@ -60,7 +60,7 @@ class SuperLU(ShowsNothing):
         return self._whole.solve(right)  # type: ignore[no-any-return]
 
     def forget_past(self) -> None:
-        """Every factor is made anew."""
+        """Do nothing: no factor depends on an earlier one."""
 
     def condense(self) -> Vec:
         """Solves with A_qq for every column, the paper's way. [ConJac 6]"""

@@ -1,7 +1,7 @@
 """Solves with a supernodal factor, L Y = B and Lᵀ Y = B, for a few columns at once, on all threads.
 
 CHOLMOD's own reads L once as well, but on one thread and column by column through the right-hand sides; cvxopt calls it
-anew for each of them. A ConJac step asks for a dozen columns of Lᵀ Y = B or more each time, so this is its second
+once for each of them. A ConJac step asks for a dozen columns of Lᵀ Y = B or more each time, so this is its second
 largest cost after the factorization; rows of contact and joints ask for both.
 """
 
@@ -20,7 +20,7 @@ from .plan_kernels import find_parents, gather_subtrees
 GROUP = 16  #: most right-hand sides that are taken through a supernode together
 MOST_GROUPS = 8  #: of right-hand sides, side by side at the top of the tree
 SUBTREES = 12  #: no subtree costs more than one part in so many of the whole
-SETUP = 400  #: what a supernode costs besides its values, in values
+SETUP = 400  #: overhead of a supernode, in values
 
 
 class CholmodFactor(ctypes.Structure):
@@ -271,11 +271,11 @@ def forward(  # type: ignore[no-untyped-def]
         for s in range(first.shape[0] - 1):
             columns, base = first[s + 1] - first[s], values_start[s]
             own, length = rows_start[s], rows_start[s + 1] - rows_start[s]
-            asked = False
+            any_nonzero = False
             for r in range(columns):
                 for c in range(left, right):
-                    asked = asked or y[first[s] + r, c] != 0.0
-            if not asked:
+                    any_nonzero = any_nonzero or y[first[s] + r, c] != 0.0
+            if not any_nonzero:
                 continue  # nothing stands here or below that reaches it
             for r in range(length):
                 row = y[rows[own + r]]
@@ -331,7 +331,7 @@ def backward_top(  # type: ignore[no-untyped-def]
 def backward_trees(  # type: ignore[no-untyped-def]
     start, stop, y, values, first, rows_start, values_start, rows, trees, works,
 ):
-    """The same for whole subtrees start to stop, whose borders stand in `trees`, once all above them is known."""
+    """Solve Lᵀ Y = Y for whole subtrees start to stop, with borders in `trees`, once all above them is solved."""
     for tree in range(start, stop):
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             for left in range(0, y.shape[1], GROUP):

@@ -82,7 +82,7 @@ class NodeGraph:
         return EliminationTree(self, start, rows, numbers[post], parent, counts)
 
     def lifted(self, tree: EliminationTree) -> Index:
-        """The order of nodes of another graph's tree, with those that are joined across it placed anew."""
+        """The order of nodes of another graph's tree, with those that are joined across it moved."""
         order = np.empty(self.nodes, np.int32)
         lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
         return order
@@ -102,7 +102,7 @@ class EliminationTree:
 
     @property
     def work(self) -> float:
-        """What factoring costs, the squares of L's columns summed."""
+        """Cost of a factorization, the squares of L's columns summed."""
         return 27.0 * float(np.square(self.counts.astype(np.float64)).sum())
 
     def symbolic(self) -> Symbolic:

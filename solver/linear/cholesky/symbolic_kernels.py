@@ -51,7 +51,7 @@ def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-unty
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")
 def in_order(start, rows, order, across_start, across):  # type: ignore[no-untyped-def]
-    """The same graph with column k for order[k], row by row: of row k the columns before k that it has entries in."""
+    """Write the graph with column k for order[k], row by row: of row k the columns before k that it has entries in."""
     n = order.shape[0]
     place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):

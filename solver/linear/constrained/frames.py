@@ -99,7 +99,7 @@ def make_frames(touched, row_first, factor, start, active, member, held, frames,
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
 def meet(touched, row_first, member, held, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
-    """u, (m,), that meets every held row's target and has nothing besides. It is zero where nothing is held."""
+    """Write u, (m,), that meets the target of every active row and is zero in all other directions."""
     along = np.empty(5)
     for i in range(u.shape[0]):
         u[i] = 0.0

@@ -1,4 +1,4 @@
-"""Columns beside one factor: what was asked of it is asked once."""
+"""Cached solves of columns with one factor."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Solve = Callable[[Sequence[Name], Vec], tuple[Vec, Vec, Vec, dict[Name, Vec]]]
 
 
 class KeptColumns:
-    """Of each column itself, what it is in the frames of the vertices, and two whose products with each other are those
-    with the factor's inverse between, (m, c): the column in frames and the answer to it, or what half a solve makes of
-    it and that again. And products of all with all, (c, c): of columns themselves, of these two, and with A between
-    where both are directions that were let go."""
+    """Each column, its copy in the frames of the vertices, and two columns whose products are those with the inverse of
+    the factor between, (m, c): the column in frames and its solution, or its half solve as both. And products of all
+    with all, (c, c): of columns themselves, of these two, and with A between where both are released directions."""
 
     def __init__(self, size: int) -> None:
         self._at: dict[Name, int] = {}

@@ -58,7 +58,7 @@ class SparseProgram:
 
     @property
     def backend(self) -> str:
-        """What factors."""
+        """Name of the linear solver's class."""
         return type(self._linear).__name__
 
     def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
@@ -165,7 +165,7 @@ class _Run:
 
     def _one_by_one(self) -> None:
         """The minimum from the last set of rows on, by a dual active set. [Goldfarb 1983]"""
-        self._only_pushing()
+        self._release_pulling()
         for _ in range(20 * (len(self.active) + len(self.spread_active)) + 20):
             gap = np.concatenate([self._gap() / self._tolerance(), self._spread_gap() / self._spread_tolerance()])
             gap[np.concatenate([self.active | self.rows.equal, self.spread_active | self.spread_equal])] = np.inf
@@ -175,8 +175,8 @@ class _Run:
             self._add(worst)
         raise StepFailed("the rows that hold the cloth were not found")
 
-    def _only_pushing(self) -> None:
-        """Let rows go until none that holds pulls."""
+    def _release_pulling(self) -> None:
+        """Release active rows until none of them pulls."""
         while True:
             self._hold()
             weakest = self._weakest()
@@ -192,7 +192,7 @@ class _Run:
         count = len(self.active)
         row = self._row(one)
         loose = float(np.square(row) @ (1.0 / self.reduced.diagonal))
-        pushed = 0.0
+        dual_step = 0.0
         while True:
             move, turn, spread_turn = self.reduced.solve(row, np.zeros(count), np.zeros(len(self.spread_active)))
             yields = float(row @ move)
@@ -209,7 +209,7 @@ class _Run:
                 against = np.abs(turns) > 1.0e-9 * np.abs(turns).max(initial=1.0e-300)
                 keys = np.concatenate([self.rows.key, self.spread_key])
                 raise Infeasible([int(keys[one]), *keys[against]])
-            pushed += share
+            dual_step += share
             self.multiplier += share * turn
             self.spread_multiplier += share * spread_turn
             if whole < np.inf:

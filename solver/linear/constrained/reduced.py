@@ -52,7 +52,7 @@ class ReducedProgram:
         self._probe: Vec = np.cos(12.9898 * np.arange(size) ** 2)
         self._values: Vec = np.zeros(0)
         self._halves: Supernodes | None = None  #: with it columns beside the factor are solved by half
-        self._fresh = True  #: nothing was asked beside this factor
+        self._fresh = True  #: no column was solved with this factor
         self.factored = self.tried = 0
 
     def take(self, values: Vec, touched: Index, row_first: Index, factor: Vec, spread: Across) -> None:
@@ -86,14 +86,14 @@ class ReducedProgram:
         make_frames(self._touched, self._row_first, self._factor, self.pattern.start, active, self._next_member,
                     self._next_held, self._next_frames, self._next_corners)
         if not (self._has_factor and self._beside()):
-            self._factor_anew()
+            self._refactor()
             self._beside()
         if not self._border(active, spread_active):
-            self._factor_anew()
+            self._refactor()
             self._beside()
             self._border(active, spread_active)
 
-    def _factor_anew(self) -> None:
+    def _refactor(self) -> None:
         """The factor of the matrix without all directions that are to hold now."""
         pattern = self.pattern
         self._held, self._next_held = self._next_held, self._held
@@ -115,7 +115,7 @@ class ReducedProgram:
         self._halves, self._fresh = None, True
 
     def _beside(self) -> bool:
-        """What changed since the matrix was factored, and whether that is little."""
+        """Find the changes since the matrix was factored; return whether they are few."""
         was, now = self._member >= 0, self._next_member >= 0
         gone = self._vertex_of[was & ~now]
         freed = np.zeros(len(self._held), np.bool_)
@@ -134,19 +134,19 @@ class ReducedProgram:
         return True
 
     def _border(self, active: Mask, spread_active: Mask) -> bool:
-        """What stands beside the factor: directions that were let go and rows that are not in it. False where these
-        directions have nothing left to resist them, as far as rounding shows."""
-        asked = spread_active.nonzero()[0]
+        """Build the border of the factor: released directions and rows that are not in it. Return False where nothing
+        resists these directions, as far as rounding shows."""
+        spread_indices = spread_active.nonzero()[0]
         extra, count = len(self._extra), len(self._freed)
         freed: list[Name] = [(FREED, v, k) for v, k in self._freed]
         self._kept_columns.ask([*freed, *((ON_VERTEX, r, 0) for r in self._extra.tolist()),
-                                *((SPREAD, k, 0) for k in asked.tolist())], self._written, self._solved)
+                                *((SPREAD, k, 0) for k in spread_indices.tolist())], self._written, self._solved)
         whole, turned, second = self._kept_columns.columns()
         self._loose, self._rows = whole[:, :count], whole[:, count:]
         self._pulled, self._turned = turned[:, :count], turned[:, count:]
         self._of_loose, self._of_rows = second[:, :count], second[:, count:]
         if not count and not self._rows.shape[1]:
-            self._asked, self._triangle = asked, np.zeros((0, 0))
+            self._spread_indices, self._triangle = spread_indices, np.zeros((0, 0))
             return True
 
         alike, answered, moved = self._kept_columns.between()
@@ -163,17 +163,17 @@ class ReducedProgram:
         if count:
             half = solve_triangular(self._stiff, self._across.T, lower=True, check_finite=False)
             matrix = matrix + half.T @ half
-        least = IMPLIED * np.concatenate([self._loose_rows[self._extra], self.loose[asked]])
+        least = IMPLIED * np.concatenate([self._loose_rows[self._extra], self.loose[spread_indices]])
         kept, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
         independent(np.ascontiguousarray(matrix), least, kept, triangle)
         if not kept.all():
             active[self._extra[~kept[:extra]]] = False
-            spread_active[asked[~kept[extra:]]] = False
+            spread_active[spread_indices[~kept[extra:]]] = False
             self._rows, self._turned, self._of_rows = (
                 columns[:, kept] for columns in (self._rows, self._turned, self._of_rows))
             self._across, triangle = self._across[kept], triangle[np.ix_(kept, kept)]
-            asked, self._extra = asked[kept[extra:]], self._extra[kept[:extra]]
-        self._asked, self._triangle = asked, triangle
+            spread_indices, self._extra = spread_indices[kept[extra:]], self._extra[kept[:extra]]
+        self._spread_indices, self._triangle = spread_indices, triangle
         return True
 
     def _written(self, kind: int, number: int, direction: int, column: Vec) -> None:
@@ -211,7 +211,7 @@ class ReducedProgram:
         return turned, half, half, products
 
     def _answer(self, columns: Vec) -> Vec:
-        """What the factor answers to columns of which this is the second of the two, (m,)."""
+        """Return the factor's solution for a column of which this is the second of the two, (m,)."""
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
     def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
@@ -235,30 +235,30 @@ class ReducedProgram:
         if not self._proven:
             self._prove(y[:, 1])
         free: Vec = y[:, 0].copy()
-        pushes = np.zeros(self._rows.shape[1])
-        if len(pushes) or len(self._freed):
-            goal = np.concatenate([target[self._extra], spread_target[self._asked]])
-            free, moved, pushes = self._bordered(free, left, goal - u @ self._rows)
+        multipliers = np.zeros(self._rows.shape[1])
+        if len(multipliers) or len(self._freed):
+            goal = np.concatenate([target[self._extra], spread_target[self._spread_indices]])
+            free, moved, multipliers = self._bordered(free, left, goal - u @ self._rows)
             u += moved
         u += self._out(free)
-        if len(pushes):
+        if len(multipliers):
             # rows beside the factor are met but for what rounding leaves of their small matrix: once more
             nothing = np.zeros(size)
             free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
             u += moved + self._out(free)
-            pushes += more
-        on_spread = pushes[len(self._extra):]
+            multipliers += more
+        on_spread = multipliers[len(self._extra):]
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
         rest = product_u - right
-        if len(pushes):
-            rest -= self._rows @ pushes
+        if len(multipliers):
+            rest -= self._rows @ multipliers
         multipliers_of(self._touched, self._row_first, self._kept_member, self._kept_held, self._frames, self._corners,
                        self.pattern.start, rest, on_vertex)
-        on_vertex[self._extra], spread[self._asked] = pushes[: len(self._extra)], on_spread
+        on_vertex[self._extra], spread[self._spread_indices] = multipliers[: len(self._extra)], on_spread
         return u, on_vertex, spread
 
     def _bordered(self, free: Vec, left: Vec, missing: Vec) -> tuple[Vec, Vec, Vec]:
-        """What the matrix' own directions do, how what was let go moves besides (m,), and what the rows push.
+        """Return u of the matrix' own directions, of released directions (m,), and the multipliers of the rows.
 
         free: without either. left: b − A u of what is met so far. missing: of each row's target.
         """
@@ -271,19 +271,19 @@ class ReducedProgram:
             moved = half.copy()
             and_back(self._stiff, moved)
             missing = missing - self._across @ moved
-        pushes = np.zeros(0)
+        multipliers = np.zeros(0)
         if len(missing):
-            pushes = missing.copy()
-            there(self._triangle, pushes)
-            and_back(self._triangle, pushes)
-        more = self._of_rows @ pushes
+            multipliers = missing.copy()
+            there(self._triangle, multipliers)
+            and_back(self._triangle, multipliers)
+        more = self._of_rows @ multipliers
         if not len(self._freed):
-            return free + self._answer(more), np.zeros(len(free)), pushes
-        loose = self._across.T @ pushes
+            return free + self._answer(more), np.zeros(len(free)), multipliers
+        loose = self._across.T @ multipliers
         there(self._stiff, loose)
         loose += half
         and_back(self._stiff, loose)
-        return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, pushes
+        return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, multipliers
 
     def product(self, u: Vec) -> Vec:
         """A u, (m,)."""
@@ -300,7 +300,7 @@ class ReducedProgram:
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:
-        """Raises Singular where a force that pushes everywhere moves something as if nothing resisted."""
+        """Raises Singular where a force that acts everywhere moves something as if nothing resisted."""
         moved = self._scale * response
         share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
         if not share > SINGULAR:

@@ -1,4 +1,4 @@
-"""What a program is asked and what it answers."""
+"""Rows of a constrained program, and its solution."""
 
 from __future__ import annotations
 

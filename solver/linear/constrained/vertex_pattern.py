@@ -13,7 +13,7 @@ from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
 
 
 class VertexPattern:
-    """Where each entry of a matrix stands once vertices are eliminated one after the other.
+    """Positions of the entries of a matrix once vertices are eliminated one after the other.
 
     A vertex' unknowns follow each other there, first to last as its row of `unknowns` has them: unknown i stands at
     place[i], the unknowns of the vertex of rank k at start[k] to start[k + 1].
@@ -60,5 +60,5 @@ class VertexPattern:
 
     @property
     def blocks(self) -> tuple[Index, Index, Index, Index, Index]:
-        """What kernels ask for: (first, block_row, before, start, indptr)."""
+        """Arguments of kernels: (first, block_row, before, start, indptr)."""
         return self.first, self.block_row, self.before, self.start, self.lower.indptr

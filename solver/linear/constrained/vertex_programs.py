@@ -100,7 +100,7 @@ def choose_rows(  # type: ignore[no-untyped-def]
     first, block_row, before, start, indptr, values, touched, row_first, factor, target, equal, u, multiplier,
     gap_tolerance, force_tolerance, active,
 ):
-    """Set anew which rows are active at every vertex where one is exceeded the wrong way or pulls; how many vertices.
+    """Update the active rows of every vertex where one is exceeded the wrong way or pulls; return how many vertices.
 
     values: of A. u (m,) is the answer for the rows that are active now, multiplier (r,) theirs. gap_tolerance: (r,).
     What the vertex' neighbours and all other rows do to it is taken as it is, so u is the program's answer where no

@@ -119,7 +119,7 @@ def _chebyshev(largest: float) -> list[tuple[float, float]]:
 
 
 def _invert(blocks: Vec) -> Vec:
-    """Of diagonal blocks (n, k, k). Raises NotDefinite."""
+    """Return inverses of diagonal blocks (n, k, k). Raises NotDefinite."""
     try:
         np.linalg.cholesky(blocks)
     except np.linalg.LinAlgError as failure:

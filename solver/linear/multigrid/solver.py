@@ -41,7 +41,7 @@ class Multigrid(Bordered):
 
     @property
     def tolerance(self) -> float:
-        """Of each column, |A x − b| over |b|."""
+        """Largest |A x − b| over |b| of a column."""
         return self._columns.tolerance
 
     @tolerance.setter
@@ -63,7 +63,7 @@ class Multigrid(Bordered):
         self.forget_past()
 
     def forget_past(self) -> None:
-        """Solves start anew, and so does the V-cycle."""
+        """Start the next solve from zero, and build the V-cycle again."""
         self._hierarchy = None
         self._spent: list[int] = []  #: iterations for each matrix since the V-cycle was built
         self._since = 0

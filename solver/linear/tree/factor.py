@@ -49,7 +49,7 @@ class TreeFactor:
 
     @property
     def iterations(self) -> int:
-        """Of conjugate gradients in the last solve; 0 where the tree is all there is."""
+        """Iterations of conjugate gradients in the last solve; 0 without far springs."""
         return 0 if self._far is None else self._far.taken
 
     def factor(self, X: Vec, S: Vec, diagonal: Vec, below: Vec, reduced: Vec, pairs: Index | None = None,
@@ -101,7 +101,7 @@ class TreeFactor:
         return out
 
     def scratch(self, columns: int) -> Vec:
-        """Two arrays on bodies, (2, n, columns, 6), anew for another number of columns."""
+        """Return two arrays on bodies, (2, n, columns, 6), new ones for another number of columns."""
         if self._bodies.shape[2] != columns:
             self._bodies = np.zeros((2, len(self.parent), columns, 6))
         return self._bodies

@@ -38,7 +38,7 @@ class FarSprings:
     """Conjugate gradients for A = T + O, T what follows the tree and O the far springs' blocks off the diagonal.
 
     The preconditioner is T: all diagonal blocks as articulated inertias, and the blocks between neighbours, inverted
-    by the recursion. Few springs become a dense border besides (Border), and then it is exact but for rounding.
+    by the recursion. Few springs become a dense border (Border), and then it is exact but for rounding.
     [Thesis 3.6, changed: the projected block Jacobi preconditioner keeps the blocks between neighbours]
     """
 
@@ -142,10 +142,10 @@ class Border:
 
     def add(self, z: Vec, twist: Vec) -> None:
         """z = T⁻¹ b, (m, c), becomes A⁻¹ b; twist: J z, (n, c, 6)."""
-        owed = self._terms.dot(twist)
+        relative = self._terms.dot(twist)
         count = len(self._upper)
-        top = scipy.linalg.solve_triangular(self._upper, owed[:count], lower=True, check_finite=False)
-        low = -scipy.linalg.cho_solve((self._rest, True), owed[count:] - self._cross.T @ top, check_finite=False)
+        top = scipy.linalg.solve_triangular(self._upper, relative[:count], lower=True, check_finite=False)
+        low = -scipy.linalg.cho_solve((self._rest, True), relative[count:] - self._cross.T @ top, check_finite=False)
         top = scipy.linalg.solve_triangular(self._upper, top - self._cross @ low, lower=True, trans=1,
                                             check_finite=False)
         z -= self._columns[:, :count] @ top

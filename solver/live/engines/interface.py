@@ -36,6 +36,16 @@ class Hold:
 
 
 @dataclass(frozen=True)
+class HeldPlace:
+    """A hand on a soft body, in one step."""
+
+    id: int  #: as of the hold
+    vertex: int  #: that it has hold of, among those of all bodies
+    target: Vec  #: where that is pulled to [m], (3,)
+    stiffness: float  #: [N/m]
+
+
+@dataclass(frozen=True)
 class Inputs:
     """What the artist does at a moment."""
 
@@ -85,6 +95,10 @@ class Engine(Protocol):
     @property
     def poses(self) -> Vec:
         """Own frames of rigid bodies in world space, those of one mechanism behind the other's [m], (r, 4, 4)."""
+
+    @property
+    def held(self) -> tuple[HeldPlace, ...]:
+        """What hands have hold of in the last step, rigid bodies left out."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""

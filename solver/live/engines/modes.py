@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..filled import filled
 from ..pace import Effort
 from ..parting import part
 from ..reduced import LiveBody
-from .interface import Hold, Inputs, Report, nothing_rigid
+from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
 
 CELLS = 2000  #: in a body's box, about
 ITERATIONS = (4, 1)  #: of a stage, at best and where the clock asks for less
@@ -59,6 +60,12 @@ class ModesEngine:
     @property
     def places(self) -> Vec:
         return np.concatenate([one.places for one in self.bodies])
+
+    @property
+    def held(self) -> tuple[HeldPlace, ...]:
+        first = np.cumsum([0, *(len(one.places) for one in self.bodies)])
+        return tuple(replace(one, vertex=int(start) + one.vertex) for start, body in zip(first, self.bodies)
+                     for one in body.held)
 
     def step(self, effort: int, inputs: Inputs) -> None:
         h, iterations = self.efforts[effort].step, ITERATIONS[min(effort, 1)]

@@ -19,7 +19,7 @@ from ...world.nodes import Nodes
 from ..filled import filled
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
-from .interface import Hold, Inputs, Report, nothing_rigid
+from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
 
 CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
@@ -36,6 +36,7 @@ class WorldEngine:
     def __init__(self, job: Job, report: Report) -> None:
         """Raises what building its world raises."""
         self._report, self.notes, self.restarts = report, list[str](), 0
+        self._vertices: dict[int, int] = {}  #: that hands have hold of, by their numbers
         self._carriers: Vec | None = None  #: where the objects were in the last step
         self._build(job)
         self._inputs = Inputs(np.array(job.scene.gravity, float))
@@ -78,6 +79,22 @@ class WorldEngine:
     def poses(self) -> Vec:
         found = self._world.poses(self._state)
         return nothing_rigid() if found is None else found["pose"]
+
+    @property
+    def held(self) -> tuple[HeldPlace, ...]:
+        hands = {one.id: one for one in self._inputs.grabs}
+        return tuple(HeldPlace(key, self._vertices[key], hands[key].target, grabbed.stiffness)
+                     for _, soft in self._soft for key, (_, grabbed) in soft.holds.items() if key in hands)
+
+    def _vertex(self, part: int, number: int, place: Vec) -> int:
+        """The vertex, among those of all bodies, of a part's body that is nearest to a place [m], (3,)."""
+        parts, first = self._world.parted(self._state), 0
+        for k, soft, n in self._shown:
+            own = soft.vertices(soft.positions(parts[k]), n)
+            if (k, n) == (part, number):
+                return first + int(np.linalg.norm(own - place, axis=1).argmin())
+            first += len(own)
+        raise AssertionError("it is a body of the scene")
 
     def step(self, effort: int, inputs: Inputs) -> None:
         h = self.efforts[effort].step
@@ -141,7 +158,11 @@ class WorldEngine:
                 away = [(soft.distance(x[k], one), k) for k, soft in self._soft]
                 owner[one.id] = held[0] if held else min(away)[1]
         for k, soft in self._soft:
-            soft.hold([one for one in grabs if owner.get(one.id) == k], x[k])
+            own = [one for one in grabs if owner.get(one.id) == k]
+            soft.hold(own, x[k])
+            for one in own:
+                if one.id not in self._vertices:
+                    self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)
 
     def change(self, job: Job) -> None:
         before = self.__dict__.copy()

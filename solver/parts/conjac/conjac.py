@@ -121,7 +121,7 @@ class ConJac:
         untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
-                lin = replace(lin, damped=lin.damped.beside(untouched))
+                lin = replace(lin, damped=lin.damped.with_node_blocks(untouched))
             alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)
             # the next factor may write over them
             alone = replace(alone, columns=alone.columns.copy())

@@ -72,7 +72,8 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     mesh_x, faces = np.ascontiguousarray(mesh.x), np.ascontiguousarray(mesh.faces)
     cloth_normal, tangent, fold = (np.zeros((len(vertices), size)) for size in (3, 2, 1))
     normals_at(mesh_x, faces, mesh.areas, place, cloth_normal)
-    standing = OnFeatures.of(mesh_x[vertices], mesh.on[vertices], features, cloth_normal)
+    outward = _out_of_the_fold(mesh_x, faces, vertices, place, mesh.on[vertices], features, cloth_normal)
+    standing = OnFeatures.of(mesh_x[vertices], mesh.on[vertices], features, outward)
     turned = np.einsum("ki,ki->k", standing.normals.sum(axis=1), cloth_normal) < 0.0
     cloth_normal[turned] *= -1.0
     border, fold = mesh.border[vertices], fold[:, 0]
@@ -87,3 +88,40 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
                     standing.along, standing.places, standing.velocity, h, ROWS, rows.vertex, rows.factor, rows.target,
                     rows.equal, rows.key)
     return Cone(rows.first(count), vertices, flat, standing.places, standing.velocity, standing.along, fold)
+
+
+def _out_of_the_fold(x: Vec, faces: Index, vertices: Index, place: Index, on: Index, features: Features,
+                     normals: Vec) -> Vec:
+    """Ways out of wires for the vertices on them, of others their normals, (k, 3).
+
+    Faces around a vertex leave a wire on both sides, in directions d and with normals n, each by its angle there. Σ n
+    is small and of any direction where the cloth is folded nearly shut, and turns over where both halves cross; Σ d is
+    small where it is flat. So out is Σ n − Σ d, with n on the side of −Σ d where that is more. place: of each vertex
+    among these, −1 of others, (n,). normals: of the cloth, (k, 3).
+    """
+    count = len(features.points)
+    is_thin = on >= count
+    is_thin[is_thin] = features.thin[on[is_thin] - count]
+    if not is_thin.any():
+        return normals
+    ends = features.points[features.edges[np.where(is_thin, on - count, 0)]]
+    along = ends[:, 1] - ends[:, 0]
+    along /= np.linalg.norm(along, axis=1)[:, None]
+    away, up = np.zeros_like(normals), np.zeros_like(normals)
+    for corner in range(3):
+        own = place[faces[:, corner]]
+        of = np.flatnonzero(own >= 0)
+        of = of[is_thin[own[of]]]
+        k = own[of]
+        p, q, r = (x[faces[of, (corner + i) % 3]] for i in range(3))
+        normal = np.cross(q - p, r - p)
+        angle = np.arctan2(np.linalg.norm(normal, axis=1), np.einsum("ki,ki->k", q - p, r - p))
+        way = 0.5 * (q + r) - p
+        way -= np.einsum("ki,ki->k", way, along[k])[:, None] * along[k]
+        for total, one in ((away, way), (up, normal)):
+            np.add.at(total, k, (angle / np.maximum(np.linalg.norm(one, axis=1), 1e-300))[:, None] * one)
+    shut = np.linalg.norm(away, axis=1) > np.linalg.norm(up, axis=1)
+    up[shut & (np.einsum("ki,ki->k", up, away) > 0.0)] *= -1.0
+    out: Vec = np.where(is_thin[:, None], up - away, normals)
+    out /= np.maximum(np.linalg.norm(out, axis=1), 1e-300)[:, None]
+    return out

@@ -15,8 +15,8 @@ from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
 from .fitting import fitted_volumes, sampled_frequencies
-from .load_modes import OFF, strain_energies, with_load_modes
-from .loads import Floor, Grab, Held, Planes, SkinPoints
+from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
+from .loads import Floor, Grab, Held, Planes, PointSprings, SkinPoints
 from .operators import Substance
 from .points import PAIRS, CubaturePoints
 from .skinning import Subspace, build_subspace
@@ -53,6 +53,7 @@ class Stepping:
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
     planes: Planes | None = None
+    springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
 
@@ -99,15 +100,16 @@ class ReducedBody:
     @classmethod
     def build(cls, tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index] = (), m: int = MODES,
               points: int | None = None, *, seen: Any = None, stepping: Stepping | None = None,
-              exponent: float = 0.0, loads: Sequence[Vec] | None = None, fitted: bool = True,
-              report: Callable[[str], None] | None = None) -> ReducedBody:
+              exponent: float = 0.0, loads: Sequence[Vec] | None = None, pulled: Sequence[Index] = (),
+              fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
         """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
         pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points;
         None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
         exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
-        spanned, gravity where None. fitted: whether volumes of points are fitted to slow vibrations one by one, or all
-        scaled by one factor. report: is called with a clause for each stage of the work. Raises BadInput.
+        spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned too.
+        fitted: whether volumes of points are fitted to slow vibrations one by one, or all scaled by one factor. report:
+        is called with a clause for each stage of the work. Raises BadInput.
         """
         say = report or (lambda clause: None)
         nodes = np.ascontiguousarray(nodes, dtype=np.float64)
@@ -118,9 +120,10 @@ class ReducedBody:
         subspace = build_subspace(nodes, tets, substance, pins, m)
         say("slow vibrations of the whole mesh")
         stepping = stepping or Stepping()
-        pulled = [stepping.gravity] if loads is None else loads
-        forces = tuple(subspace.mass[:, None] * np.asarray(one, float) for one in pulled if np.any(one))
-        subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, forces)
+        fields = [stepping.gravity] if loads is None else loads
+        forces = [subspace.mass[:, None] * np.asarray(one, float) for one in fields if np.any(one)]
+        forces += [one for spot in pulled for one in pulls_apart(nodes, subspace, spot)]
+        subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
         count = points if points is not None else POINTS * subspace.weights.shape[1]
         if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
@@ -183,10 +186,11 @@ class ReducedBody:
             moved += self.surface_led @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
-    def touch_as_drawn(self, count: int = TOUCHING) -> None:
-        """Let at most so many of the drawn points touch in place of boundary nodes, which may stand out of them."""
-        some = _spread_out(self.rest_surface, count)
-        self.touching = SkinPoints(self.surface_functions[some], self.surface_led[some], self.rest_surface[some])
+    def touch_by(self, rest: Vec, functions: Vec, led: Vec, count: int = TOUCHING) -> None:
+        """Let at most so many of some points touch in place of boundary nodes, which may stand out of what is drawn.
+        rest: where they are at rest [m], (n, 3); functions: Φ there, (n, p); led: Ψ there, (n, 4 g)."""
+        some = _spread_out(rest, count)
+        self.touching = SkinPoints(functions[some], led[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
         """Where points of the body are at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
@@ -223,6 +227,10 @@ class ReducedBody:
         return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_led[vertex],
                     np.asarray(target, float), stiffness, damping)
 
+    def points_at(self, nodes: Index) -> SkinPoints:
+        """Nodes of the mesh as points that springs may hold."""
+        return SkinPoints(self.subspace.functions[nodes], self.subspace.prescribed[nodes], self.nodes[nodes])
+
     def firm_grab(self) -> float:
         """Stiffness of a spring that moves the whole body at about two hertz [N/m]."""
         return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
@@ -254,9 +262,10 @@ class ReducedBody:
         """Nodes of each group of pins, in the order of `build`."""
         return self.subspace.groups
 
-    def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (),
-             carrier_motion: Vec | None = None) -> ReducedState:
+    def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
+             springs: Callable[[float], Sequence[PointSprings]] | None = None) -> ReducedState:
         """The state h seconds later. led: coordinates of groups of pins then, from `lead`; None: they stay.
+        springs: those at work at a moment [s], asked for each stage.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """
@@ -266,10 +275,13 @@ class ReducedBody:
         before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.led_rate])
         solved: list[SolvedStage] = []
 
-        def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec) -> tuple[Vec, Vec]:
+        def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec,
+                  ends: float = h) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
-            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes)
+            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes,
+                        [*([] if how.springs is None else [how.springs]),
+                         *([] if springs is None else springs(state.time + ends))])
             weight = self._weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, held)
@@ -295,7 +307,7 @@ class ReducedBody:
             # SDIRK2, which starts BDF2 too [Ascher 9]
             g = DIAGONAL * h
             place, speed = stage(before[0], before[1], g, g,
-                                 state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y)
+                                 state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y, g)
             carried = (1.0 - DIAGONAL) / DIAGONAL * (speed - before[1])
             place, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end, place[: len(state.y)])
         past = (state.y, state.u, state.carrier_motion, state.led_rate, h) if two_step else None

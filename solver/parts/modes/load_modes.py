@@ -75,6 +75,22 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
 
 
+def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
+    """Forces (n, 3) [N] by which a spot (k,) is pulled along each axis, without what moves a free body as a whole."""
+    mass, found = subspace.mass[:, None], []
+    for axis in range(3):
+        force = np.zeros_like(nodes)
+        force[spot, axis] = subspace.mass[spot]
+        if not len(subspace.pinned):
+            apart = nodes - subspace.centre
+            rigid = np.stack([*np.eye(3)[:, None] * np.ones((1, len(nodes), 1)),
+                              *(np.cross(one, apart) for one in np.eye(3))]).reshape(6, -1)
+            own = np.linalg.lstsq((rigid * np.repeat(subspace.mass, 3)) @ rigid.T, rigid @ force.ravel(), rcond=1e-9)[0]
+            force -= mass * (own @ rigid).reshape(-1, 3)
+        found.append(force)
+    return found
+
+
 def strain_energies(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, modes: Vec) -> Vec | None:
     """About how much of the energy of the slowest modes each element has, (e,); None where there are no modes.
 

@@ -48,6 +48,15 @@ class SkinPoints:
 
 
 @dataclass(frozen=True)
+class PointSprings:
+    """Springs from points of the body to places."""
+
+    points: SkinPoints  #: (k,)
+    targets: Vec  #: [m], (k, 3)
+    stiffness: Vec  #: of each [N/m], (k,)
+
+
+@dataclass(frozen=True)
 class Planes:
     """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
 
@@ -64,17 +73,21 @@ class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
 
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
-                 rate: Vec, length: float, planes: Planes | None = None) -> None:
+                 rate: Vec, length: float, planes: Planes | None = None, springs: Sequence[PointSprings] = ()) -> None:
         """carrier_motion: coordinates of groups of pins at the stage's end (4 g, 3). base: coordinates where the stage
         started and rate: those that it would go on with, (p, 3). length: positions change by length times velocity
         [s]."""
-        self._grabs, self._floor, self._touching, self._base, self._length = grabs, floor, touching, base, length
-        if grabs:
-            self._rows = np.stack([one.row for one in grabs])
-            self._stiffness = np.array([one.stiffness for one in grabs])
-            self._drag = np.array([one.damping for one in grabs]) / length
-            self._away = np.stack([one.rest + (one.carrier_motion @ carrier_motion if len(carrier_motion)
-                                               else 0.0) - one.target for one in grabs])
+        self._floor, self._touching, self._base, self._length = floor, touching, base, length
+        self._sprung = bool(grabs or springs)
+        if self._sprung:
+            each = [(one.row[None], np.array([one.stiffness]), np.array([one.damping]), one.carrier_motion[None],
+                     (one.rest - one.target)[None]) for one in grabs]
+            each += [(one.points.rows, one.stiffness, np.zeros(len(one.stiffness)), one.points.carrier_motion,
+                      one.points.rest - one.targets) for one in springs]
+            table = [np.concatenate(column) for column in zip(*each, strict=True)]
+            self._rows, self._stiffness, drag, led, away = table
+            self._drag = drag / length
+            self._away = away + led @ carrier_motion if len(carrier_motion) else away
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
         self._planes = planes
         if planes is not None:
@@ -99,7 +112,7 @@ class Held:
     def energy(self, y: Vec) -> float:
         """[J] at coordinates (p, 3)."""
         total = 0.0
-        if self._grabs:
+        if self._sprung:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
         if self._planes is not None:
@@ -114,7 +127,7 @@ class Held:
 
     def add(self, y: Vec, force: Vec, matrix: Vec) -> None:
         """Add force (p, 3) [N] and −K (p, 6, p) of the pairs of axes 00, 10, 11, 20, 21, 22."""
-        if self._grabs:
+        if self._sprung:
             moved = self._rows @ (y - self._base)
             pull = self._stiffness[:, None] * (self._away + self._rows @ y) + self._drag[:, None] * moved
             force -= self._rows.T @ pull

@@ -208,6 +208,31 @@ def lead(  # type: ignore[no-untyped-def]
                 bent[block * LANES + lane] *= volumes[block * LANES + lane]
 
 
+@kernel(types.void(types.int64, types.int64, types.float64[::1], TABLE, TABLE, MaterialKernel, MaterialKernel, ROWS,
+                   TABLE, TABLE, TABLE, types.float64[::1]))
+def measure_begun(  # type: ignore[no-untyped-def]
+    start, stop, volumes, constants, fibers, energy, fiber_energy, works, z, z_bar, multipliers, energies,
+):
+    """w (ψ(z) + λᵀ (z̄ − z)) where an iteration begins, whose z̄ `linearise_mixed` has left, (16 b,) [J]. [MFEM 4]"""
+    chunks, count = works.shape[0], constants.shape[0]
+    for chunk in range(start, stop):
+        work = works[chunk]
+        for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            for lane in range(LANES):
+                total = 0.0
+                for entry in range(6):
+                    total += multipliers[block, entry, lane] * (z_bar[block, entry, lane] - z[block, entry, lane])
+                work[ENERGY * LANES + lane] = total
+                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
+                             z[block, 4, lane], z[block, 5, lane])
+            load_constants(work, constants, block)
+            energy(work, False)
+            load_constants(work, fibers, block)
+            fiber_energy(work, False)
+            for lane in range(LANES):
+                energies[block * LANES + lane] = volumes[block * LANES + lane] * work[ENERGY * LANES + lane]
+
+
 @kernel(types.void(*BODY, MaterialKernel, MaterialKernel, ROWS, TABLE, TABLE, types.float64, TABLE,
                    types.float64[::1]))
 def measure_mixed(  # type: ignore[no-untyped-def]

@@ -19,6 +19,7 @@ from .point_kernels import (
     linearise,
     linearise_mixed,
     measure,
+    measure_begun,
     measure_mixed,
     spread,
 )
@@ -151,6 +152,12 @@ class CubaturePoints:
         """Σ w ψ [J] at positions."""
         parallel_for(measure, len(self._works), gradients, self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._energies)
+        return float(self._energies.sum())
+
+    def measure_begun(self) -> float:
+        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] where the iteration begins that was linearised last. [MFEM 4]"""
+        parallel_for(measure_begun, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
+                     self._works, self._z, self._z_bar, self._multipliers, self._energies)
         return float(self._energies.sum())
 
     def measure_mixed(self, gradients: Vec, relaxation: float) -> float:

@@ -161,7 +161,7 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
 def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """The same of the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
-    before = points.measure_mixed(gradients, 0.0) + stage.smooth(y, gradients)
+    before = points.measure_begun() + stage.smooth(y, gradients)
     before += ROUNDING * abs(before)
     taken = 1.0
     for _ in range(HALVINGS):

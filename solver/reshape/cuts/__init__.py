@@ -1,1 +1,1 @@
-"""Where a body comes apart: one file for each kind of cut."""
+"""Kinds of cuts, one file each."""

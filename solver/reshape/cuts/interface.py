@@ -1,4 +1,4 @@
-"""What a cut is given, what it answers, and what kinds without a list of faces share."""
+"""Protocol of a cut, its input, and functions for kinds without a list of faces."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Shape:
 
 
 class Cut(Protocol):
-    """Where a body comes apart."""
+    """Protocol of a cut: which faces of a body separate."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None: ...
 

@@ -14,7 +14,7 @@ CHUNK = 20_000  # segments at a time
 
 
 class CuttingSheet:
-    """What a segment meets an odd number of times comes apart."""
+    """Separates the ends of a segment that the sheet crosses an odd number of times."""
 
     def __init__(self, cut: schema.Cut, arrays: Arrays, shape: Shape) -> None:
         assert cut.vertices is not None and cut.triangles is not None
@@ -55,9 +55,9 @@ class CuttingSheet:
         return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
 
     def _meet(self, a: Vec, b: Vec, triangle: np.ndarray) -> tuple[Vec, Mask]:
-        """Where segments meet the plane of a triangle, and whether they do inside of it.
+        """Return where segments intersect the plane of a triangle, and whether they do inside of it.
 
-        The side of an edge is computed alike for both triangles that have it, so nothing slips through between them.
+        The side of an edge is computed alike for both triangles that have it, so no segment passes between them.
         """
         corners = self.triangles[triangle]
         p = self.vertices[corners]

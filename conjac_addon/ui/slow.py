@@ -1,0 +1,40 @@
+"""Why a bake is slow while it runs, and what would make it faster."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import members
+from ..bake import session
+from ..bake.progress import Progress, duration
+
+SLOW = 2.0  #: seconds a frame: what takes longer is worth a word
+FEW = 3  #: frames after which that is known
+
+
+def sentence(progress: Progress, bodies: int, volumes: int) -> str:
+    """What is said of a bake that is slow, without a full stop; "" where it is not.
+
+    bodies: how many are baked together. volumes: how many of these are filled with tetrahedra.
+    """
+    if progress.timed < FEW or progress.spent_s < SLOW * progress.timed:
+        return ""
+    said = [f"A frame takes {duration(progress.spent_s / progress.timed)}"]
+    if progress.shorter:
+        said.append("What hits something fast takes shorter steps than Time Step")
+    if bodies > 1:
+        said.append(f"{bodies} bodies that may touch are solved together: give what never meets the others a Collides "
+                    "With of None")
+    if volumes:
+        said.append("A larger Edge Length in Volume makes fewer tetrahedra, and Play Live or the method Subspace shows "
+                    "a draft")
+    return ". ".join(said)
+
+
+def of(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """That of the bake that runs for an object; "" where none does or it is fast. Cheap."""
+    running = session.running_bake(members.owner(obj)) or session.running_bake(obj)
+    if running is None:
+        return ""
+    soft = members.soft_bodies(members.owner(obj), scene)
+    return sentence(running.progress, len(soft), sum(members.is_volume(one) for one in soft))

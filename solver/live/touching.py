@@ -1,0 +1,63 @@
+"""The surface by which a live body touches: the artist's mesh, where it has too few vertices for that with more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..build.fields import Prepared
+from ..embedding.bind import bind
+from ..meshing.volume import boundary_faces
+from ..parts.modes.body import ReducedBody, ReducedState
+from ..state import Index, Vec
+
+LONGEST = 1.0 / 10.0  #: of the diagonal: triangles with longer edges are divided
+HALVINGS, MOST = 4, 20_000  #: how often, and into how many triangles at most
+
+
+@dataclass(frozen=True)
+class TouchingSurface:
+    """A mesh of triangles that moves with a reduced body."""
+
+    triangles: Index  #: (t, 3), their normals outwards
+    rest: Vec  #: vertices at rest [m], (n, 3)
+    functions: Vec  #: Φ there, (n, p)
+    led: Vec  #: Ψ there, (n, 4 g)
+    is_drawn: bool  #: whether these are the vertices that are drawn
+
+    def at(self, state: ReducedState) -> Vec:
+        """Where its vertices are [m], (n, 3)."""
+        found: Vec = self.rest + self.functions @ state.y
+        return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
+
+
+def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:
+    """That of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are drawn."""
+    rest, functions, led = body.rest_surface, body.surface_functions, body.surface_led
+    if triangles is None or prepared.embedding is None:
+        faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
+        return TouchingSurface(faces, rest, functions, led, True)
+    fine, faces = divided(rest, triangles)
+    if len(fine) == len(rest):
+        return TouchingSurface(triangles, rest, functions, led, True)
+    nodes, subspace = prepared.volume.nodes, body.subspace
+    matrix = bind(nodes, prepared.volume.tets, fine, faces).matrix
+    return TouchingSurface(faces, matrix @ nodes, matrix @ subspace.functions, matrix @ subspace.prescribed, False)
+
+
+def divided(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
+    """A mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until none has an edge too long."""
+    limit = LONGEST * float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    for _ in range(HALVINGS):
+        edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+        length = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
+        if length.max(initial=0.0) <= limit or 4 * len(triangles) > MOST:
+            break
+        own, where = np.unique(edges, axis=0, return_inverse=True)
+        a, b, c = triangles.T
+        ab, bc, ca = len(vertices) + where.reshape(-1, 3).T
+        vertices = np.concatenate([vertices, vertices[own].mean(axis=1)])
+        triangles = np.concatenate([np.stack(corners, axis=1) for corners in
+                                    ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+    return vertices, triangles

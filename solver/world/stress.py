@@ -1,0 +1,105 @@
+"""Stress, stretch, pressure and speed at what a body shows, for colours and shaders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..forces.stencils import BodyElements
+from ..meshing.volume import shape_gradients
+from ..state import Index, Mask, Vec
+from .bodies import BodyInWorld
+
+COLUMNS = 4  #: von Mises stress [Pa], largest stretch, pressure [Pa], speed [m/s]
+
+#: of the rest volume: an element that is pressed flatter, or inside out, has the stress of one of this volume
+FLATTEST = 0.01
+
+
+def at_vertices(bodies: Sequence[BodyInWorld], elastic: Sequence[BodyElements], rest: Vec, x: Vec, v: Vec,
+                time: float) -> Vec | None:
+    """Return von Mises stress [Pa], largest principal stretch, pressure [Pa] and speed [m/s] at the vertices of all
+    bodies, (v, 4), zeros where one shows none; None where none of them does.
+
+    elastic: elements of each. rest, x: of all nodes, (n, 3) [m]; v: (n, 3) [m/s].
+    """
+    if not any(body.shows_stress for body in bodies):
+        return None
+    return np.concatenate([_of_body(body, elements, rest, x, v, time) if body.shows_stress
+                           else np.zeros((body.vertices, COLUMNS)) for body, elements in zip(bodies, elastic)])
+
+
+def _of_body(body: BodyInWorld, elements: BodyElements, rest: Vec, x: Vec, v: Vec, time: float) -> Vec:
+    """Return the same of one body, (n, 4). Cloth and ropes have no stress and no pressure: these are zero.
+
+    Element values are averaged at nodes by rest volume.
+    """
+    tets = elements.tets[~_padding(elements.tets)]
+    nodes = np.zeros((len(x), 7))  #: σ in the order xx, yy, zz, xy, xz, yz, and the stretch
+    weights = np.zeros(len(x))
+    if (tets[:, 2] == tets[:, 3]).any():
+        corners, values, size = _thin(tets, rest, x)
+    else:
+        corners, values, size = _solid(tets, elements, rest, x, time)
+    for corner in corners.T:
+        np.add.at(nodes, corner, values * size[:, None])
+        np.add.at(weights, corner, size)
+    nodes /= np.maximum(weights, 1.0e-300)[:, None]
+    nodes[weights == 0.0, 6] = 1.0
+    own, speed = nodes[body.nodes], v[body.nodes]
+    if body.embedding is not None:
+        own, speed = body.embedding.matrix @ own, body.embedding.apply(speed)
+    pressure = -own[:, :3].mean(axis=1)
+    deviator = own[:, :3] + pressure[:, None]
+    mises = np.sqrt(1.5 * (deviator**2).sum(axis=1) + 3.0 * (own[:, 3:6] ** 2).sum(axis=1))
+    return np.stack([mises, np.maximum(own[:, 6], 0.0), pressure, np.linalg.norm(speed, axis=1)], axis=1)
+
+
+def _padding(tets: Index) -> Mask:
+    """Whether a row of elements is a copy of the first one, which fills up whole lanes, (p,)."""
+    copies: Mask = (tets == tets[0]).all(axis=1)
+    copies[0] = False
+    return copies
+
+
+def _solid(tets: Index, elements: BodyElements, rest: Vec, x: Vec, time: float) -> tuple[Index, Vec, Vec]:
+    """Return corners (e, 4), Cauchy stress [Pa] and stretch (e, 7), and rest volumes [m³], (e,), of tetrahedra.
+
+    σ = −1/v Σ_a f_a ⊗ x_a, of the forces f on the corners: they hold what fibers pull with, too. [virial stress]
+    """
+    forces = np.empty((*elements.tets.shape, 3))
+    elements.activate(time)
+    elements.measure(x, forces)
+    forces = forces[~_padding(elements.tets)]
+    gradients, six_volumes = shape_gradients(rest, tets)
+    arms = x[tets] - x[tets[:, :1]]
+    deformation = np.einsum("eai,eaj->eij", arms, gradients)  #: F
+    volume = six_volumes / 6.0
+    now = np.maximum(np.linalg.det(deformation), FLATTEST) * volume
+    stress = -np.einsum("eai,eaj->eij", forces, arms) / now[:, None, None]
+    stress = 0.5 * (stress + stress.transpose(0, 2, 1))
+    stretch = np.linalg.svd(deformation, compute_uv=False)[:, 0]
+    upper = [stress[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    return tets, np.stack([*upper, stretch], axis=1), volume
+
+
+def _thin(tets: Index, rest: Vec, x: Vec) -> tuple[Index, Vec, Vec]:
+    """Return corners, zeros for stress and the stretch (e, 7), and rest areas [m²] or lengths [m], (e,), of the
+    triangles of cloth or the segments of ropes."""
+    segments = tets[tets[:, 1] == tets[:, 3]][:, :2]
+    if len(segments):
+        before, now = (np.linalg.norm(at[segments[:, 1]] - at[segments[:, 0]], axis=1) for at in (rest, x))
+        corners, stretch, size = segments, now / before, before
+    else:
+        corners = tets[tets[:, 2] == tets[:, 3]][:, :3]
+        (a, b), (c, d) = (np.moveaxis(at[corners[:, 1:]] - at[corners[:, :1]], 1, 0) for at in (rest, x))
+        # the largest stretch is the root of the largest eigenvalue of the metric now over the metric at rest
+        metrics = [np.stack([(p * p).sum(1), (p * q).sum(1), (p * q).sum(1), (q * q).sum(1)], axis=1).reshape(-1, 2, 2)
+                   for p, q in ((a, b), (c, d))]
+        found = np.linalg.eigvals(np.linalg.solve(metrics[0], metrics[1]))
+        stretch = np.sqrt(np.maximum(found.real.max(axis=1), 0.0))
+        size = 0.5 * np.linalg.norm(np.cross(a, b), axis=1)
+    values = np.zeros((len(corners), 7))
+    values[:, 6] = stretch
+    return corners, values, size
