@@ -12,7 +12,7 @@ from solver.build.volumes import volumes_of
 from solver.build.world import build
 from solver.errors import BadInput
 from solver.fields import suggest as fields_suggest
-from solver.fields.suggest import farthest_nodes, equal_energy_motion
+from solver.fields.suggest import equal_energy_motion, farthest_nodes
 from solver.job.load import load
 
 LENGTH, EDGE = 0.4, 0.025
