@@ -111,9 +111,9 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         if once:
             lines.say(*table.split("\n"), event="summary", bakes=[one.plain() for one in bakes])
             return f"{len(bakes)} bakes"
-        sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # the cursor to the corner, and what stood there away
-        sys.stdout.flush()
         try:
+            sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # the cursor to the corner, and what stood there away
+            sys.stdout.flush()
             time.sleep(arguments.every)
         except KeyboardInterrupt:
             return f"{len(bakes)} bakes"
