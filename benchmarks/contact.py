@@ -107,7 +107,10 @@ def against_itself(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
 
 
 def by_the_clock(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
-    """The same with two threads. Raises RuntimeError where other programs had the second core in all runs."""
+    """Measure self-contact by the clock with two threads.
+
+    Raises RuntimeError where other programs had the second core in all runs.
+    """
     threads.configure(2)
     rows: dict[str, list[float]] = {"with": [], "without": []}
     for run in range(MOST_RUNS):

@@ -94,7 +94,7 @@ RIGID = {"name": "Box", "position": [0.04, 0.03, 0.3], "rotation": [0.99, 0.05, 
 
 
 def meeting(kind: str, solver: dict[str, Any], finer: int, friction: float) -> tuple[World, float]:
-    """What meets what, and the step [s]."""
+    """Two bodies that meet, and the step [s]."""
     arrays: Arrays = {}
     mechanism = [{"name": "M", "bodies": [RIGID | {"friction": friction}]}]
     soft_step, cloth_step = SOFT_STEP / finer, CLOTH_STEP / finer
@@ -144,7 +144,7 @@ def momentum(world: World, state: State) -> np.ndarray:
 
 
 def lost(kind: str, solver: dict[str, Any], finer: int = 1, friction: float = 0.5) -> dict[str, float]:
-    """What is lost of both, as a share of what there was."""
+    """Return the loss of linear and angular momentum, as shares of those at the start."""
     world, h = meeting(kind, solver, finer, friction)
     state = world.initial_state()
     u = state.u.copy()

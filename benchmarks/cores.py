@@ -1,4 +1,4 @@
-"""What a second thread brings, and what more would: by the clock with one and two, and by an account of work and span.
+"""Measure the gain of a second thread by the clock, and predict that of more by an account of work and span.
 
     python -m benchmarks.cores PART            large: dragon, rest, heap, mat, balls; small: examples; million
     python -m benchmarks.cores NAME …          these scenes alone
@@ -151,7 +151,7 @@ def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
 
 
 class Account:
-    """What one thread took in each call that is shared, and between them."""
+    """Times that one thread took in each call that is shared, and between them."""
 
     def __init__(self, scene: cores_scenes.Measured) -> None:
         record = threads.record()

@@ -148,7 +148,7 @@ def bounces(name: str, folder: Path) -> dict[str, Any]:
 
 
 def what_0_picks(obj: bpy.types.Object) -> float:
-    """What an Edge Length of 0 picks [m]."""
+    """Return the edge length that an Edge Length of 0 picks [m]."""
     return float(np.linalg.norm([*obj.dimensions])) / 20.0
 
 

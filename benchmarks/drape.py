@@ -40,7 +40,7 @@ def quads(columns: int, alternate: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def equal_sided(columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same of triangles of equal sides, in columns across."""
+    """Make a strip of triangles of equal sides, in columns across."""
     high = LENGTH / columns
     side = high * 2.0 / np.sqrt(3.0)
     rows = max(2, round(WIDTH / side))

@@ -68,7 +68,7 @@ def by_rows(family: str, key: str, alpha: float, with_value: bool = True) -> Vec
 
 
 def by_accelerations(rate: float) -> Vec:
-    """The same of the differential-algebraic equation."""
+    """Return the drift of the differential-algebraic equation at each step."""
     reference, one = catalogue.find("reference", "acceleration").load()(rate), rod()
     mass, push = np.array([FAR, 1.0]), np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -WEIGHT]])
 

@@ -93,11 +93,10 @@ def measure_bends(start, stop, x, nodes, stiffness, forces):  # type: ignore[no-
     return energy
 
 
-@kernel("void(f8[:,::1], f8, f8, f8[:,:,::1])")
-def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
-    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]."""
-    open_ = max(1.0 + c, FOLDED)
-    slope, curve = -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_)
+@kernel("void(f8[:,::1], f8, f8, f8, f8[:,:,::1])")
+def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
+    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]. slope, curve:
+    of E by c [J]."""
     l0, l1 = work[2, 0], work[2, 1]
     for a in range(3):
         pa, qa = work[1, a] - c * work[0, a], work[0, a] - c * work[1, a]
@@ -110,6 +109,13 @@ def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
             # (1 − t₁t₁ᵀ)(1 − t₀t₀ᵀ)
             both = one - t1a * t1b - t0a * t0b + t1a * c * t0b
             out[1, a, b] = (curve * qa * pb + slope * both) / (l0 * l1)
+
+
+@kernel("void(f8[:,::1], f8, f8, f8[:,:,::1])")
+def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
+    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]."""
+    open_ = max(1.0 + c, FOLDED)
+    curved_truly(work, c, -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_), out)
 
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1], f8[:,:,::1])")

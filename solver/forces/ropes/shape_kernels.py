@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import kernel
-from .rope_kernels import FOLDED, SHORT, bent_definitely, directions
+from .rope_kernels import FOLDED, SHORT, bent_definitely, curved_truly, directions
 
 ROUNDED = 0.1  #: of the curvature at rest: below it neither the size nor the direction of a curvature has a kink
 NEAR = 1.0e-5  #: of a link: by how much ends are moved for the true K of torsion, which is a difference of forces
@@ -42,24 +42,6 @@ def measure_curved(start, stop, x, nodes, stiffness, rest, forces):  # type: ign
             forces[s, 0, a], forces[s, 1, a] = first, second - first
             forces[s, 2, a], forces[s, 3, a] = -second, 0.0
     return energy
-
-
-@kernel("void(f8[:,::1], f8, f8, f8, f8[:,:,::1])")
-def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
-    """∂²E/∂e∂e of both links, (3, 3, 3): of the first, of the second with the first, of the second [N/m]. slope, curve:
-    of E by c [J]."""
-    l0, l1 = work[2, 0], work[2, 1]
-    for a in range(3):
-        pa, qa = work[1, a] - c * work[0, a], work[0, a] - c * work[1, a]
-        for b in range(3):
-            one = 1.0 if a == b else 0.0
-            pb, qb = work[1, b] - c * work[0, b], work[0, b] - c * work[1, b]
-            t0a, t0b, t1a, t1b = work[0, a], work[0, b], work[1, a], work[1, b]
-            out[0, a, b] = (curve * pa * pb - slope * (t0a * pb + pa * t0b + c * (one - t0a * t0b))) / (l0 * l0)
-            out[2, a, b] = (curve * qa * qb - slope * (t1a * qb + qa * t1b + c * (one - t1a * t1b))) / (l1 * l1)
-            # (1 − t₁t₁ᵀ)(1 − t₀t₀ᵀ)
-            both = one - t1a * t1b - t0a * t0b + t1a * c * t0b
-            out[1, a, b] = (curve * qa * pb + slope * both) / (l0 * l1)
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[::1], b1, f8[:,:,::1])")
