@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("bpy")
@@ -58,7 +59,7 @@ folder = Path(sys.argv[2])
 bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
 rig = add_chain(2)
 rig.pose.bones["B0"].conjac.joint = "fixed"
-rig.pose.bones["B1"].conjac.joint, rig.pose.bones["B1"].conjac.axis = "gate", "Z"
+rig.pose.bones["B1"].conjac.joint, rig.pose.bones["B1"].conjac.axis = "gate", "X"
 document, job = job_of(rig, folder / "job")
 
 class Quiet:
@@ -70,7 +71,17 @@ cache = Cache(folder / "job" / "cache")
 poses = np.array([cache.poses(k)["pose"] for k in range(1, 7)])
 names = [one["name"] for one in document["mechanisms"][0]["bodies"]]
 child = poses[:, names.index("B1")]
-print(json.dumps({"document": document["mechanisms"][0]["joints"], "child": child.tolist(), "names": names}))
+# the joint's axes are those of the world about which it was gathered: Z along −Y, X along X
+joint = document["mechanisms"][0]["joints"][1]
+axes = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+read = []
+for pose in child:
+    turn = axes.T @ pose[:3, :3] @ child[0][:3, :3].T @ axes
+    hinge = pose[:3, 3] - pose[:3, :3] @ child[0][:3, :3].T @ [0.15, 0.0, 0.0]
+    read.append([*articulation.coordinates("gate", turn, axes.T @ (hinge - [0.3, 0.0, 0.0])), *hinge])
+menu = rig.pose.bones["B1"].conjac.bl_rna.properties["joint"].enum_items
+print(json.dumps({"kind": joint["kind"], "rotation": joint["rotation"], "read": read,
+                  "middle": child[:, :3, 3].tolist(), "menu": [one.identifier for one in menu]}))
 """
 
 
@@ -79,6 +90,13 @@ def test_a_made_up_joint_is_chosen_on_a_bone_and_baked(tmp_path):
                           check=False, timeout=280)
     assert not done.returncode, done.stderr[-2000:]
     found = json.loads(done.stdout.strip().splitlines()[-1])
-    print(found["document"], found["names"])
-    print(found["child"][0], found["child"][-1])
-    assert 0
+    assert found["kind"] == "gate" and "gate" in found["menu"]
+    assert found["rotation"] == pytest.approx([0.5**0.5, 0.5**0.5, 0.0, 0.0])
+    # the hinge goes along the rail and nowhere else, and as far as is read off
+    angle, length, *hinge = np.array(found["read"]).T
+    assert np.array(hinge[1:]) == pytest.approx(0.0, abs=1e-6)
+    assert hinge[0] - 0.3 == pytest.approx(length, abs=1e-6) and length[-1] > 0.1 and np.abs(angle[-1]) > 1.2
+    # nothing pushes the bone along the rail, so its middle falls straight down, up to what a step of 1/24 s errs by
+    middle = np.array(found["middle"])
+    assert middle[:, 0] == pytest.approx(0.45, abs=0.08 * length[-1])
+    assert middle[-1, 2] == pytest.approx(-0.15 * np.sin(np.abs(angle[-1])), abs=1e-6)
