@@ -43,7 +43,8 @@ TINY = 1.0e-300
 ALONG = 0  #: A = ∂z̄/∂F, 6 x 9, F column-major
 BENT = 54  #: H A, 6 x 9
 HESSIAN = 108  #: H = ∂²ψ/∂z², 6 x 6
-ROOM = 144
+CURVED = 144  #: B of `turning_kernels`, 6
+ROOM = 150
 
 TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
 KERNELS = (MaterialKernel, MaterialKernel)
@@ -90,7 +91,7 @@ def _share(s, t, floor):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
@@ -126,9 +127,9 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
     u, v, sigma, floor = frames_of(work, lane)
     x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
     # columns of dF V
-    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
     s, t, w = sigma
     e = (
         0.5 * (_share(s, t, floor) * dot(u[0], q) + _share(t, s, floor) * dot(u[1], p)),
@@ -143,16 +144,16 @@ def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
     u, v, sigma, floor = frames
     x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
-    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
     s, t, w = sigma
     mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
-    one = _blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
-    two = _blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
-    three = _blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
-    return (_blend(one, v[0][0], two, v[1][0], three, v[2][0]), _blend(one, v[0][1], two, v[1][1], three, v[2][1]),
-            _blend(one, v[0][2], two, v[1][2], three, v[2][2]))
+    one = blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
+    two = blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
+    three = blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
+    return (blend(one, v[0][0], two, v[1][0], three, v[2][0]), blend(one, v[0][1], two, v[1][1], three, v[2][1]),
+            blend(one, v[0][2], two, v[1][2], three, v[2][2]))
 
 
 @inlined

@@ -23,6 +23,7 @@ from ...forces.in_stretches_kernels import (
     stretch_of,
     tangent_of,
 )
+from ...forces.turning_kernels import add_turning, curve, take_stretching
 from ...materials.algebra import decompose
 from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT
 from ...threads import kernel
@@ -103,15 +104,17 @@ def measure(  # type: ignore[no-untyped-def]
                 energies[block * LANES + lane] = volumes[block * LANES + lane] * work[ENERGY * LANES + lane]
 
 
-@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, ROWS, ROWS))
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.boolean, ROWS,
+                   ROWS))
 def linearise_mixed(  # type: ignore[no-untyped-def]
     start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, rooms,
-    z, z_bar, slope, hessian, along, stresses, tangents,
+    z, z_bar, slope, hessian, along, multipliers, exact, stresses, tangents,
 ):
     """w Aᵀ [ψ' + H (z̄ − z)] and w Aᵀ H A, H positive semi-definite, at F = 1 + gradients and stretches z.
 
-    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. Writes z̄, ψ', H (b, 36, LANES)
-    and A (b, 54, LANES). [MFEM 6]
+    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. exact: H as it is, and how
+    multipliers λ of the last iteration (b, 6, LANES) resist turning, so that the matrix may have no positive energy.
+    Writes z̄, ψ', H (b, 36, LANES) and A (b, 54, LANES). [MFEM 6]
     """
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
@@ -130,6 +133,8 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
                 bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
                 z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
                 z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
+            if exact:
+                curve(work, room, multipliers, block)
             for slot in range(54):
                 for lane in range(LANES):
                     along[block, slot, lane] = room[(ALONG + slot) * LANES + lane]
@@ -145,10 +150,10 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
                              z[block, 4, lane], z[block, 5, lane])
             load_constants(work, constants, block)
             stress(work, True)
-            tangent(work, True)
+            tangent(work, not exact)
             load_constants(work, fibers, block)
             fiber_stress(work, True)
-            fiber_tangent(work, True)
+            fiber_tangent(work, not exact)
             second_order(work, room, slope, hessian, block)
             # λ as it would be if positions stayed, where the material had U
             for entry in range(6):
@@ -164,7 +169,11 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
                     for entry in range(6):
                         total += room[(ALONG + 9 * entry + column) * LANES + lane] * work[(LEFT + entry) * LANES + lane]
                     work[(STRESS + column) * LANES + lane] = total
+            if exact:
+                take_stretching(room)
             tangent_of(work, room)
+            if exact:
+                add_turning(work, room)
             _store(work, volumes, stresses, tangents, block)
 
 
