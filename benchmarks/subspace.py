@@ -103,7 +103,8 @@ def of_creature(name: str) -> tuple[list[Claim], dict[str, Any]]:
                     round(creature.paper_ms / creature.paper_plain_ms, 2))]
     if name == "mammoth":
         claims.append(claim("precomputation", details["precomputed_s"], "s", "<= 90"))
-    return claims, details | times | {f"paper_coordinates_{key}": one for key, one in alone.items()} | {"paper_ms": creature.paper_ms, "paper_plain_ms": creature.paper_plain_ms}
+    return claims, details | times | {f"paper_coordinates_{key}": one for key, one in alone.items()} | {
+        "paper_ms": creature.paper_ms, "paper_plain_ms": creature.paper_plain_ms}
 
 
 def of_exponents(nodes: np.ndarray, tets: np.ndarray, pins: np.ndarray, material: Substance) -> list[dict[str, Any]]:

@@ -233,15 +233,16 @@ def of_locality() -> Answer:
         return {"foot_mm": round(1e3 * pulled, 2), "trunk_mm": round(1e3 * led, 3), "trunk_of_foot": led / pulled}
 
     rows: dict[str, dict[str, Any]] = {"whole mesh": share(x)}
-    for m in (5, 10, 16, 32):
+    for m in (5, 10, 16, 32, 64):
         body = skinned(nodes, tets, material, m, 20 * m, STILL, [pins])
         drawn = {int(node): row for row, node in enumerate(body.skin)}
         some = np.array([one for one in foot if int(one) in drawn])
         firm = 1e3 * len(foot) / len(some)
         state = rested(body, body.rest(), 15, Springs(np.array([drawn[int(one)] for one in some]), target[some], firm))
         rows[f"{m} weights"] = share(body.positions(state))
-    return [claim("trunk_at_32_over_5", rows["32 weights"]["trunk_of_foot"] / rows["5 weights"]["trunk_of_foot"], "",
-                  "<= 0.5", "goes away, Fig. 12")], {"tets": len(tets), "moved": rows}
+    led = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
+    return [claim("trunk_at_64_over_largest", led[-1] / max(led), "", "<= 0.5", "goes away, Fig. 12"),
+            claim("largest_trunk_of_foot", max(led), "", "<= 0.02")], {"tets": len(tets), "moved": rows}
 
 
 def of_bar() -> Answer:
