@@ -29,51 +29,51 @@ def _over_sums(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
                                     2.0 * dot(v[1], r) / max(t + w, floor)))
 
 
-@kernel(types.void(types.float64[::1], types.float64[::1], TABLE, types.int64))
-def curve(work, room, multipliers, block):  # type: ignore[no-untyped-def]
-    """Write B of one block into the room, of F that `decompose` has left in the lane array."""
+@kernel(types.void(types.float64[::1], TABLE, types.int64))
+def curve(work, multipliers, block):  # type: ignore[no-untyped-def]
+    """Write B of one block behind it, of F that `decompose` has left in the lane array."""
     for lane in range(LANES):
         found = _over_sums(frames_of(work, lane), multipliers[block, 0, lane], multipliers[block, 1, lane],
                            multipliers[block, 2, lane], multipliers[block, 3, lane], multipliers[block, 4, lane],
                            multipliers[block, 5, lane])
-        room[CURVED * LANES + lane], room[(CURVED + 1) * LANES + lane] = found[0], found[1]
-        room[(CURVED + 2) * LANES + lane], room[(CURVED + 3) * LANES + lane] = found[2], found[3]
-        room[(CURVED + 4) * LANES + lane], room[(CURVED + 5) * LANES + lane] = found[4], found[5]
+        work[CURVED * LANES + lane], work[(CURVED + 1) * LANES + lane] = found[0], found[1]
+        work[(CURVED + 2) * LANES + lane], work[(CURVED + 3) * LANES + lane] = found[2], found[3]
+        work[(CURVED + 4) * LANES + lane], work[(CURVED + 5) * LANES + lane] = found[4], found[5]
 
 
 @inlined
-def _take(room, lane, entry, other, value):  # type: ignore[no-untyped-def]
-    room[(HESSIAN + 6 * entry + other) * LANES + lane] -= value
+def _take(work, lane, entry, other, value):  # type: ignore[no-untyped-def]
+    work[(HESSIAN + 6 * entry + other) * LANES + lane] -= value
     if entry != other:
-        room[(HESSIAN + 6 * other + entry) * LANES + lane] -= value
+        work[(HESSIAN + 6 * other + entry) * LANES + lane] -= value
 
 
 @kernel(types.void(types.float64[::1]))
-def take_stretching(room):  # type: ignore[no-untyped-def]
-    """Take tr(dS B dS) off the Hessian in the room, whose entries are in the order of z."""
+def take_stretching(work):  # type: ignore[no-untyped-def]
+    """Take tr(dS B dS) off the Hessian there, whose entries are in the order of z."""
     for lane in range(LANES):
         at = CURVED * LANES + lane
-        a, b, c = room[at], room[at + LANES], room[at + 2 * LANES]
-        d, e, f = room[at + 3 * LANES], room[at + 4 * LANES], room[at + 5 * LANES]
-        _take(room, lane, 0, 0, a)
-        _take(room, lane, 1, 1, b)
-        _take(room, lane, 2, 2, c)
-        _take(room, lane, 3, 3, a + b)
-        _take(room, lane, 4, 4, a + c)
-        _take(room, lane, 5, 5, b + c)
-        _take(room, lane, 0, 3, d)
-        _take(room, lane, 1, 3, d)
-        _take(room, lane, 4, 5, d)
-        _take(room, lane, 0, 4, e)
-        _take(room, lane, 2, 4, e)
-        _take(room, lane, 3, 5, e)
-        _take(room, lane, 1, 5, f)
-        _take(room, lane, 2, 5, f)
-        _take(room, lane, 3, 4, f)
+        a, b, c = work[at], work[at + LANES], work[at + 2 * LANES]
+        d, e, f = work[at + 3 * LANES], work[at + 4 * LANES], work[at + 5 * LANES]
+        _take(work, lane, 0, 0, a)
+        _take(work, lane, 1, 1, b)
+        _take(work, lane, 2, 2, c)
+        _take(work, lane, 3, 3, a + b)
+        _take(work, lane, 4, 4, a + c)
+        _take(work, lane, 5, 5, b + c)
+        _take(work, lane, 0, 3, d)
+        _take(work, lane, 1, 3, d)
+        _take(work, lane, 4, 5, d)
+        _take(work, lane, 0, 4, e)
+        _take(work, lane, 2, 4, e)
+        _take(work, lane, 3, 5, e)
+        _take(work, lane, 1, 5, f)
+        _take(work, lane, 2, 5, f)
+        _take(work, lane, 3, 4, f)
 
 
-@kernel(types.void(types.float64[::1], types.float64[::1]))
-def add_turning(work, room):  # type: ignore[no-untyped-def]
+@kernel(types.void(types.float64[::1]))
+def add_turning(work):  # type: ignore[no-untyped-def]
     """Add tr(dF B dFᵀ) to ∂P/∂F."""
     for j in range(3):
         for m in range(j + 1):
@@ -81,4 +81,4 @@ def add_turning(work, room):  # type: ignore[no-untyped-def]
             entry = CURVED + (j if j == m else 2 + j + m)
             for i in range(3):
                 for lane in range(LANES):
-                    work[slot_of(i, j, i, m) * LANES + lane] += room[entry * LANES + lane]
+                    work[slot_of(i, j, i, m) * LANES + lane] += work[entry * LANES + lane]
