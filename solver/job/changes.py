@@ -31,7 +31,7 @@ WORDS = {"time.start": "first frame", "time.end": "last frame", "time.fps": "fra
          "friction_weights": "paint of friction",
          "fiber_vectors": "direction of the fibers", "fiber_curves": "curves of the fibers",
          "fiber_activation": "activation", "cuts": "cuts", "nails": "nails",
-         "pulls": "pulls",
+         "pulls": "pulls", "follow": "what it follows",
          "attach": "bones that it hangs on", "joint_friction.kind": "friction inside joints",
          "bodies": "rigid bodies", "joints": "joints", "loops": "loops", "springs": "springs",
          "rate_forces": "forces on joints",

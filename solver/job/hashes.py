@@ -45,7 +45,7 @@ BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": 
                 "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
                 "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
                 "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
+                "pulls": "solve", "attach": "solve", "follow": "solve", "friction": "solve", "thickness": "solve",
                 "friction_weights": "solve", "pins_yield": "solve", "touches_by_mesh": "solve",
                 "touches": "solve", "stress_output": "solve"}
 MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",

@@ -163,6 +163,14 @@ class Pull(Strict):
     strength: Array | None = None  #: (T,) in [0, 1]: how much of the stiffness there is; all of it where left out
 
 
+class Follow(Strict):
+    """The body takes part in the rigid motion of an object, so that it feels less of it as inertia."""
+
+    motion: Array  #: (T, 4, 4): the object's frame; only its place and turn count
+    #: how much it takes part, in [0, 1]: at 1 it goes along and feels nothing of it; or such over time, (T,)
+    share: Annotated[float, Meta(ge=0, le=1)] | Array = 1.0
+
+
 class Attach(Strict):
     """Nodes that follow a rigid body, or, of cloth with `eulerian` and without a mechanism, a soft one: where `weights`
     carried into the volume are above 0.5, or by index."""
@@ -262,6 +270,7 @@ class Body(Strict):
     nails: list[Nail] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
     attach: list[Attach] = field(default_factory=list)
+    follow: Follow | None = None
     #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
     stress_output: bool | None = None
     friction: Annotated[float, Meta(ge=0, le=100)] | None = None  #: in contact of surfaces, as of an Obstacle
