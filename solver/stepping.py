@@ -188,7 +188,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
             pace: Pace | None = None) -> State:
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
-    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
+    One that deforms the body by more than `largest`, lands it or turns rigid bodies too far, is halved too, and the
     shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
     cannot be solved may be taken in another way that the world knows of.
     """
@@ -220,7 +220,8 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
 
 def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
             is_shortest: bool = False) -> State:
-    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0.
+    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0, or where
+    a body lands that takes shorter steps.
 
     pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
     taken whatever it changes.

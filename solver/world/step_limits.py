@@ -109,6 +109,14 @@ class StepLimits:
         """Return velocities of all nodes, (n, 3) [m/s]."""
         raise NotImplementedError
 
+    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
+        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
+        raise NotImplementedError
+
+    def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
+        """Return forces [N], (n, 3), and energy [J], at positions (n, 3) [m]."""
+        raise NotImplementedError
+
     @property
     def _body_groups(self) -> Index:
         raise NotImplementedError
