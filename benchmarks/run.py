@@ -44,6 +44,7 @@ PARTS = {
     "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
+    "on_ground": ("shapes", "smooth", "bunny", "dragon"),
     "linear_choice": ("linearised", "quick", "newton_d"),
     "prices": ("violent", "drape", "cubes"),
     "scale": ("multigrid", "million", "direct", "poisson"),
