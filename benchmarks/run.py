@@ -48,6 +48,7 @@ PARTS = {
     "linear_choice": ("linearised", "quick", "newton_d"),
     "prices": ("violent", "drape", "cubes"),
     "scale": ("multigrid", "million", "direct", "poisson"),
+    "seen_resting": ("hammock", "heavy"),
     "shaken": ("glass", "mixed", "hammock"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
     "subspace": ("octobot", "gatorman", "mammoth", "crab", "dragon", "stiffness"),
