@@ -6,7 +6,6 @@ from .. import catalogue
 from . import schema
 from .folder import refuse
 
-INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 OTHER = "Take that away, or use the method Vanilla FEM for this body"
 
 
@@ -17,8 +16,8 @@ def check_drafts(scene: schema.Scene) -> None:
         if not method.able("draft"):
             continue
         where, label, can = f"$.bodies[{i}]", method.label, method.able
-        if scene.integrator.kind not in INTEGRATORS and not can("any integrator"):
-            labels = [catalogue.find("integrator", key).label for key in INTEGRATORS]
+        if method.steps and scene.integrator.kind not in method.steps:
+            labels = [catalogue.find("integrator", key).label for key in method.steps]
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")

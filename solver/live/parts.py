@@ -110,8 +110,8 @@ class LiveNodes:
         last = max(body.nodes.stop for body in self.part.bodies_in_world)
         return float(np.linalg.norm(x[:last] - hold.start, axis=1).min())
 
-    def hold(self, grabs: Sequence[Hold], x: Vec) -> None:
-        """Let what is pulled at follow the hand. x: where nodes are, (n, 3) [m]."""
+    def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
+        """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
         asked = {one.id for one in grabs}
         self.holds = {key: held for key, held in self.holds.items() if key in asked}
         for one in grabs:
@@ -119,7 +119,8 @@ class LiveNodes:
                 self.holds[one.id] = self._taken(one, x)
             number, grabbed = self.holds[one.id]
             body = self.part.bodies_in_world[number]
-            grabbed.follow(one.target, one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size))
+            stiffness = one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
+            grabbed.follow(one.target, stiffness, time, h)
         self.part.pulls = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:

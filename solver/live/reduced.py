@@ -25,6 +25,7 @@ from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import pushed
 from .engines.interface import HeldPlace, Hold, Inputs, Report
+from .shares import share_inside
 from .skins import DELAY, RESTS, Meeting, Skin, Standing
 from .touching import touching_surface
 
@@ -79,7 +80,7 @@ class LiveBody:
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        made = ReducedFrom(volume.tets, volume.nodes, prepared.fields.pinned, substance_of(prepared))
+        made = ReducedFrom(volume.tets, volume.nodes, prepared.fields.pinned, substance_of(job, prepared))
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # its ways to move are the same, and stiffness is proportional to what each point stands for
@@ -288,11 +289,17 @@ class LiveBody:
         return [HeldPlace(key, self._vertex[key], held.target, held.stiffness) for key, held in self._held.items()]
 
 
-def substance_of(prepared: Prepared) -> Substance:
-    """What a body's elements are made of, fibers left out."""
-    material = catalogue.find("material", prepared.body.material.kind).load()
-    fields = prepared.fields
-    return Substance(material, material.constants(**fields.element_parameters), fields.density)
+def substance_of(job: Job, prepared: Prepared) -> Substance:
+    """What a body's elements are made of, fibers left out: of cells as much as is inside of the artist's mesh."""
+    body, fields, volume = prepared.body, prepared.fields, prepared.volume
+    material = catalogue.find("material", body.material.kind).load()
+    constants = material.constants(**fields.element_parameters)
+    mesher = catalogue.find("mesher", body.mesher.kind).load()
+    if body.surface is None or body.tets is not None or not mesher.covers:
+        return Substance(material, constants, fields.density)
+    surface = np.asarray(job.array(body.surface.vertices), float), np.asarray(job.array(body.surface.triangles))
+    shares = share_inside(volume.nodes, volume.tets, *surface)
+    return Substance(material, constants * shares, fields.density * shares)
 
 
 def pin_groups(tets: Index, pinned: Index) -> list[Index]:
