@@ -13,8 +13,8 @@ import numpy as np
 from . import jelly, ragdoll, stage
 from .ropes import rope
 
-END = 60
-SHEET = (1, 6, 10, 14, 20, 28, 40, 60)  #: frames of the contact sheet
+END = 44
+SHEET = (1, 6, 10, 14, 18, 24, 32, 44)  #: frames of the contact sheet
 STEP = 1.0 / 288.0  #: rigid and soft bodies that touch find no common end of longer ones, with ropes so taut [s]
 SPAN, HIGH, SAG = 3.6, 1.5, 0.22  #: between the posts, height of the lower ropes there, and how deep they hang [m]
 SIDE, RAIL = 0.42, 0.75  #: of lower ropes from the middle, and how high the upper ones are above them [m]
