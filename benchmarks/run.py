@@ -41,6 +41,7 @@ PARTS = {
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
+    "constraint_scenes": ("crane", "puppet", "necklace", "hammock", "shirt", "bridge", "tree"),
     "holds": ("rows", "strands", "gradients"),
     "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
