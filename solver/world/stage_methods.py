@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.find.ground import Contacts
+from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
 from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_exact_momentum
@@ -20,10 +22,11 @@ from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage
-from ..state import State
+from ..state import State, Vec
 from . import in_contact
 from .condensed_stages import CondensedStage, MonolithicCondensedStage
 from .free_flight import free_bodies_at
+from .ground_friction import remember_force
 from .islands import LEAST_NODES, Islands
 from .soft_bodies import SoftBodies
 from .stage_method import StageMethod
@@ -73,13 +76,17 @@ class FullStage(StageMethod):
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if prescribed_directions is not None:
             guess = prescribed_directions.impose(guess)
+        friction, self.solves_friction = None, False
         if soft.contacts:
             are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > LEAST_NODES
             islands = self._islands if prescribed_directions is None and are_many else None
             problem, unknowns = in_contact.solve_in_contact_stage(soft, problem.of,
                                                                   coordinates.positions(start.q, start.time), guess,
                                                                   solver, solve_islands=None if islands is None
-                                                                  else islands.solve)
+                                                                  else islands.solve,
+                                                                  ground_friction=self._ground_friction(
+                                                                      solver, stage, base))
+            friction = in_contact.ground_friction_of(problem, unknowns)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
@@ -97,7 +104,19 @@ class FullStage(StageMethod):
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
         x = on_rows(problem, unknowns, soft.constraints) if soft.constraints else problem.positions(v)
-        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        self.solves_friction = friction is not None
+        return after if friction is None else remember_force(after, friction)
+
+    def _ground_friction(self, solver: StageSolver, stage: NodeStage,
+                         base: Vec) -> Callable[[Vec], LaggedGroundFriction | None] | None:
+        """Return the ground's friction of a stage in contact as a function of the positions (n, 3) of its normal
+        forces; None where a stage is solved without. base: positions of all nodes at v = 0, (n, 3) [m]."""
+        ground, seconds = self._soft.ground, stage.b * stage.h
+        if not (stage.inertia and solver.limits.strain_left and ground.has_static_friction):
+            return None
+        creep = min(law.creep_speed for law in self._soft.contacts)
+        return lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep)
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage on a factor of its last iterations, if early stopping ended them."""

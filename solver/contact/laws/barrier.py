@@ -55,7 +55,7 @@ class Barrier:
         ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are any."""
         self._thickness = np.ascontiguousarray(thickness, dtype=float)
         self._thickest = 2.0 * float(thickness.max(initial=0.0))
-        self.surfaces, self._creep = surfaces, params["creep_speed"]
+        self.surfaces, self.creep_speed = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
         self._activations = np.ascontiguousarray(np.atleast_2d(np.asarray(activation, dtype=float)))
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
@@ -141,7 +141,7 @@ class Barrier:
         direction = found.work[loaded, WAY : WAY + 3]
         return LaggedFriction(found.nodes[loaded], found.work[loaded, :4].copy(),
                               direction / np.linalg.norm(direction, axis=1)[:, None],
-                              load[loaded], self._creep, base, seconds)
+                              load[loaded], self.creep_speed, base, seconds)
 
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions (n, 3) [m], in a deterministic order."""
