@@ -29,7 +29,7 @@ from .soft_bodies import ALL, Selection, SoftBodies
 FrictionProblemAt = Callable[[Vec, Selection], StageProblem]
 GroundFriction = StaticFriction | LaggedGroundFriction  #: on given normal forces, a force of positions
 #: arguments: the stage without and with friction, positions at its start, ballistic velocities, contact-free unknowns,
-#: nodes that the ground rubs
+#: nodes with friction on the ground
 SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, Index, StageSolver],
                            tuple[StageProblem, Vec]]
 FRICTION_ROUNDS = 2  #: of lagged friction, each with the normal forces and normals at the end of the one before
@@ -95,17 +95,6 @@ class StageForces:
             self.ground_friction.add_force(x, lin.force)
             self.ground_friction.add_stiffness(x, lin.node_blocks)
         return lin
-
-
-def ground_friction_of(problem: StageProblem, unknowns: Vec) -> Vec | None:
-    """Return the ground's friction on all nodes [N], (n, 3), with which a stage was solved; None without."""
-    friction = problem.forces.ground_friction if isinstance(problem.forces, StageForces) else None
-    if friction is None:
-        return None
-    x = problem.positions_at(unknowns)
-    force = np.zeros_like(x)
-    friction.add_force(x, force)
-    return force
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
@@ -174,10 +163,10 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
         if solve_islands is not None and not solver.limits.accepts:
-            rubbed = [found.nodes for x in (step_start, plain.positions_at(unknowns)) if ground_friction is not None
-                      and (found := ground_friction(x)) is not None]
-            return solve_islands(plain, with_friction, step_start, guess, unknowns, np.concatenate([NO_NODES, *rubbed]),
-                                 solver)
+            on_ground = [found.nodes for x in (step_start, plain.positions_at(unknowns)) if ground_friction is not None
+                         and (found := ground_friction(x)) is not None]
+            return solve_islands(plain, with_friction, step_start, guess, unknowns,
+                                 np.concatenate([NO_NODES, *on_ground]), solver)
         return _solve_early_stopped(soft, plain, with_friction, step_start, unknowns, solver)
     at = step_start
     for _ in range(FRICTION_ROUNDS):

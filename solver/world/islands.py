@@ -54,7 +54,7 @@ class Islands:
 
         plain: without friction. with_friction: with normal forces at positions (n, 3). step_start: positions at the
         stage's start, (n, 3) [m]. guess: ballistic velocities, (3 p,). unknowns: their contact-free fraction.
-        on_ground: nodes that the ground rubs, (k,), whose bodies are in contact.
+        on_ground: nodes with friction on the ground, (k,), whose bodies are in contact.
         """
         x = plain.positions_at(unknowns)
         far = np.abs(plain.positions_at(guess) - x).max(axis=1)

@@ -19,7 +19,8 @@ class StageMethod(Protocol):
 
     #: solver of linearised stages that hit the ground; None where they are linearised nevertheless
     impact_solver: StageSolver | None = None
-    solves_friction = False  #: whether the last stage was solved with the ground's friction, which is in its memory
+    #: whether the last stage was solved with the ground's friction, which is in the memory of its end
+    solves_friction: bool = False
 
     @abstractmethod
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,

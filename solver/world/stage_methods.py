@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,26 @@ def stage_method_of(soft: SoftBodies, condensation: Condensation) -> StageMethod
         return FullStage(soft, condensation.whole)
     return CondensedStage(soft, condensation) if condensation.at_once is None else MonolithicCondensedStage(soft,
                                                                                                             condensation.at_once)
+
+
+@dataclass
+class LastGroundFriction:
+    """The ground's friction as a function of the positions of its normal forces, with the last value."""
+
+    lagged: Callable[[Vec], LaggedGroundFriction | None]
+    last: LaggedGroundFriction | None = None  #: None where there is no friction, or where none was asked for
+
+    def __call__(self, x: Vec) -> LaggedGroundFriction | None:
+        """Return friction with normal forces at positions (n, 3) [m]; None where there is none."""
+        self.last = self.lagged(x)
+        return self.last
+
+    def force_at(self, x: Vec) -> Vec:
+        """Return the last friction's force on all nodes at positions x, (n, 3) each [m], [N]."""
+        force = np.zeros_like(x)
+        if self.last is not None:
+            self.last.add_force(x, force)
+        return force
 
 
 class FullStage(StageMethod):
@@ -76,7 +96,7 @@ class FullStage(StageMethod):
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if prescribed_directions is not None:
             guess = prescribed_directions.impose(guess)
-        friction, self.solves_friction = None, False
+        friction = self._ground_friction(solver, stage, base)
         if soft.contacts:
             are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > LEAST_NODES
             islands = self._islands if prescribed_directions is None and are_many else None
@@ -84,9 +104,7 @@ class FullStage(StageMethod):
                                                                   coordinates.positions(start.q, start.time), guess,
                                                                   solver, solve_islands=None if islands is None
                                                                   else islands.solve,
-                                                                  ground_friction=self._ground_friction(
-                                                                      solver, stage, base))
-            friction = in_contact.ground_friction_of(problem, unknowns)
+                                                                  ground_friction=friction)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
@@ -105,18 +123,17 @@ class FullStage(StageMethod):
         v = problem.velocities(unknowns)
         x = on_rows(problem, unknowns, soft.constraints) if soft.constraints else problem.positions(v)
         after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
-        self.solves_friction = friction is not None
-        return after if friction is None else remember_force(after, friction)
+        self.solves_friction = friction is not None and friction.last is not None
+        return remember_force(after, friction.force_at(x)) if friction is not None and self.solves_friction else after
 
-    def _ground_friction(self, solver: StageSolver, stage: NodeStage,
-                         base: Vec) -> Callable[[Vec], LaggedGroundFriction | None] | None:
-        """Return the ground's friction of a stage in contact as a function of the positions (n, 3) of its normal
-        forces; None where a stage is solved without. base: positions of all nodes at v = 0, (n, 3) [m]."""
-        ground, seconds = self._soft.ground, stage.b * stage.h
-        if not (stage.inertia and solver.limits.strain_left and ground.has_static_friction):
+    def _ground_friction(self, solver: StageSolver, stage: NodeStage, base: Vec) -> LastGroundFriction | None:
+        """Return the ground's friction of a stage in contact; None where a stage is solved without. base: positions of
+        all nodes at v = 0, (n, 3) [m]."""
+        ground, laws = self._soft.ground, self._soft.contacts
+        if not (laws and stage.inertia and solver.limits.strain_left and ground.has_static_friction):
             return None
-        creep = min(law.creep_speed for law in self._soft.contacts)
-        return lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep)
+        creep, seconds = min(law.creep_speed for law in laws), stage.b * stage.h
+        return LastGroundFriction(lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep))
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage on a factor of its last iterations, if early stopping ended them."""

@@ -51,8 +51,7 @@ def test_what_turns_as_one_does_not_slip():
 
 def test_parallel_edges_rub_with_finite_forces():
     x = np.array([(0, 0, GAP), (1, 0, GAP), (0, 0, 0), (1, 0, 0)], float)
-    nodes, weights = np.arange(4, dtype=np.int32).reshape(1, 4), np.array([(0.5, 0.5, -0.5, -0.5)])
-    couples = np.empty((1, 4, 3))
+    nodes, couples = np.arange(4, dtype=np.int32).reshape(1, 4), np.empty((1, 4, 3))
     couple_weights(0, 1, x, nodes, 0, np.array([(0.0, 0, 1)]), np.array([GAP]), couples)
     assert np.abs(couples).max() <= 2.0 * GAP
     assert couples[0].T @ x == pytest.approx(GAP * np.diag([1.0, 0.0, 0.0]), abs=1e-12)

@@ -19,7 +19,7 @@ class LaggedFriction:
     """f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds: a force of the stage's positions.
 
     It is the gradient of an incremental potential. J v is the slip, zero where both sides turn together: a force on the
-    closest points alone, which are a gap apart, would turn both by its size times the gap. [Ascher 37-39, changed: by
+    closest points alone would turn both by its size times the gap between them. [Ascher 37-39, changed: by
     that couple]
     """
 
@@ -49,9 +49,8 @@ class LaggedFriction:
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
-        arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.couples,
-                  self.normal, self.load, self.creep,
-                  1.0 / self.seconds, above, forces, energy, blocks)
+        arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.couples, self.normal,
+                  self.load, self.creep, 1.0 / self.seconds, above, forces, energy, blocks)
         if count <= FEW:
             smoothed_friction(0, count, *arrays)
         else:

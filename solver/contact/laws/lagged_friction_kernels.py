@@ -11,7 +11,6 @@ import numpy as np
 
 from ...threads import kernel
 
-
 LEAST_WIDTH = 0.01  #: determinant over squared trace of a pair's extent along its plane: narrower ones are lines
 
 
@@ -22,7 +21,7 @@ def couple_weights(  # type: ignore[no-untyped-def]
     """Write the weights c of the velocities along the normal, tangential vectors (k, 4, 3), of pairs start to stop.
 
     With y_a the positions of a side's nodes along the plane, less their mean, Σ c_a y_aᵀ is the gap times the identity:
-    c_a = gap S⁺ y_a, S = Σ y_a y_aᵀ over both sides. On each side Σ c_a = 0, so neither is pushed by it as a whole.
+    c_a = gap S⁺ y_a, S = Σ y_a y_aᵀ over both sides. On each side Σ c_a = 0, so neither side gets a net force from it.
     Edges that are nearly parallel, or that are shorter than their gap, carry a part of the couple only.
     x: positions (n, 3) [m] at which normals (k, 3) and gaps (k,) [m] were measured. nodes: (k, 4), of the first
     `points` pairs a point and a triangle, else two edges.

@@ -1,6 +1,6 @@
 """Lagged friction of the ground in one stage, a force of its positions with normal forces of earlier ones.
 
-A stage in which surfaces push each other is solved with it: friction found afterwards, by the linear response, ignores
+A stage with surfaces in contact is solved with it: friction found afterwards, by the linear response, ignores
 the barrier and would bring surfaces through each other.
 """
 
