@@ -139,10 +139,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     contacts: list[ContactLaw] = []
     said_of_contact: list[str] = []
     if scene.contact is not None:
-        from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
+        from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        said_of_contact = unfelt(job)
+        said_of_contact = ignored_fields(job)
     ground = on_ground(job, prepared, rest, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)

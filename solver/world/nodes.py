@@ -220,7 +220,7 @@ class Nodes(SoftBodies, Part):
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if STUCK_NODES in after.memory:  # friction was part of the equations
+        if STUCK_NODES in after.memory or self.stage_method.solves_friction:  # it was part of the equations
             return after
         with_friction = self._with_ground_friction(nodes, after, damped)
         if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
