@@ -160,8 +160,13 @@ def bent_octobot(nodes: Vec) -> Vec:
 
 
 def of_octobot() -> Answer:
-    """Fig. 9: iterations of a step until Newton's decrement is a thousandth of its first, from bent legs, by how stiff
-    the head is against them; 16 weights and 800 points."""
+    """Fig. 9: iterations of a step until Newton's decrement is 1e-3 √J, from bent legs, by how stiff the head is; 16
+    weights and 800 points.
+
+    A thousandth of the first decrement is counted too, which says little at 1e5: the bend strains the head a little,
+    and that is most of the first. The head does not turn in this step, so that plain iterations are not as slow as in
+    `subspace.stiffness`, where a stiff block turns.
+    """
     nodes, tets = meshed(OCTOBOT)
     head = inside(nodes[tets].mean(axis=1), (HEAD,))
     rows: dict[str, dict[str, Any]] = {}
@@ -171,7 +176,7 @@ def of_octobot() -> Answer:
         state = body.placed(bent_octobot(nodes))
         stages = {key: value for mixed in (True, False) for key, value in of_stage(body, state, H, mixed).items()}
         rows[f"ratio {ratio:.0e}"] = {key: value for key, value in stages.items() if "decrements" not in key} | {
-            "fewer": round(stages["plain_iterations"] / stages["mixed_iterations"], 2),
+            "fewer": round(stages["plain_to_1e-3"] / stages["mixed_to_1e-3"], 2),
             "mixed_decrement_5": stages["mixed_decrements"][min(5, len(stages["mixed_decrements"]) - 1)],
             "plain_decrement_5": stages["plain_decrements"][min(5, len(stages["plain_decrements"]) - 1)]}
         print(ratio, rows[f"ratio {ratio:.0e}"], file=sys.stderr, flush=True)
@@ -180,8 +185,8 @@ def of_octobot() -> Answer:
 
 
 def of_pareto() -> Answer:
-    """Fig. 11: what is left of the whole mesh's gradient after a converged step from bent legs, and milliseconds an
-    iteration, by weights and points; the octobot of one stiffness."""
+    """Fig. 11: what is left of the whole mesh's gradient after a converged step from bent legs, of what it was, and
+    processor milliseconds of an iteration, by weights and points; the octobot of one stiffness."""
     nodes, tets = meshed(replace(OCTOBOT, tets=40_000))
     material, bent = substance(1e5, tets), bent_octobot(nodes)
     whole = Whole(nodes, tets, material)
@@ -196,15 +201,15 @@ def of_pareto() -> Answer:
             ended = body.step(state, H)
             gradient = whole.mass[:, None] * (body.positions(ended) - began) / H**2 - whole.force(
                 body.positions(ended))[1]
-            left[m, points] = float(np.linalg.norm(gradient))
+            left[m, points] = float(np.linalg.norm(gradient) / np.linalg.norm(whole.force(began)[1]))
             body.stepping = replace(STILL, iterating=Iterating(iterations=1, tolerance=0.0, guarded=False))
             spent = []
             for _ in range(15):
-                clock = time.perf_counter()
+                clock = time.thread_time()
                 body.step(state, H)
-                spent.append(1e3 * (time.perf_counter() - clock))
-            rows[f"{m} weights, {points} points each"] = {"points": body.points.count, "gradient_n":
-                                                          round(left[m, points], 2),
+                spent.append(1e3 * (time.thread_time() - clock))
+            rows[f"{m} weights, {points} points each"] = {"points": body.points.count, "gradient_left":
+                                                          round(left[m, points], 4),
                                                           "iteration_ms": round(float(np.median(spent)), 3)}
     return [claim("gradient_at_20_over_80", max(left[m, 20] / left[m, 80] for m in (5, 10, 16)), "", "<= 1.5",
                   "20 are enough, Fig. 11")], {"tets": len(tets), "by_weights_and_points": rows}
@@ -214,7 +219,7 @@ def of_locality() -> Answer:
     """Fig. 12: one foot of a mammoth whose back is held is pulled: how far the tip of its trunk goes, of what the foot
     does, by weights."""
     nodes, tets = meshed(replace(MAMMOTH, tets=30_000))
-    material = substance(5e5, tets)
+    material = substance(MAMMOTH.young(nodes[tets].mean(axis=1)), tets)
     pins = np.flatnonzero(inside(nodes, (TRUNK[0],), 0.5)).astype(np.int32)
     foot = np.flatnonzero(np.linalg.norm(nodes - np.array(LEGS[0][1]), axis=1) < 0.1).astype(np.int32)
     tip = np.flatnonzero(np.linalg.norm(nodes - np.array(TRUNK[2][1]), axis=1) < 0.08)
@@ -228,15 +233,16 @@ def of_locality() -> Answer:
         return {"foot_mm": round(1e3 * pulled, 2), "trunk_mm": round(1e3 * led, 3), "trunk_of_foot": led / pulled}
 
     rows: dict[str, dict[str, Any]] = {"whole mesh": share(x)}
-    for m in (5, 10, 16, 32):
+    for m in (5, 10, 16, 32, 64):
         body = skinned(nodes, tets, material, m, 20 * m, STILL, [pins])
         drawn = {int(node): row for row, node in enumerate(body.skin)}
         some = np.array([one for one in foot if int(one) in drawn])
         firm = 1e3 * len(foot) / len(some)
         state = rested(body, body.rest(), 15, Springs(np.array([drawn[int(one)] for one in some]), target[some], firm))
         rows[f"{m} weights"] = share(body.positions(state))
-    return [claim("trunk_at_32_over_5", rows["32 weights"]["trunk_of_foot"] / rows["5 weights"]["trunk_of_foot"], "",
-                  "<= 0.5", "goes away, Fig. 12")], {"tets": len(tets), "moved": rows}
+    led = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
+    return [claim("trunk_at_64_over_largest", led[-1] / max(led), "", "<= 0.5", "goes away, Fig. 12"),
+            claim("largest_trunk_of_foot", max(led), "", "<= 0.02")], {"tets": len(tets), "moved": rows}
 
 
 def of_bar() -> Answer:

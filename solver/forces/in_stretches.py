@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from ..threads import parallel_for
 from .elastic import Elastic
 from .elastic_kernels import Address
-from .in_stretches_kernels import ROOM, lead, linearise, measure, nothing
+from .in_stretches_kernels import STRETCH_SLOTS, lead, linearise, measure, nothing
 from .stencils import StretchedElements
 
 
@@ -30,7 +30,7 @@ class InStretches:
         self._elastic = elastic
         self.tets: Index = elastic.tets
         blocks, fibers = len(elastic._nodes), elastic.fibers
-        self._rooms = np.zeros((len(elastic._works), ROOM * LANES))
+        self._works = np.zeros((len(elastic._works), STRETCH_SLOTS * LANES))
         self._z, self._z_bar, self._slope, self._change, self._multipliers = (
             np.zeros((blocks, 6, LANES)) for _ in range(5))
         self._hessian = np.zeros((blocks, 36, LANES))
@@ -68,7 +68,7 @@ class InStretches:
         self._x, self._share = x.copy(), 0.0
         own = self._elastic
         parallel_for(linearise, len(own._works), x, *self._body, own._stress, own._tangent, self._fiber_stress,
-                     self._fiber_tangent, own._works, self._rooms, self._z, self._z_bar, self._slope, self._hessian,
+                     self._fiber_tangent, self._works, self._z, self._z_bar, self._slope, self._hessian,
                      self._multipliers, forces, blocks)
 
     def fill_again(self, x: Vec, which: Index, blocks: Vec) -> None:

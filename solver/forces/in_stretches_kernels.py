@@ -24,6 +24,7 @@ from ..materials.lanes import (
 )
 from ..threads import inlined, kernel
 from .elastic_kernels import (
+    ELEMENT_SLOTS,
     VOLUME,
     MaterialKernel,
     corner_blocks,
@@ -39,11 +40,13 @@ from .fiber_kernels import BODY, load_constants
 FLOOR = 0.1
 TINY = 1.0e-300
 
-# where a chunk keeps what the material's kernels would write over
-ALONG = 0  #: A = ∂z̄/∂F, 6 x 9, F column-major
-BENT = 54  #: H A, 6 x 9
-HESSIAN = 108  #: H = ∂²ψ/∂z², 6 x 6
-ROOM = 144
+# behind the slots of the element loop: a loop over one array has vectors, as nothing can overlap
+ALONG = ELEMENT_SLOTS  #: A = ∂z̄/∂F, 6 x 9, F column-major
+BENT = ALONG + 54  #: H A, 6 x 9
+HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
+CURVED = HESSIAN + 36  #: B of `turning_kernels`, 6
+BAR = CURVED + 6  #: z̄, 6
+STRETCH_SLOTS = BAR + 6
 
 TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
 KERNELS = (MaterialKernel, MaterialKernel)
@@ -90,7 +93,7 @@ def _share(s, t, floor):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
@@ -126,9 +129,9 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
     u, v, sigma, floor = frames_of(work, lane)
     x, y, z = vector(work, GRADIENT, lane), vector(work, GRADIENT + 3, lane), vector(work, GRADIENT + 6, lane)
     # columns of dF V
-    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
     s, t, w = sigma
     e = (
         0.5 * (_share(s, t, floor) * dot(u[0], q) + _share(t, s, floor) * dot(u[1], p)),
@@ -143,16 +146,16 @@ def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
     u, v, sigma, floor = frames
     x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
-    p = _blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = _blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = _blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
+    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
+    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
     s, t, w = sigma
     mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
-    one = _blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
-    two = _blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
-    three = _blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
-    return (_blend(one, v[0][0], two, v[1][0], three, v[2][0]), _blend(one, v[0][1], two, v[1][1], three, v[2][1]),
-            _blend(one, v[0][2], two, v[1][2], three, v[2][2]))
+    one = blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
+    two = blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
+    three = blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
+    return (blend(one, v[0][0], two, v[1][0], three, v[2][0]), blend(one, v[0][1], two, v[1][1], three, v[2][1]),
+            blend(one, v[0][2], two, v[1][2], three, v[2][2]))
 
 
 @inlined
@@ -171,19 +174,19 @@ def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _stress(work, room, multipliers, block):  # type: ignore[no-untyped-def]
+def _stress(work, multipliers, block):  # type: ignore[no-untyped-def]
     """P = Aᵀ λ."""
     for column in range(9):
         for lane in range(LANES):
             a, row = (ALONG + column) * LANES + lane, 9 * LANES
             work[(STRESS + column) * LANES + lane] = (
-                room[a] * multipliers[block, 0, lane] + room[a + row] * multipliers[block, 1, lane]
-                + room[a + 2 * row] * multipliers[block, 2, lane] + room[a + 3 * row] * multipliers[block, 3, lane]
-                + room[a + 4 * row] * multipliers[block, 4, lane] + room[a + 5 * row] * multipliers[block, 5, lane])
+                work[a] * multipliers[block, 0, lane] + work[a + row] * multipliers[block, 1, lane]
+                + work[a + 2 * row] * multipliers[block, 2, lane] + work[a + 3 * row] * multipliers[block, 3, lane]
+                + work[a + 4 * row] * multipliers[block, 4, lane] + work[a + 5 * row] * multipliers[block, 5, lane])
 
 
-@kernel(types.void(types.float64[::1], types.float64[::1], TABLE, TABLE, types.int64))
-def second_order(work, room, slope, hessian, block):  # type: ignore[no-untyped-def]
+@kernel(types.void(types.float64[::1], TABLE, TABLE, types.int64))
+def second_order(work, slope, hessian, block):  # type: ignore[no-untyped-def]
     """ψ' = Qᵀ vec P and H = Qᵀ (∂P/∂F) Q of what the material says at F = S(z), Q from z to S. [MFEM 6]"""
     for entry in range(6):
         i, j = _pair(entry)
@@ -202,34 +205,75 @@ def second_order(work, room, slope, hessian, block):  # type: ignore[no-untyped-
                     s += work[slot_of(i, j, m, k) * LANES + lane]
                     if i != j:
                         s += work[slot_of(j, i, m, k) * LANES + lane]
-                room[(HESSIAN + 6 * entry + other) * LANES + lane] = s
+                work[(HESSIAN + 6 * entry + other) * LANES + lane] = s
                 hessian[block, 6 * entry + other, lane] = s
 
 
-@kernel("void(f8[::1], f8[::1])")
-def tangent_of(work, room):  # type: ignore[no-untyped-def]
+@kernel(types.void(types.float64[::1], TABLE, types.int64))
+def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
+    """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table."""
+    for lane in range(LANES):
+        frames = frames_of(work, lane)
+        put_columns(work, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+        put_columns(work, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+        put_columns(work, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+    for lane in range(LANES):
+        frames = frames_of(work, lane)
+        a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
+        put(work, BAR, lane, (a, b, c))
+        put(work, BAR + 3, lane, (d, e, f))
+    for entry in range(6):
+        for lane in range(LANES):
+            z_bar[block, entry, lane] = work[(BAR + entry) * LANES + lane]
+
+
+@kernel(types.void(types.float64[::1], TABLE, types.int64))
+def begin_stretch(work, z, block):  # type: ignore[no-untyped-def]
+    """Put S of z in the place of F, of one block, with z̄ for z where that is no stretch of what is right side out."""
+    for lane in range(LANES):
+        a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
+        d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
+        second = a * b - d * d
+        third = c * second - a * f * f - b * e * e + 2.0 * d * e * f
+        work[GRADIENT * LANES + lane] = 1.0 if a > 0.0 and second > 0.0 and third > 0.0 else 0.0
+    for entry in range(6):
+        for lane in range(LANES):
+            if work[GRADIENT * LANES + lane] == 0.0:
+                z[block, entry, lane] = work[(BAR + entry) * LANES + lane]
+            else:
+                work[(BAR + entry) * LANES + lane] = z[block, entry, lane]
+    for lane in range(LANES):
+        a, b, c = vector(work, BAR, lane)
+        d, e, f = vector(work, BAR + 3, lane)
+        load_stretch(work, lane, a, b, c, d, e, f)
+
+
+@kernel("void(f8[::1])")
+def tangent_of(work):  # type: ignore[no-untyped-def]
     """Aᵀ H A in place of the material's ∂P/∂F. [MFEM 6]"""
     row, entry = 9 * LANES, 6 * LANES
     for k in range(6):
         for column in range(9):
             for lane in range(LANES):
                 # H is symmetric: its column k for its row
-                room[(BENT + 9 * k + column) * LANES + lane] = _six(
-                    room, (HESSIAN + k) * LANES + lane, entry, room, (ALONG + column) * LANES + lane, row)
+                work[(BENT + 9 * k + column) * LANES + lane] = _six(
+                    work, (HESSIAN + k) * LANES + lane, entry, work, (ALONG + column) * LANES + lane, row)
     for j in range(3):
         for m in range(j + 1):
             for i in range(3):
                 for k in range(3):
                     out = slot_of(i, j, k, m) * LANES
                     for lane in range(LANES):
-                        work[out + lane] = _six(room, (ALONG + i + 3 * j) * LANES + lane, row,
-                                                room, (BENT + k + 3 * m) * LANES + lane, row)
+                        work[out + lane] = _six(work, (ALONG + i + 3 * j) * LANES + lane, row,
+                                                work, (BENT + k + 3 * m) * LANES + lane, row)
 
 
-@kernel(types.void(*BODY, *KERNELS, *KERNELS, types.float64[:, ::1], types.float64[:, ::1], TABLE, TABLE, TABLE,
-                   TABLE, TABLE, TABLE, TABLE))
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, types.float64[:, ::1], TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE))
 def linearise(  # type: ignore[no-untyped-def]
-    start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, rooms,
+    start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works,
     z, z_bar, slope, hessian, multipliers, forces, blocks,
 ):
     """Condensed forces f̂ = −V Jᵀ Aᵀ [ψ' + H (z̄ − z)] and blocks of K̂ = −V Jᵀ Aᵀ H A J, H positive semi-definite.
@@ -239,37 +283,18 @@ def linearise(  # type: ignore[no-untyped-def]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):
-        work, room = works[chunk], rooms[chunk]
+        work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_block(work, x, nodes, rest, constants, block)
             decompose(work)
-            for lane in range(LANES):
-                frames = frames_of(work, lane)
-                put_columns(room, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-                put_columns(room, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-                put_columns(room, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-                bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
-                z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
-                z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
-            for lane in range(LANES):
-                a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
-                d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
-                second = a * b - d * d
-                third = c * second - a * f * f - b * e * e + 2.0 * d * e * f
-                if not (a > 0.0 and second > 0.0 and third > 0.0):
-                    for entry in range(6):
-                        z[block, entry, lane] = z_bar[block, entry, lane]
-                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
-                              z[block, 4, lane], z[block, 5, lane])
+            stretch_along(work, z_bar, block)
+            begin_stretch(work, z, block)
             stress(work, True)
             tangent(work, True)
             load_constants(work, fibers, block)
             fiber_stress(work, True)
             fiber_tangent(work, True)
-            second_order(work, room, slope, hessian, block)
+            second_order(work, slope, hessian, block)
             for entry in range(6):
                 for lane in range(LANES):
                     multipliers[block, entry, lane] = slope[block, entry, lane]
@@ -277,8 +302,8 @@ def linearise(  # type: ignore[no-untyped-def]
                     for lane in range(LANES):
                         multipliers[block, entry, lane] += hessian[block, 6 * entry + other, lane] * (
                             z_bar[block, other, lane] - z[block, other, lane])
-            _stress(work, room, multipliers, block)
-            tangent_of(work, room)
+            _stress(work, multipliers, block)
+            tangent_of(work)
             corner_forces(work)
             corner_blocks(work)
             store_forces(work, forces, block)

@@ -1,8 +1,8 @@
 """Inputs of each stage of a bake, as one hash: mesh -> tets -> fields -> solve.
 
 Settings are flat: {"time.step": 0.004, ...} of the scene and of every body alike, defaults filled in, arrays replaced
-by the digest of their file. Each name belongs to one stage by its longest prefix in the tables below, so a new field of
-the schema must have its stage, and "stale" can name the setting.
+by the digest of their file. Each name belongs to one stage by its longest prefix among the fields of the schema, which
+have their stage in their annotation, so that "stale" can name the setting.
 """
 
 from __future__ import annotations
@@ -16,40 +16,19 @@ import msgspec
 import numpy as np
 
 from .. import catalogue
-from . import over_time, schema, schema_mechanisms, schema_values
+from . import field_rules, over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
 from .place import place_of
-from .schema_constraints import Constraint
-from .schema_ropes import Rope
 
 STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 2, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
 
-#: stage that reads a setting, by prefix; "" is read by no stage
-SCENE_READERS = {"version": "", "name": "", "uuid": "", "time": "solve", "time.end": "",
-                 "method": "solve", "integrator": "solve", "stage_solver": "solve",
-                 "linear_solver": "solve", "gravity": "solve", "ground": "solve",
-                 "friction": "solve",  # of the ground
-                 "joint_friction": "solve", "forces": "solve", "contact": "solve", "obstacles": "solve",
-                 "constraints": "solve",
-                "wind": "solve",
-                 "seed": ""}  # went before anything was random; older caches still name it
-BODY_READERS = {"name": "", "uuid": "", "surface": "mesh", "surface.to_object": "solve", "surface.place": "fields",
-                "tets": "mesh", "cloth": "fields", "rope": "fields",
-                "mesher": "tets", "material": "fields", "damping": "solve", "wobble_half_life": "solve",
-                "method": "solve", "integrator": "solve", "stage_solver": "solve", "step": "solve",
-                "largest_deformation": "solve",
-                "painted": "fields", "carry": "fields",
-                "density": "fields",
-                "dynamic": "fields", "spot": "fields", "pin": "fields", "pin.until": "solve",
-                "fiber_material": "fields", "fiber_field": "fields", "fibers": "fields", "fiber_vectors": "fields",
-                "fiber_curves": "fields", "fiber_activation": "solve", "cuts": "solve", "nails": "solve",
-                "pulls": "solve", "attach": "solve", "friction": "solve", "thickness": "solve",
-                "friction_weights": "solve", "pins_yield": "solve", "touches_by_mesh": "solve",
-                "touches": "solve", "stress_output": "solve"}
-MECHANISM_READERS = {"name": "", "uuid": "", "bodies": "solve", "joints": "solve", "loops": "solve",
-                     "springs": "solve", "rate_forces": "solve", "self_collisions": "solve"}
+#: stage that reads a setting, by prefix; "" is read by no stage. Beside fields of the schema: friction of the ground,
+#: which stands at the top, an object's place, and "seed", which older caches have from before it went
+SCENE_READERS = field_rules.stages(schema.Scene) | {"friction": "solve", "seed": ""}
+BODY_READERS = field_rules.stages(schema.Body) | {"surface.place": "fields"}
+MECHANISM_READERS = field_rules.stages(schema_mechanisms.Mechanism)
 
 OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of cloth and ropes
 OF_FOLLOWED = ("spot.",)  #: what is not read of a body in which nothing follows dynamic nodes
@@ -154,12 +133,12 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
     where they stand at the top."""
     for attribute in part.__struct_fields__:
         value, name = getattr(part, attribute), prefix + attribute
-        if value is None or (isinstance(part, schema.Scene) and attribute in ("bodies", "mechanisms")):
+        if value is None or attribute in field_rules.separate(type(part)):
             continue
         if isinstance(value, schema_values.Choice):
-            if (type(part), attribute) in NOT_AT_THE_TOP:
+            if family := field_rules.families(type(part)).get(attribute):
                 yield f"{name}.kind", value.kind
-                for key, number in sorted(parameters(NOT_AT_THE_TOP[type(part), attribute], value).items()):
+                for key, number in sorted(parameters(family, value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
             yield from _flat(job, value, name + ".", digests, so_far)
@@ -169,10 +148,9 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
         elif isinstance(value, list) and all(isinstance(item, msgspec.Struct) for item in value):
             for i, item in enumerate(value):
                 yield from _flat(job, item, f"{name}.{i}.", digests, so_far)
-        elif isinstance(value, str) and "Array" in type(part).__annotations__[attribute]:
+        elif isinstance(value, str) and attribute in field_rules.arrays(type(part)):
             if value not in digests:
-                rows = over_time.rows_per_frame(attribute, job.scene.time.samples_per_frame)
-                if rows:
+                if rows := field_rules.rows_per_frame(type(part), attribute, job.scene.time.samples_per_frame):
                     digests[value], frames = over_time.digests(job.array_path(value), rows)
                     so_far[digests[value]] = frames
                 elif (type(part), attribute) == (schema.Pin, "until"):
@@ -198,14 +176,6 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
     if not np.array_equal(place.to_world, np.eye(4)):
         flat["surface.place"] = place.to_world[:3].ravel().tolist()
     return flat
-
-
-#: fields that are choices of what does not stand at the top, and the families that they choose from
-NOT_AT_THE_TOP = {(schema_mechanisms.RigidBody, "shape"): "shape", (schema_mechanisms.Motor, "mode"): "motor",
-                  (schema.Force, "law"): "force", (schema_mechanisms.RateForce, "rate_law"): "rate_law",
-                  (schema.Contact, "law"): "contact", (schema.Cloth, "membrane"): "membrane",
-                  (schema.Cloth, "bending"): "bending", (schema.Spots, "spot"): "spot",
-                  (Rope, "length"): "rope", (Constraint, "kind"): "constraint"}
 
 
 def _choices(part: schema.Scene | schema.Body | schema.Ground, families: tuple[str, ...]) -> Flat:

@@ -13,13 +13,6 @@ from numpy.typing import NDArray
 from .arrays import Unreadable, read_header
 from .files import open_regular
 
-#: fields of scene.json whose arrays have a row for each sample, the start frame's first
-SAMPLED = frozenset({"motion", "node_motion", "fiber_activation", "target", "strength", "stiffness",
-                     "compliance", "length"})
-
-#: those with a row for each frame
-FRAMED = frozenset({"to_object", "strengths"})
-
 BLOCK = 1 << 20  # bytes read at once
 
 
@@ -71,8 +64,3 @@ def let_go(until: NDArray[np.int32], frames: range) -> list[str]:
 
 def _whole(content: bytes = b"") -> hashlib.blake2b:
     return hashlib.blake2b(content, digest_size=20)
-
-
-def rows_per_frame(field: str, samples_per_frame: int) -> int:
-    """Return how many rows a field's array has for each frame; 0 where it is not over time."""
-    return samples_per_frame if field in SAMPLED else int(field in FRAMED)

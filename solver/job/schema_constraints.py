@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .schema_values import Array, Choice, Positive, Strict, Vector
+from .schema_values import BY_SAMPLE, Array, Choice, Family, NotNegative, Positive, Strict, Vector
 
 
 class ConstraintEnd(Strict, frozen=True):
@@ -19,19 +19,20 @@ class ConstraintEnd(Strict, frozen=True):
     vertices: Array | None = None  #: (n, 3) of an object of given motion, at the start [m]
     edges: Array | None = None  #: (k, 2) of these
     triangles: Array | None = None  #: (t, 3) of these
-    motion: Array | None = None  #: (T, n, 3) of these; still where left out
+    motion: Annotated[Array | None, BY_SAMPLE] = None  #: (T, n, 3) of these; still where left out
 
 
 class Constraint(Strict, frozen=True):
     """Points of two ends keep a relation to each other, exactly or softly."""
 
-    kind: Choice
+    kind: Annotated[Choice, Family("constraint")]
     ends: list[ConstraintEnd]  #: two; the point of the first one slides on the curve or surface of the second one
     name: str = ""  #: in sentences
     axis: Vector | None = None  #: of a hinge: from its point to the other end of the axis [m]
-    length: Positive | Array | None = None  #: of a distance [m], or (T,) such; as at the start where left out
+    #: of a distance [m], or (T,) such; as at the start where left out
+    length: Annotated[Positive | Array | None, BY_SAMPLE] = None
     #: displacement over force [m/N], or (T,) such; 0: the constraint is hard
-    compliance: Annotated[float, Meta(ge=0)] | Array = 0.0
+    compliance: Annotated[NotNegative | Array, BY_SAMPLE] = 0.0
     #: (T,) in [0, 1]: a soft constraint has that share of its stiffness, a hard one gives way below 1; 0: none
-    strength: Array | None = None
+    strength: Annotated[Array | None, BY_SAMPLE] = None
     lasts: Annotated[float, Meta(ge=0)] = 0.0  #: for how long [s]; 0: for ever

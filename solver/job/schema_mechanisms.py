@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import field
 
-from .schema_values import Array, Choice, Quaternion, Strict, Vector
+from .schema_values import BY_SAMPLE, SOLVE, UNREAD, Array, Called, Choice, Family, Quaternion, Strict, Vector, chosen
 
 
 class RigidBody(Strict):
@@ -14,14 +16,15 @@ class RigidBody(Strict):
     uuid: str = ""  #: of the artist's object or bone, whatever it is called
     position: Vector = (0.0, 0.0, 0.0)  #: of the own frame at the start frame, in world [m]
     rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the same, (w, x, y, z); its length does not matter
-    shape: Choice = field(default_factory=lambda: Choice(kind="box"))
+    shape: Annotated[Choice, Family("shape")] = chosen("box")
     vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
     triangles: Array | None = None  #: (m, 3), of mesh
     mass: float | None = None  #: [kg]; from the density where left out
     density: float = 1000.0  #: [kg/m³]
     is_collider: bool = True  #: it touches the ground, obstacles and the bodies of other mechanisms
     friction: float = 0.5  #: Coulomb's coefficient where it touches something
-    motion: Array | None = None  #: (T, 4, 4) own frame in world: an obstacle with this motion, whatever touches it
+    #: (T, 4, 4) own frame in world: an obstacle with this motion, whatever touches it
+    motion: Annotated[Array | None, BY_SAMPLE] = None
 
 
 class JointFriction(Strict):
@@ -36,8 +39,9 @@ class JointFriction(Strict):
 class Motor(Strict):
     """A motor of a joint. One target for each of its rates: angles and lengths, or speeds of the mode "speed"."""
 
-    mode: Choice = field(default_factory=lambda: Choice(kind="servo"))
-    target: Array | list[float] = field(default_factory=list)  #: (T, k), or k numbers [rad, m or their rates]
+    mode: Annotated[Choice, Family("motor")] = chosen("servo")
+    #: (T, k), or k numbers [rad, m or their rates]
+    target: Annotated[Array | list[float], BY_SAMPLE] = field(default_factory=list)
     until: int | None = None  #: frame from which it lets go
     limit: float | None = None  #: largest effort [N m or N]
     implicit: bool = True  #: pulls as it will at the step's end; else as it does at its start. Not of the mode "drive"
@@ -95,18 +99,19 @@ class Spring(Strict):
 class RateForce(Strict):
     """A force on the rates of joints in addition to their own springs and motors."""
 
-    rate_law: Choice
+    rate_law: Annotated[Choice, Family("rate_law")]
     joints: list[str]  #: hinges and sliders, in an order that the law defines
 
 
 class Mechanism(Strict):
     """Rigid bodies and what joins them. A body that is no joint's child is free."""
 
-    name: str
-    bodies: list[RigidBody]
-    uuid: str = ""  #: of the armature or the Empty that stands for it
-    joints: list[Joint] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
-    springs: list[Spring] = field(default_factory=list)
-    rate_forces: list[RateForce] = field(default_factory=list)
-    self_collisions: bool = False  #: its bodies touch each other, neighbours in the tree excepted
+    name: Annotated[str, UNREAD]
+    bodies: Annotated[list[RigidBody], SOLVE, Called("rigid bodies")]
+    uuid: Annotated[str, UNREAD] = ""  #: of the armature or the Empty that stands for it
+    joints: Annotated[list[Joint], SOLVE, Called("joints")] = field(default_factory=list)
+    loops: Annotated[list[Loop], SOLVE, Called("loops")] = field(default_factory=list)
+    springs: Annotated[list[Spring], SOLVE, Called("springs")] = field(default_factory=list)
+    rate_forces: Annotated[list[RateForce], SOLVE, Called("forces on joints")] = field(default_factory=list)
+    #: its bodies touch each other, neighbours in the tree excepted
+    self_collisions: Annotated[bool, SOLVE, Called("self collisions")] = False

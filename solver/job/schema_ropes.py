@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, field
+from msgspec import Meta
 
-from .schema_values import Array, Choice, Positive, Strict
+from .schema_values import Array, Choice, Family, Positive, Strict, chosen
 
 
 class Rope(Strict, frozen=True):
@@ -17,7 +17,8 @@ class Rope(Strict, frozen=True):
     """
 
     edges: Array  #: (k, 2) vertices that links join
-    length: Choice = field(default_factory=lambda: Choice(kind="inextensible"))  #: how links keep their lengths
+    #: how links keep their lengths
+    length: Annotated[Choice, Family("rope")] = chosen("inextensible")
     linear_density: Positive = 0.1  #: [kg/m]
     bending_stiffness: Annotated[float, Meta(ge=0, le=1e9)] = 1.0e-4  #: B [N m²]
     keeps_shape: bool = False  #: whether it rests as it is drawn, coiled or bent; else it wants to be straight

@@ -13,21 +13,23 @@ from ...forces.fiber_kernels import load_constants
 from ...forces.in_stretches_kernels import (
     ALONG,
     KERNELS,
+    STRETCH_SLOTS,
     TABLE,
+    begin_stretch,
     frames_of,
     load_stretch,
-    pull_of,
-    put_columns,
     second_order,
     slot_of,
+    stretch_along,
     stretch_of,
     tangent_of,
 )
+from ...forces.turning_kernels import add_turning, curve, take_stretching
 from ...materials.algebra import decompose
-from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT
+from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, STRESS, TANGENT
 from ...threads import kernel
 
-POINT_SLOTS = MATERIAL_SLOTS
+POINT_SLOTS = STRETCH_SLOTS
 ROWS = types.float64[:, ::1]  #: values of each point in a row, (16 b, k)
 
 
@@ -103,53 +105,38 @@ def measure(  # type: ignore[no-untyped-def]
                 energies[block * LANES + lane] = volumes[block * LANES + lane] * work[ENERGY * LANES + lane]
 
 
-@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, ROWS, ROWS))
+@kernel(types.void(*BODY, *KERNELS, *KERNELS, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.boolean, ROWS,
+                   ROWS))
 def linearise_mixed(  # type: ignore[no-untyped-def]
-    start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works, rooms,
-    z, z_bar, slope, hessian, along, stresses, tangents,
+    start, stop, gradients, volumes, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works,
+    z, z_bar, slope, hessian, along, multipliers, exact, stresses, tangents,
 ):
     """w Aᵀ [ψ' + H (z̄ − z)] and w Aᵀ H A, H positive semi-definite, at F = 1 + gradients and stretches z.
 
-    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. Writes z̄, ψ', H (b, 36, LANES)
-    and A (b, 54, LANES). [MFEM 6]
+    z: (b, 6, LANES), set to z̄ where it is no stretch of a point that is right side out. exact: H as it is, and how
+    multipliers λ of the last iteration (b, 6, LANES) resist turning, so that the matrix may have no positive energy.
+    Writes z̄, ψ', H (b, 36, LANES) and A (b, 54, LANES). [MFEM 6]
     """
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
-        work, room = works[chunk], rooms[chunk]
+        work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
             load_gradients(work, gradients, block)
             decompose(work)
-            for lane in range(LANES):
-                frames = frames_of(work, lane)
-                put_columns(room, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-                put_columns(room, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-                put_columns(room, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-                put_columns(room, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-                bar = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
-                z_bar[block, 0, lane], z_bar[block, 1, lane], z_bar[block, 2, lane] = bar[0], bar[1], bar[2]
-                z_bar[block, 3, lane], z_bar[block, 4, lane], z_bar[block, 5, lane] = bar[3], bar[4], bar[5]
+            stretch_along(work, z_bar, block)
+            if exact:
+                curve(work, multipliers, block)
             for slot in range(54):
                 for lane in range(LANES):
-                    along[block, slot, lane] = room[(ALONG + slot) * LANES + lane]
-            for lane in range(LANES):
-                a, b, c = z[block, 0, lane], z[block, 1, lane], z[block, 2, lane]
-                d, e, f = z[block, 3, lane], z[block, 4, lane], z[block, 5, lane]
-                second = a * b - d * d
-                third = c * second - a * f * f - b * e * e + 2.0 * d * e * f
-                if not (a > 0.0 and second > 0.0 and third > 0.0):
-                    for entry in range(6):
-                        z[block, entry, lane] = z_bar[block, entry, lane]
-                load_stretch(work, lane, z[block, 0, lane], z[block, 1, lane], z[block, 2, lane], z[block, 3, lane],
-                             z[block, 4, lane], z[block, 5, lane])
+                    along[block, slot, lane] = work[(ALONG + slot) * LANES + lane]
+            begin_stretch(work, z, block)
             load_constants(work, constants, block)
             stress(work, True)
-            tangent(work, True)
+            tangent(work, not exact)
             load_constants(work, fibers, block)
             fiber_stress(work, True)
-            fiber_tangent(work, True)
-            second_order(work, room, slope, hessian, block)
+            fiber_tangent(work, not exact)
+            second_order(work, slope, hessian, block)
             # λ as it would be if positions stayed, where the material had U
             for entry in range(6):
                 for lane in range(LANES):
@@ -158,13 +145,18 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
                         total += hessian[block, 6 * entry + other, lane] * (
                             z_bar[block, other, lane] - z[block, other, lane])
                     work[(LEFT + entry) * LANES + lane] = total
-            for lane in range(LANES):
-                for column in range(9):
-                    total = 0.0
-                    for entry in range(6):
-                        total += room[(ALONG + 9 * entry + column) * LANES + lane] * work[(LEFT + entry) * LANES + lane]
-                    work[(STRESS + column) * LANES + lane] = total
-            tangent_of(work, room)
+            for column in range(9):
+                for lane in range(LANES):
+                    work[(STRESS + column) * LANES + lane] = 0.0
+                for entry in range(6):
+                    for lane in range(LANES):
+                        work[(STRESS + column) * LANES + lane] += (
+                            work[(ALONG + 9 * entry + column) * LANES + lane] * work[(LEFT + entry) * LANES + lane])
+            if exact:
+                take_stretching(work)
+            tangent_of(work)
+            if exact:
+                add_turning(work)
             _store(work, volumes, stresses, tangents, block)
 
 

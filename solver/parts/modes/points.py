@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...forces.elastic_kernels import Address
-from ...forces.in_stretches_kernels import ROOM, nothing
+from ...forces.in_stretches_kernels import nothing
 from ...materials.lanes import LANES
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
@@ -62,7 +62,6 @@ class CubaturePoints:
         self._laws = tuple(Address(one) for one in (material.stress, material.tangent, *laws[:2]))
         self._energy = (Address(material.energy), Address(laws[2]))
         self._works = np.zeros((min(CHUNKS, blocks), POINT_SLOTS * LANES))
-        self._rooms = np.zeros((len(self._works), ROOM * LANES))
         self._energies = np.zeros(blocks * LANES)
         self.stresses, self.tangents = np.zeros((blocks * LANES, 9)), np.zeros((blocks * LANES, 54))
         self._z, self._z_bar, self._slope, self._change, self._multipliers = (
@@ -92,13 +91,13 @@ class CubaturePoints:
         """Stretches are those of wherever the next iteration is linearised."""
         self._z[:] = -1.0
 
-    def linearise(self, gradients: Vec, mixed: bool) -> None:
+    def linearise(self, gradients: Vec, mixed: bool, exact: bool = False) -> None:
         """Fill `stresses` (c, 9) and `tangents` (c, 54), weighted: of positions, or condensed as of stretches.
         [MFEM 6]"""
         body = (gradients, self.volumes, self._constants, self._fibers, *self._laws, self._works)
         if mixed:
-            parallel_for(linearise_mixed, len(self._works), *body, self._rooms, self._z, self._z_bar, self._slope,
-                         self._hessian, self._along, self.stresses, self.tangents)
+            parallel_for(linearise_mixed, len(self._works), *body, self._z, self._z_bar, self._slope,
+                         self._hessian, self._along, self._multipliers, exact, self.stresses, self.tangents)
         else:
             parallel_for(linearise, len(self._works), *body, self.stresses, self.tangents)
 
@@ -108,6 +107,10 @@ class CubaturePoints:
         none = np.zeros((0, 9))
         add_damping(tangents, changes, rate, *((self.stresses, self.tangents) if linearised else (none, none)), energy)
         return float(energy[0])
+
+    def pull(self) -> float:
+        """Return by how much energy changes at most where gradients change by one, Σ w |P| of `stresses` [J]."""
+        return float(np.abs(self.stresses).sum())
 
     def forces(self) -> Vec:
         """−Σ Jᵀ P of `stresses` on the coordinates, (p, 3)."""

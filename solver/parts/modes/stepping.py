@@ -6,6 +6,7 @@ A stage asks for y with M (u − û) = a h f(y), y = base + b h u: where the inc
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from .points import PAIRS, CubaturePoints
 
 HALVINGS = 8
 ENOUGH = 1.0e-4  #: of the slope, that a share of a step has to win
-ROUNDING = 1.0e-13  #: of a potential: what is won less than that is not seen
+ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than that is not seen
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class ReducedStage:
         gradients = self.points.gradients(y, self.carrier_motion)
         return self.points.measure(gradients) + self.smooth(y, gradients)
 
-    def linearise(self, y: Vec, gradients: Vec, mixed: bool) -> tuple[Vec, Vec]:
+    def linearise(self, y: Vec, gradients: Vec, mixed: bool, exact: bool = False) -> tuple[Vec, Vec]:
         """Force (p, 3) and matrix (p, 6, p) of one iteration. [MFEM 6]"""
-        self.points.linearise(gradients, mixed)
+        self.points.linearise(gradients, mixed, exact)
         if self.damped is not None:
             self.points.damp(self.damped[0], gradients - self._before, self._rate, True)
         force = self.points.forces() + self.force - self.kappa * (y - self.start) - self.drag * (y - self.base)
@@ -124,8 +125,7 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
     gradients = points.gradients(y, stage.carrier_motion)
     decrements: list[float] = []
     for _ in range(how.iterations):
-        force, matrix = stage.linearise(y, gradients, mixed)
-        stage.factor, step = factored_pairs(matrix, force)
+        force, step = _direction(stage, y, gradients, mixed, mixed and bool(decrements))
         decrement = float(np.vdot(force, step))
         if not np.isfinite(decrement):
             raise StepFailed("a stage of the reduced body has no solution in numbers")
@@ -144,11 +144,27 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
     return SolvedStage(y, len(decrements), tuple(decrements), False)
 
 
+def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: bool) -> tuple[Vec, Vec]:
+    """Force (p, 3) of an iteration and its step.
+
+    exact: by the Hessian of the Lagrangian with the last multipliers, if that is positive definite: near a root
+    iterations converge quadratically then. Raises StepFailed.
+    """
+    if exact:
+        with suppress(StepFailed):
+            force, matrix = stage.linearise(y, gradients, mixed, True)
+            stage.factor, step = factored_pairs(matrix, force)
+            return force, step
+    force, matrix = stage.linearise(y, gradients, mixed)
+    stage.factor, step = factored_pairs(matrix, force)
+    return force, step
+
+
 def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """The largest of 1, ½, ¼… of a step that wins enough of the potential."""
     points = stage.points
     before = points.measure(gradients) + stage.smooth(y, gradients)
-    before += ROUNDING * abs(before)
+    before += ROUNDING * (abs(before) + points.pull())
     taken = 1.0
     for _ in range(HALVINGS):
         there = gradients + taken * moved
@@ -162,7 +178,7 @@ def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, move
     """The same of the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
     before = points.measure_begun() + stage.smooth(y, gradients)
-    before += ROUNDING * abs(before)
+    before += ROUNDING * (abs(before) + points.pull())
     taken = 1.0
     for _ in range(HALVINGS):
         there = gradients + taken * moved

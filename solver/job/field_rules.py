@@ -1,0 +1,102 @@
+"""Tables of the marks of scene.json's fields, by dotted path as in settings of a bake: "time.step" of the scene,
+"pin.motion" of a body. A field is declared in the schema, with its marks, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from .schema_values import BY_FRAME, BY_SAMPLE, SEPARATE, Array, Called, Choice, Family, Rule, Stage
+
+Mark = TypeVar("Mark")
+
+
+def stages(struct: type[Struct]) -> dict[str, str]:
+    """Return the stage that reads each field, by path; what is inside a field that is not named is read with it.
+
+    struct: what stands at the top of settings: the scene, a body, a mechanism. Raises TypeError for a field of it
+    without a stage.
+    """
+    found = {path: of.name for path, of in _marked(struct, Stage)}
+    missing = [name for name in struct.__struct_fields__ if name not in found | dict.fromkeys(separate(struct))]
+    if missing:
+        raise TypeError(f"{struct.__name__}.{missing[0]} needs the stage that reads it in its annotation")
+    return found
+
+
+def names(struct: type[Struct]) -> dict[str, str]:
+    """Return what an artist calls each field that has a name of its own, by path; of a choice: what it chooses."""
+    return {path: called.words for path, called in _marked(struct, Called)}
+
+
+def with_rule(struct: type[Struct], rule: Rule) -> frozenset[str]:
+    """Return paths of the fields of a struct with a rule of comparison."""
+    return frozenset(path for path, one in _marked(struct, Rule) if one == rule)
+
+
+@cache
+def separate(struct: type[Struct]) -> frozenset[str]:
+    """Return the fields of a struct whose items have settings of their own."""
+    return frozenset(name for name, rule in _own(struct, Rule) if rule == SEPARATE)
+
+
+@cache
+def families(struct: type[Struct]) -> Mapping[str, str]:
+    """Return the catalogue's families of a struct's own fields that are choices inside of something else."""
+    return {name: mark.name for name, mark in _own(struct, Family)}
+
+
+@cache
+def arrays(struct: type[Struct]) -> frozenset[str]:
+    """Return the fields of a struct that may name an array's file."""
+    of_path = get_args(Array)[1]
+    return frozenset(name for name, kinds, marks in _fields(struct) if Array in kinds or of_path in marks)
+
+
+def rows_per_frame(struct: type[Struct], field: str, samples_per_frame: int) -> int:
+    """Return how many rows the array of a struct's own field has for each frame; 0 where it is not over time."""
+    rule = _over_time(struct).get(field)
+    return 0 if rule is None else samples_per_frame if rule == BY_SAMPLE else 1
+
+
+@cache
+def _over_time(struct: type[Struct]) -> Mapping[str, Rule]:
+    return {name: rule for name, rule in _own(struct, Rule) if rule in (BY_SAMPLE, BY_FRAME)}
+
+
+def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator[tuple[str, Mark]]:
+    """Yield (path, mark) of the fields of a struct and of structs in its fields. Lists are one field: paths inside have
+    numbers."""
+    for name, kinds, marks in _fields(struct):
+        path = above + name
+        # the name of a choice is that of what it chooses
+        own = f"{path}.kind" if mark is Called and Choice in kinds else path
+        yield from ((own, one) for one in marks if isinstance(one, mark))
+        for kind in kinds:
+            if isinstance(kind, type) and issubclass(kind, Struct) and kind is not Choice:
+                yield from _marked(kind, mark, f"{path}.")
+
+
+def _own(struct: type[Struct], mark: type[Mark]) -> Iterator[tuple[str, Mark]]:
+    for name, _, marks in _fields(struct):
+        yield from ((name, one) for one in marks if isinstance(one, mark))
+
+
+@cache
+def _fields(struct: type[Struct]) -> tuple[tuple[str, tuple[Any, ...], tuple[Any, ...]], ...]:
+    """(name, the types that a value may have, marks) of each field."""
+    hints = get_type_hints(struct, include_extras=True)
+    return tuple((name, *_parted(hints[name])) for name in struct.__struct_fields__)
+
+
+def _parted(hint: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """(the types of a union, or the one type; marks of the annotation)."""
+    marks: tuple[Any, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *marks = get_args(hint)  # type: ignore[assignment]
+    return (get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)), tuple(marks)
