@@ -17,7 +17,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
-from . import contact, damping, mechanisms, notes, presets, slow
+from . import contact, damping, drafts, mechanisms, notes, presets, slow
 
 STATE_ICONS: dict[str, Any] = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK",
                                "stale": "FILE_REFRESH", "broken": "ERROR", "baking": "REC"}
@@ -184,6 +184,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
         draw_params(layout, settings, "method")
+        drafts.draw(layout, context.object, chosen(settings, "method"), chosen(moves, "integrator"))
     else:
         row = layout.row()
         row.active = chosen(shared, "integrator").able("beta")

@@ -210,10 +210,11 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
 
 def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
     near = surfaces.near(now, distance)
-    if len(near.nodes):
-        place = ", ".join(f"{c:.4g}" for c in now[near.nodes[0]].mean(axis=0))
+    own = near.nodes[near.is_self]
+    if len(own):
+        place = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
         raise BadScene(f"its mesh has pieces that lie on each other at the start, near ({place}) m",
-                       "Merge its vertices by distance, or let its tetrahedra touch", names[owner[near.nodes[0, 0]]])
+                       "Merge its vertices by distance, or let its tetrahedra touch", names[owner[own[0, 0]]])
 
 
 def _has_inside(one: Prepared, skin: Index) -> bool:

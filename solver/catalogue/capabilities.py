@@ -28,7 +28,6 @@ CAPABILITIES = {
     "draft": Capability("method", "moves each body by itself, as a draft"),
     "drafts cloth": Capability("method", "drafts cloth"),
     "drafts ropes": Capability("method", "drafts ropes"),
-    "any integrator": Capability("method", "drafts under any integrator, stepping by one of its own"),
     "constraints": Capability("contact", "keeps gaps open by constraints, without friction"),
     "flesh": Capability("joint_friction", "feels what soft bodies pull at their bones", True),
     "cloth": Capability("damping", "damps cloth and ropes", True),

@@ -21,18 +21,23 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "How often each constraint is met i
                     "worth more", 1, "", 1, 1000, 1, 10)
 
 #: what drafts on constraints may have
-CONSTRAINED = ("draft", "drafts cloth", "drafts ropes", "any integrator")
+CONSTRAINED = ("draft", "drafts cloth", "drafts ropes")
+CONSTRAINED_LEAVES_OUT = ("collisions, welds, attachments, constraints, cuts and nails, fibers, the kind of material, "
+                          "hard limits of lengths and areas")
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "subspace", "build.drafts:draft_of", "Subspace",
           "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
-          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",), number=2),
+          (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",),
+          steps=("backward_euler", "bdf2", "sdirk2"),
+          leaves_out="dents, wrinkles and all finer motion, collisions, welds, attachments, constraints, cuts, nails",
+          number=2),
     Entry("method", "projective", "build.constraint_drafts:projective_draft", "Projective Dynamics",
           "A draft: one factorization for all steps; with few iterations what is stiff and light moves too slowly",
           (PROJECTIVE_ITERATIONS, PROJECTIVE_MEMORY),
-          can=CONSTRAINED, number=3),
+          can=CONSTRAINED, leaves_out=f"{CONSTRAINED_LEAVES_OUT}, Stiffness Damping", number=3),
     Entry("method", "xpbd", "build.constraint_drafts:compliant_draft", "XPBD",
           "A draft: no factorization at all; with few substeps what is stiff stretches as if it were soft",
           (XPBD_SUBSTEPS, XPBD_SWEEPS),
-          can=CONSTRAINED, number=4),
+          can=CONSTRAINED, leaves_out=f"{CONSTRAINED_LEAVES_OUT}, Stiffness Damping of what is filled", number=4),
 )

@@ -39,6 +39,8 @@ class Entry(Record):
     can: tuple[str, ...] = ()  #: words of CAPABILITIES that are not usual in its family
     lacks: tuple[tuple[str, str], ...] = ()  #: usual ones that it has not, each with a clause that says why
     follows: str = ""  #: of a method: what follows what instead of moving on its own, a clause; "" where nothing does
+    steps: tuple[str, ...] = ()  #: of a method: keys of the integrators that step it; none where all do
+    leaves_out: str = ""  #: of a method: what it does not simulate, a clause; "" where it simulates all
     hidden: bool = False  #: for scripts and measurements alone: in no menu
     reads: tuple[str, ...] = ()  #: of a cut, a shape or a constraint: the fields of scene.json it stands in
     rates: tuple[str, ...] = ()  #: of a joint: "angle" or "length" of each of its rates, in their order

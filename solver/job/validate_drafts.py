@@ -6,7 +6,6 @@ from .. import catalogue
 from . import schema
 from .folder import refuse
 
-INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 OTHER = "Take that away, or use the method Vanilla FEM for this body"
 
 
@@ -17,8 +16,8 @@ def check_drafts(scene: schema.Scene) -> None:
         if not method.able("draft"):
             continue
         where, label, can = f"$.bodies[{i}]", method.label, method.able
-        if scene.integrator.kind not in INTEGRATORS and not can("any integrator"):
-            labels = [catalogue.find("integrator", key).label for key in INTEGRATORS]
+        if method.steps and scene.integrator.kind not in method.steps:
+            labels = [catalogue.find("integrator", key).label for key in method.steps]
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")
@@ -32,6 +31,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (scene.contact is not None, "its surface touches nothing but the ground", "method"),
                 (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
+                (body.follow is not None, "it follows no object", "follow"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
                 (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
                  "method")):

@@ -1,0 +1,35 @@
+"""The panel says what a draft leaves out, and what of a body's settings it refuses, before anything is baked."""
+
+import pytest
+from drawn_panels import drawn
+
+
+def said(obj):
+    return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
+
+
+@pytest.mark.parametrize("method, left_out", [("subspace", "wrinkles"), ("projective", "fibers"), ("xpbd", "fibers")])
+def test_a_draft_says_what_it_leaves_out(soft_cube, method, left_out):
+    assert "Left out are" not in said(soft_cube)
+    soft_cube.conjac.solver.method = method
+    words = said(soft_cube)
+    assert "Left out are" in words and left_out in words and "welds" in words
+
+
+def test_an_integrator_that_does_not_step_a_draft_is_named_beside_those_that_do(soft_cube):
+    solver = soft_cube.conjac.solver
+    solver.method, solver.integrator = "subspace", "semi_implicit"
+    assert "not stepped by Semi-Implicit Euler: choose Backward Euler, BDF2 or SDIRK2" in said(soft_cube)
+    solver.integrator = "sdirk2"
+    assert "not stepped" not in said(soft_cube)
+    solver.method, solver.integrator = "xpbd", "semi_implicit"
+    assert "not stepped" not in said(soft_cube)
+
+
+def test_a_draft_of_a_body_that_collides_says_where_to_turn_it_off(soft_cube):
+    soft_cube.conjac.contact.collides_with = "all"
+    assert "in Collisions" not in said(soft_cube)
+    soft_cube.conjac.solver.method = "subspace"
+    assert "in Collisions" in said(soft_cube)
+    soft_cube.conjac.contact.collides_with = "none"
+    assert "in Collisions" not in said(soft_cube)
