@@ -220,7 +220,7 @@ class Nodes(SoftBodies, Part):
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if STUCK_NODES in after.memory:  # friction was part of the equations
+        if STUCK_NODES in after.memory or self.stage_method.solves_friction:  # it was part of the equations
             return after
         with_friction = self._with_ground_friction(nodes, after, damped)
         if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
@@ -289,7 +289,7 @@ class Nodes(SoftBodies, Part):
         follow change, and the external force on nodes, (n, 3) [N]."""
         external_force, rates = state.memory.get(EXTERNAL_FORCE), self.integrator.remembered_rates
         if self._damping is not None:
-            self._damping.begin(h)
+            self._damping.begin(h, self.landing_nodes(state, h))
         if self.losses is not None:
             state, pushes = self.losses.apply(self, state, h, rates)
             forces = [force for force in (external_force, pushes) if force is not None]
