@@ -122,6 +122,9 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
     stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="How firmly a square metre of surface sticks, by how far it is drawn off, in "
         "N/m³", default=1.0e7, precision=1, min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
+    is_sliding: bpy.props.BoolProperty(
+        name="Sliding", description="Only how far apart both are is held: they slide along each other, as layers of "
+        "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)
     breaks: bpy.props.FloatProperty(
         name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ". In Pa", default=0.0, precision=0,
         min=0.0, soft_max=1.0e6, override=OVERRIDABLE)

@@ -16,6 +16,24 @@ SHARING = {
     "EMPTY": ("Start Empty", "Play nothing until the first bake here. The other file keeps its own."),
 }
 
+#: name and tooltip of the menu of each family
+MENUS = {
+    "method": ("Method", "How the motion is computed"),
+    "integrator": ("Integrator", "How a step advances in time"),
+    "stage_solver": ("Stage Solver", "How an integrator that iterates finds its steps"),
+    "material": ("Material", "How the body resists being deformed"),
+    "damping": ("Damping Law", "What the material itself loses when it moves"),
+    "carry": ("Inside", "What maps of the material do below the surface"),
+    "spot": ("Spots Move", "How a painted spot, or what is around a handle, moves on its own"),
+    "fiber_material": ("Fibers", "What fibers add to the material"),
+    "friction": ("Friction", "What holds the body against sliding on the ground"),
+    "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
+    "membrane": ("Weave", "How cloth resists stretch and shear in its plane"),
+    "bending": ("Bending", "How cloth resists being bent"),
+    "rope": ("Length", "How a rope keeps its length"),
+    "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
+}
+
 #: how a constraint holds
 HOLDS: tuple[tuple[str, str, str], ...] = (
     ("hard", "Hard", "Exactly, whatever pulls at it"),

@@ -16,7 +16,7 @@ from ..solver.catalogue import Entry, Param
 from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
 from .entry_properties import OVERRIDABLE, menu, number, with_dial
 from .handles import has_curves, keep_identifier, painted_names
-from .menus import default, item
+from .menus import MENUS, default, item
 
 #: families whose choice is a menu and whose parameters are settings
 FAMILIES = ("method", "material", "fiber_material", "fiber_field", "damping", "carry", "spot", "friction", "mesher",
@@ -45,7 +45,7 @@ STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
 READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength",
-                  "rope_twist")
+                  "rope_twist", "follow_share")
 #: the same of a constraint
 TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
@@ -240,6 +240,13 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Soft Pins", description="Weights of Pin are strengths: 1 holds hard, less gives way, the more the lower "
         "it is. Off, what is above 0.5 holds hard and the rest not at all, as in files of earlier versions",
         default=False, override=OVERRIDABLE)
+    follow_object: bpy.props.PointerProperty(
+        name="Follow", description="Object whose place and turn over time take the body along, so that it feels less "
+        "of their inertia", type=bpy.types.Object, override=OVERRIDABLE)
+    follow_share: bpy.props.FloatProperty(
+        name="Follow", description="How much of that object's motion takes the body along, also with keyframes: at 0 "
+        "it feels all of it as inertia, at 100 nothing, as if the object stood still", default=100.0, min=0.0,
+        max=100.0, precision=0, subtype="PERCENTAGE", override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and hold it then",
         default=False, override=OVERRIDABLE)
@@ -307,25 +314,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Cache", description="Which bake it plays", type=identity.CONJAC_Cache, override=OVERRIDABLE)
 
 
-#: name and tooltip of the menu of each family
-_MENUS = {
-    "method": ("Method", "How the motion is computed"),
-    "integrator": ("Integrator", "How a step advances in time"),
-    "stage_solver": ("Stage Solver", "How an integrator that iterates finds its steps"),
-    "material": ("Material", "How the body resists being deformed"),
-    "damping": ("Damping Law", "What the material itself loses when it moves"),
-    "carry": ("Inside", "What maps of the material do below the surface"),
-    "spot": ("Spots Move", "How a painted spot, or what is around a handle, moves on its own"),
-    "fiber_material": ("Fibers", "What fibers add to the material"),
-    "friction": ("Friction", "What holds the body against sliding on the ground"),
-    "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
-    "membrane": ("Weave", "How cloth resists stretch and shear in its plane"),
-    "bending": ("Bending", "How cloth resists being bent"),
-    "rope": ("Length", "How a rope keeps its length"),
-    "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
-}
-
-
 def _choose_alembic(settings: Any, context: bpy.types.Context) -> None:
     """Sharp Edges were switched: what else shows the faces of each frame where no format was chosen."""
     changes.note(settings, context)
@@ -338,7 +326,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
     made = {}
     for family in families:
         first = (OPTIONAL[family],) if family in OPTIONAL else ()
-        made[family] = menu(family, *_MENUS[family], first[0][0] if first else default(family), first)
+        made[family] = menu(family, *MENUS[family], first[0][0] if first else default(family), first)
     for entry in _entries():
         if entry.family in families:
             for param in entry.params:

@@ -16,6 +16,7 @@ from . import animated, attach, cloth, fibers, maps, pins, ropes, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
+from .follow import Follow, follow_settings
 from .ground import GroundPlane
 from .let_go import LettingGo
 from .mesh import check_left, check_stack, surface
@@ -59,7 +60,7 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     if settings.stress_output and not members.is_sharp(obj):
         body["stress_output"] = True
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
-             "attach": attach.attach_settings(obj)}
+             "attach": attach.attach_settings(obj), "follow": follow_settings(obj)}
     return body | {key: said for key, said in lists.items() if said}
 
 
@@ -77,8 +78,9 @@ class BodyReader:
         vertices, pinned = fill_body(self.body, self._evaluation, self._job, self._report)
         self._nails = None if self._still else Nails(self._evaluation, self._frames)
         self._pulls = None if self._still else Pulls(self._evaluation)
+        self._follow = None if self._still else Follow(self._evaluation)
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
-                             self._nails, self._pulls)
+                             (self._nails, self._pulls, self._follow))
         self._let_go = LettingGo(self._evaluation, self._report) if "weights" in self.body["pin"] else None
         self._cuts = None if self._still else Cuts(self._evaluation, self._job.array, self._frames)
         attach.fill(self.body, self._evaluation, self._job, self._still)
@@ -104,10 +106,13 @@ class BodyReader:
         body.pop("cuts", None)
         body.pop("nails", None)
         body.pop("pulls", None)
+        body.pop("follow", None)
         if self._nails is not None:
             body |= self._nails.fields(self._job.array)
         if self._pulls is not None:
             body |= self._pulls.fields(self._job.array)
+        if self._follow is not None:
+            body |= self._follow.fields(self._job.array)
         if self._cuts is not None:
             body |= self._cuts.fields()
         return body

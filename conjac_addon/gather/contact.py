@@ -39,6 +39,7 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
             names += rigid if members.collides(one) and members.wants(one, of) else []
     for one, names in zip(bodies, found):
         through = {tie.object.name for tie in one.conjac.constraints if tie.object is not None and not tie.collide}
+        through |= {weld.object.name for weld in one.conjac.welds if weld.object is not None and weld.is_sliding}
         names[:] = [name for name in names if name not in through]
     if not any(found):
         return

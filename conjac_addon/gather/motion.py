@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from .. import members
 from . import animated, fibers, pins, ropes
 from .evaluation import Evaluation
 from .folder import ArrayStream, JobFolder, JobPart
+from .follow import Follow
 from .ground import GroundPlane
 from .mesh import count_changed
 from .nails import Nails
@@ -19,16 +22,17 @@ from .pulls import Pulls
 class Motion:
     """Streams everything that moves into a job folder and says afterwards which of it did.
 
-    vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,).
+    vertices: the surface at the start frame [m], (n, 3); pinned: indices of vertices whose motion is kept, (s,). read:
+    what else is read at every sample.
     """
 
     def __init__(self, evaluation: Evaluation, job: JobFolder | JobPart, frames: tuple[int, int], samples: int,
                  vertices: NDArray[np.float64], pinned: NDArray[np.int32], ground: GroundPlane | None,
-                 nails: Nails | None = None, pulls: Pulls | None = None) -> None:
+                 read: Sequence[Nails | Pulls | Follow | None] = ()) -> None:
         self._evaluation, self._job = evaluation, job
         self._start, self._end, self._samples = *frames, samples
         self._rest, self._pinned, self._ground = vertices, pinned, ground
-        self._followed = [one for one in (nails, pulls) if one]
+        self._followed = [one for one in read if one]
         self._pins: ArrayStream | None = None
         self._plane: ArrayStream | None = None
         self._pins_move = False

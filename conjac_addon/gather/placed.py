@@ -99,7 +99,7 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
     found: dict[str, bpy.types.Object | None] = {}
     for k, one in enumerate(members.members(obj, scene)):
         settings = one.conjac
-        found[f"Body {k}"] = one
+        found |= {f"Body {k}": one, f"Follow {k}": settings.follow_object}
         for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails),
                               ("Pulls", settings.pulls)):
             found |= {f"{word} {k} {number}": entry.object for number, entry in enumerate(entries)}

@@ -131,7 +131,7 @@ _NOT_COMPARED = re.compile(
     r"|bodies\.\d+\.(surface|painted|dynamic|pin(?!\.stiffness)|fibers|fiber_vectors|fiber_curves|fiber_activation|friction_weights)\b"
     r"|bodies\.\d+\.(cloth\.(uv|warp|seams|quads)|rope\.edges)\b"
     r"|bodies\.\d+\.attach\.\d+\.weights|bodies\.\d+\.(cuts|nails|pulls)\.\d+\.(?!frame|subframe|kind|until|radius|stiffness)"
-    r"|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
+    r"|bodies\.\d+\.follow\.motion|ground\.(point|normal|motion)|wind\.|obstacles\.\d+\.(name|vertices|triangles|motion|sharp_edges|wires|nails|friction_weights)"
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|constraints\.\d+\.(name|axis|length|strength|ends\.\d+\.(point|vertices|edges|triangles|motion))"
@@ -140,8 +140,8 @@ _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
-    """Whether a half-life, the twist of ropes, the stiffness of pins or that of a constraint was read over time."""
-    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".rope.twist", ".compliance")
+    """Whether a half-life, the twist of ropes, Follow, the stiffness of pins or of a constraint was read over time."""
+    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".rope.twist", ".compliance", ".follow.share")
     return path.endswith(keyed) and isinstance(flat.get(path), str)
 
 
@@ -219,6 +219,8 @@ def _label(path: str) -> str:
         return _OF_BODIES.get(keys[-1], "Shape")
     if keys[-2:] == ["pin", "stiffness"]:
         return catalogue.PIN_STIFFNESS.label
+    if "follow" in keys:
+        return "Follow"
     if keys[0] == "forces":
         return "Welds"
     if keys[0] == "constraints":

@@ -33,11 +33,12 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
         raise BadInput(f'it is welded to "{other.name}", which is not baked with it',
                        f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
     params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
-    if weld.breaks:
+    kind = "sliding_weld" if weld.is_sliding else "weld"
+    if weld.breaks and not weld.is_sliding:
         params[catalogue.BREAKS.key] = weld.breaks
     if weld.is_released:
         if weld.until <= start:
             raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before anything moves',
                            f"Choose a frame after {start} under Welds, or remove the weld", obj.name)
         params["lasts"] = (weld.until - start) * scene.render.fps_base / scene.render.fps
-    return {"law": {"kind": "weld", "params": params}, "bodies": [obj.name, other.name]}
+    return {"law": {"kind": kind, "params": params}, "bodies": [obj.name, other.name]}

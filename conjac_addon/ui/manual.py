@@ -23,6 +23,7 @@ PLACES = (
     ("bpy.ops.conjac.*_constraint*", "constraints"),
     ("bpy.ops.conjac.add_rope*", "ropes"), ("bpy.types.conjac_settings.rope*", "ropes"),
     ("bpy.types.conjac_settings.soft_pins", "holding"), ("bpy.types.conjac_settings.pin_*", "holding"),
+    ("bpy.types.conjac_settings.follow*", "holding"),
     ("bpy.ops.conjac.add_cloth*", "cloth"), ("bpy.types.conjac_settings.cloth_shape*", "cloth"),
     ("bpy.types.conjac_settings.sharp_*", "cloth"),
     ("bpy.ops.conjac.*collide*", "contact"), ("bpy.ops.conjac.select_crossing*", "contact"),

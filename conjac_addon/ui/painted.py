@@ -9,9 +9,9 @@ from ...solver.catalogue import Entry, Param
 from .. import dials, members, uncounted
 from ..handles import counts
 from ..operators.painting import is_painting
-from ..settings import default_group, fields_in_use, is_chosen, maps_in_use
+from ..settings import default_group, fields_in_use, maps_in_use
 from ..text import hint, setting
-from . import advice, painted_state
+from . import advice, holding, painted_state
 from .sections import draw_params
 
 #: of the width of both: the name of a handle, beside how its spot moves, which is longer
@@ -44,7 +44,7 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             column.active = not uncounted.why(obj, entry.key)  # grey where it means nothing with the present choices
             draw_map(column, obj, entry)
             if entry.key == "pin":
-                draw_soft_pins(layout, obj)
+                holding.draw(layout, obj)
     handles = layout.column()
     handles.active = follows
     column = handles.column(align=True)
@@ -109,24 +109,11 @@ def _with_unit(end: str, param: Param) -> str:
     return end if shown is None else f"{end} ({shown[0]})"
 
 
-def draw_soft_pins(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """Whether weights of Pin are strengths, and how firm they are, once it is painted."""
-    settings = obj.conjac
-    if not is_begun(obj, catalogue.maps()["pin"]):
-        return
-    layout.prop(settings, "soft_pins")
-    if settings.soft_pins:
-        if members.is_sharp(obj):
-            hint(layout, "Sharp Edges know no Soft Pins: above 0.5 is hard")
-        else:
-            setting(layout, settings, catalogue.PIN_STIFFNESS.key)
-
-
 def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) -> None:
     """One map: a button that begins it, and once there is something to choose its group."""
     name = f"{entry.key}_group"
     chosen = getattr(obj.conjac, name)
-    if default_group(entry) and not is_begun(obj, entry):
+    if default_group(entry) and not painted_state.is_begun(obj, entry):
         # a field with the name of a group that is still to be made would be red
         layout.operator("conjac.add_group", text=f"Paint {entry.label}", icon="BRUSH_DATA").map = entry.key
         return
@@ -146,11 +133,6 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
     state.label(text=painted_state.known(obj, entry.key))
 
 
-def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
-    """Whether a map has something to read: its group is there, or the artist has named one."""
-    return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
-
-
 def draw_show(layout: bpy.types.UILayout, label: str, field: str) -> None:
     """The button that shows what a bake would use, and beside it the one that takes all that is shown away."""
     row = layout.row(align=True)
@@ -168,7 +150,7 @@ def draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if not blended:
             continue
         draw_map(layout, obj, entry)
-        if is_begun(obj, entry):
+        if painted_state.is_begun(obj, entry):
             for param in blended:
                 column = layout.column(align=True)
                 for name, end in ((param.key, "Unpainted"), (f"{param.key}_high", "Painted")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver import catalogue
+from ...solver.catalogue import Entry
 from .. import members
 from ..gather import pins
 from ..gather.maps import PAINTED
@@ -26,6 +27,11 @@ _found: dict[int, dict[str, str]] = {}  #: by session_uid: sentences by map, "no
 def known(obj: bpy.types.Object, key: str) -> str:
     """The sentence of a map, or of all dynamic nodes, as it was last counted."""
     return _found.get(obj.session_uid, {}).get(key, UNKNOWN)
+
+
+def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
+    """Whether a map has something to read: its group is there, or the artist has named one."""
+    return getattr(obj.conjac, f"{entry.key}_group") in obj.vertex_groups or is_chosen(obj.conjac, entry)
 
 
 def update(obj: bpy.types.Object) -> bool:

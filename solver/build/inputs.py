@@ -22,6 +22,11 @@ def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTim
     return Still(still) if samples is None else over_time(job, samples)
 
 
+def number_over_time(job: Job, value: float | str) -> OverTime:
+    """Return a number, or samples (T,) of it, as (1,) at a time."""
+    return over_time(job, job.array(value)[:, None]) if isinstance(value, str) else Still(np.array([value]))
+
+
 def at_frame(job: Job, samples: str | Vec, frame: int, subframe: float = 0.0) -> Vec:
     """The value of the curve through samples (T, …) at a frame, of one sample's shape; `subframe` in [0, 1)."""
     # counted in samples, so that at a sample there is that sample to the last bit

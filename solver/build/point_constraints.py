@@ -18,7 +18,7 @@ from ..job.schema_constraints import Constraint, ConstraintEnd
 from ..job.validate_constraints import called
 from ..state import Index, Mask, Vec
 from .fields import Prepared
-from .inputs import over_time
+from .inputs import number_over_time, over_time
 
 NO_EDGES, NO_FACES, NO_TETS = (np.zeros((0, width), np.int32) for width in (2, 3, 4))
 
@@ -77,7 +77,7 @@ def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behin
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
         ends = [_end(job, one, end, prepared, held.spans.get((k, i)), behind, rest, first)
                 for i, end in enumerate(one.ends)]
-        length = None if one.length is None else _number_over_time(job, one.length)
+        length = None if one.length is None else number_over_time(job, one.length)
         try:
             kind: PointKind = catalogue.find("constraint", one.kind.kind).load()(
                 *ends, rest, parameters("constraint", one.kind), length)
@@ -85,8 +85,8 @@ def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behin
             raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
         heaviest = max([float(mass[first[b]:first[b + 1]].sum()) for b, other in enumerate(prepared)
                         if other.body.name in {end.body for end in one.ends if not end.mechanism}], default=1.0)
-        found.append(PointConstraint(kind, STIFF * heaviest / h**2, _number_over_time(job, one.compliance),
-                                     None if one.strength is None else _number_over_time(job, one.strength),
+        found.append(PointConstraint(kind, STIFF * heaviest / h**2, number_over_time(job, one.compliance),
+                                     None if one.strength is None else number_over_time(job, one.strength),
                                      one.lasts or np.inf))
         if found[-1].is_hard(0.0) and not one.lasts:
             kinds.append((called(one), kind))
@@ -113,8 +113,3 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
     skin, wires = (none if path is None else np.asarray(job.array(path), dtype=np.int32) + nodes[0]
                    for path, none in ((end.triangles, NO_FACES), (end.edges, NO_EDGES)))
     return bound(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)
-
-
-def _number_over_time(job: Job, value: float | str) -> OverTime:
-    """Return a number, or samples (T,) of it, as (1,) at a time."""
-    return over_time(job, job.array(value)[:, None]) if isinstance(value, str) else Still(np.array([value]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import catalogue
 from ..assembly.damping import DampingLaw
+from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
@@ -35,6 +36,7 @@ from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .compliant_pins import grips, without_pins, yielding_pins
 from .fields import Prepared, prepare
+from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
@@ -137,10 +139,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     contacts: list[ContactLaw] = []
     said_of_contact: list[str] = []
     if scene.contact is not None:
-        from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
+        from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        said_of_contact = unfelt(job)
+        said_of_contact = ignored_fields(job)
     ground = on_ground(job, prepared, rest, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
@@ -151,7 +153,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
                                     first, coordinates.is_free)
-    between, breaking = _between(job, prepared, rest, first)
+    between, breaking, hard = _between(job, prepared, rest, first)
+    constraints = [*constraints, *hard]
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=laws,
@@ -162,6 +165,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                         *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
                  links=[*(one for made in matter for one in made.links), *breaking, *constraints],
                  constraints=constraints,
+                 following=followers(job, prepared, first),
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
@@ -237,8 +241,9 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
-             ) -> tuple[list[StencilForce], list[WithMultipliers]]:
-    """Forces of the scene on these bodies, and those of them that break, which remember what has come off.
+             ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
+    """Forces of the scene on these bodies, those of them that break, which remember what has come off, and others that
+    are hard constraints.
 
     rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
     """
@@ -252,13 +257,15 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
     found: list[StencilForce] = []
     breaking: list[WithMultipliers] = []
+    hard: list[PointConstraint] = []
     for force in job.scene.forces:
         if place.keys() >= {*force.bodies}:
             params = parameters("force", force.law)
             law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
-            found.append(law)
+            is_hard = isinstance(law, PointConstraint)
+            (hard if is_hard else found).append(law)
             breaking += [law] if params.get(catalogue.BREAKS.key) else []
-    return found, breaking
+    return found, breaking, hard
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:

@@ -13,7 +13,7 @@ from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
 from .fields import Prepared
-from .inputs import over_time, places_over_time
+from .inputs import number_over_time, places_over_time
 
 
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
@@ -38,10 +38,9 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
         return None
     rest = np.asarray(job.array(surface.vertices), dtype=float)
     nodes, held = _held(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices, mass)
-    squared: OverTime = (over_time(job, job.array(pin.stiffness)[:, None]) if isinstance(pin.stiffness, str)
-                         else Still(np.array([pin.stiffness])))
     return SoftPins((nodes + start).astype(np.int32), held, _weights(job, pin, painted[vertices], vertices, changing),
-                    squared, places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
+                    number_over_time(job, pin.stiffness),
+                    places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
 
 
 def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:

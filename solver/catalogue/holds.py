@@ -56,4 +56,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Rows of accelerations, a reference for tests", hidden=True, number=1),
     Entry("force", "weld", "forces.weld:Weld", "Weld",
           "Two bodies stick together where they are near each other at the start, and move as one", WELD, number=0),
+    Entry("force", "sliding_weld", "constraints.points.sliding_weld:SlidingWeld", "Sliding Weld",
+          "Two bodies stay as far apart as they are where they are near each other at the start, and slide along each "
+          "other", (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS), number=1),
 )

@@ -29,14 +29,8 @@ class Weld:
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
         glued, base = bodies
-        if not len(base.skin):
-            raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
-                           f'Weld "{base.name}" to "{glued.name}" instead')
         points, triangles, weights, gaps = near(glued, base, rest, params["distance"])
-        if not len(points):
-            raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
-                           f'{params["distance"]:g} m of "{base.name}"',
-                           "Raise the weld's distance, or move them closer")
+        refuse_apart(glued, base, points, params["distance"])
         self._nodes = np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32)
         self._weights, self._gaps = np.ascontiguousarray(weights), np.ascontiguousarray(gaps)
         whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
@@ -90,6 +84,16 @@ class Weld:
         return None
 
 
+def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float) -> None:
+    """Raise BadScene where a weld has no points (k,), or the second body no faces. distance: of the weld [m]."""
+    if not len(base.skin):
+        raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
+                       f'Weld "{base.name}" to "{glued.name}" instead')
+    if not len(points):
+        raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
+                       f'{distance:g} m of "{base.name}"', "Raise the weld's distance, or move them closer")
+
+
 def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
     """Nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3), the
     weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
@@ -97,6 +101,8 @@ def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> t
     rest: of all nodes, (n, 3) [m].
     """
     points, corners = np.union1d(glued.skin, glued.wires), rest[base.skin]
+    if not len(corners):
+        return np.zeros(0, np.int32), np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
     middle = corners.mean(axis=1)
     reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
     candidates = cKDTree(middle).query_ball_point(rest[points], reach)

@@ -197,6 +197,14 @@ class Pull(Strict):
     strength: Annotated[Array | None, BY_SAMPLE] = None
 
 
+class Follow(Strict):
+    """The body takes part in the rigid motion of an object, so that it feels less of it as inertia."""
+
+    motion: Annotated[Array, BY_SAMPLE]  #: (T, 4, 4): the object's frame; only its place and turn count
+    #: how much it takes part, in [0, 1]: at 1 it goes along and feels nothing of it; or such over time, (T,)
+    share: Annotated[Annotated[float, Meta(ge=0, le=1)] | Array, BY_SAMPLE] = 1.0
+
+
 class Attach(Strict):
     """Nodes that follow a rigid body, or, of cloth with `eulerian` and without a mechanism, a soft one: where `weights`
     carried into the volume are above 0.5, or by index."""
@@ -258,6 +266,7 @@ class Body(Strict):
     nails: Annotated[list[Nail], SOLVE, Called("nails")] = field(default_factory=list)
     pulls: Annotated[list[Pull], SOLVE, Called("pulls")] = field(default_factory=list)
     attach: Annotated[list[Attach], SOLVE, Called("bones that it hangs on")] = field(default_factory=list)
+    follow: Annotated[Follow | None, SOLVE, Called("what it follows")] = None
     #: whether stress, stretch, pressure and speed are written at its vertices; older caches do not know it
     stress_output: Annotated[bool | None, SOLVE, Called("stress and stretch")] = None
     #: in contact of surfaces, as of an Obstacle

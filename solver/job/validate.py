@@ -27,6 +27,7 @@ from .validate_cloth import check_cloth, check_triangles, check_wind
 from .validate_constraints import check_constraints
 from .validate_contact import check_contact
 from .validate_drafts import check_drafts
+from .validate_follow import check_follow
 from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
 from .validate_ropes import check_rope
@@ -178,6 +179,8 @@ def _check_body(job: Job, body: schema.Body, where: str) -> None:
     if body.friction_weights is not None:
         check_weights(job, body.friction_weights, f"{where}.friction_weights", vertices or nodes or 0)
     check_attached(job, body, vertices, nodes, where)
+    if body.follow is not None:
+        check_follow(job, body.follow, f"{where}.follow")
     for i, cut in enumerate(body.cuts):
         _check_cut(job, cut, nodes, f"{where}.cuts[{i}]")
     for i, nail in enumerate(body.nails):

@@ -58,7 +58,8 @@ def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema
     for field, what, has in (("pulls", "pulls", body.pulls), ("nails", "nails driven through it", body.nails),
                              ("pin.until", "pins that let go", body.pin.until is not None),
                              ("pin.stiffness", "soft pins", body.pin.stiffness is not None),
-                            ("wobble_half_life", "Wobble Half-Life", bool(body.wobble_half_life))):
+                             ("follow", "Follow", body.follow is not None),
+                             ("wobble_half_life", "Wobble Half-Life", bool(body.wobble_half_life))):
         if has:
             raise refuse(f"cloth with Sharp Edges has no {what} yet", f"{where}.{field}",
                          "Pin it to what moves instead, or switch Sharp Edges off")

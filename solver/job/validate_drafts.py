@@ -31,6 +31,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (scene.contact is not None, "its surface touches nothing but the ground", "method"),
                 (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
+                (body.follow is not None, "it follows no object", "follow"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),
                 (any(body.name in names for names in scene.joins()), "no force or constraint joins it to anything",
                  "method")):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..job.arrays import Unreadable, read_npz
+from ..meshing.normals import unit_normals
 from ..state import Index, Mask, Vec
 from .skins import DEEP, inside_of, middles
 
@@ -24,10 +25,7 @@ class BumpMesh:
         """vertices: (n, 3) [m]; triangles: (m, 3), their normals outwards."""
         self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
         points, face = middles(vertices, triangles, max(self._diagonal, 1e-9) / FINE)
-        across = np.cross(vertices[triangles[:, 1]] - vertices[triangles[:, 0]],
-                          vertices[triangles[:, 2]] - vertices[triangles[:, 0]])
-        length = np.linalg.norm(across, axis=1, keepdims=True)
-        self._points, self._normals = points, (across / np.maximum(length, 1e-300))[face]
+        self._points, self._normals = points, unit_normals(vertices, triangles)[face]
         self._tree = cKDTree(points)
 
     def outside(self, points: Vec) -> tuple[Mask, Vec]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..coordinates.prescribed import OnItsWay
 from ..forces.pulls import Pull
 from ..state import Index, Vec
 
@@ -23,12 +24,14 @@ class Grabbed(Pull):
         """nodes: (k,). weights: of each, which sum to 1. x: of all nodes, (n, 3) [m]. start: where the hand is, which
         need not be at their mean [m], (3,)."""
         self.nodes, self._weights = nodes, weights
-        self.stiffness, self.target = 0.0, self.mean(x)
-        self._from_hand = self.target - start
+        self.stiffness, self._target = 0.0, self.mean(x)
+        self._from_hand, self._way = self._target - start, OnItsWay(self._target)
 
-    def follow(self, hand: Vec, stiffness: float) -> None:
-        """The hand is at another place [m], (3,), and pulls that hard [N/m]."""
-        self.target, self.stiffness = hand + self._from_hand, stiffness
+    def follow(self, hand: Vec, stiffness: float, time: float, h: float) -> None:
+        """Go with the hand to another place [m], (3,), in a step of h seconds from `time` on; pull that hard [N/m]."""
+        before, self._target = self._target, hand + self._from_hand
+        self._way.goes(time, h, before, self._target)
+        self.stiffness = stiffness
 
     def at_work(self, time: float) -> bool:
         """Whether it pulls at all."""
@@ -41,7 +44,7 @@ class Grabbed(Pull):
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
-        away = self.mean(x) - self.target
+        away = self.mean(x) - self._way.at(time)
         force[self.nodes] -= self.stiffness * self._weights[:, None] * away
         return 0.5 * self.stiffness * float(away @ away)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..world.joints import Joints
 from ..world.nodes import Nodes
 from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
+from .leading import Leading
 
 SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
 #: what steps of joints depend on that looks at their springs
@@ -26,9 +27,11 @@ _LOOKS_AT_SPRINGS = ("_tree_step", "_leapfrog_step", "_leapfrog", "_momentum", "
 class LiveNodes:
     """Soft bodies, cloth and ropes that are solved at once."""
 
-    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str]) -> None:
-        """numbers: of the scene's bodies by name. obstacles: names of the scene's."""
-        self.part = part
+    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str],
+                 leading: Mapping[int, Leading]) -> None:
+        """numbers: of the scene's bodies by name. obstacles: names of the scene's. leading: what leads bodies, by these
+        numbers."""
+        self.part, self._leading = part, leading
         coordinates = part.coordinates
         self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
         own = coordinates.prescribed[:len(still)]
@@ -75,6 +78,10 @@ class LiveNodes:
         for own, matrix in moved:
             if own.any():
                 places[own] = places[own] @ matrix[:3, :3].T + matrix[:3, 3]
+        for number, leading in self._leading.items():
+            own = self._body == number
+            if len(inputs.pinned) and own.any():
+                places[own] = leading.at(self._still[own], inputs.pinned)
         return places
 
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
@@ -110,8 +117,8 @@ class LiveNodes:
         last = max(body.nodes.stop for body in self.part.bodies_in_world)
         return float(np.linalg.norm(x[:last] - hold.start, axis=1).min())
 
-    def hold(self, grabs: Sequence[Hold], x: Vec) -> None:
-        """Let what is pulled at follow the hand. x: where nodes are, (n, 3) [m]."""
+    def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
+        """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
         asked = {one.id for one in grabs}
         self.holds = {key: held for key, held in self.holds.items() if key in asked}
         for one in grabs:
@@ -119,7 +126,8 @@ class LiveNodes:
                 self.holds[one.id] = self._taken(one, x)
             number, grabbed = self.holds[one.id]
             body = self.part.bodies_in_world[number]
-            grabbed.follow(one.target, one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size))
+            stiffness = one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
+            grabbed.follow(one.target, stiffness, time, h)
         self.part.pulls = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:

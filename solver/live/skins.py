@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..meshing.cells import spread
+from ..meshing.normals import unit_normals
 from ..state import Index, Vec
 
 FINE = 32.0  #: points along the diagonal of a body
@@ -49,10 +50,7 @@ class Skin:
 
     def normals(self, vertices: Vec) -> Vec:
         """Outwards, (k, 3), unit length."""
-        a, b, c = (vertices[self.corners[:, i]] for i in range(3))
-        across = np.cross(b - a, c - a)
-        found: Vec = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
-        return found
+        return unit_normals(vertices, self.corners)
 
 
 def middles(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]:

@@ -26,6 +26,7 @@ class Cells:
     """
 
     in_child = False
+    covers = True  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         """Edge length [m]."""

@@ -16,6 +16,7 @@ class Grid:
     """For axis-aligned boxes: equal cells along each axis, six tetrahedra a cell."""
 
     in_child = False
+    covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         """Edge length [m]."""

@@ -18,6 +18,7 @@ class TetGen:
     """Keeps the surface's triangles as they are and fills them."""
 
     in_child = True
+    covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         """Edge length in unit-box units. Raises Environment without TetGen, BadMesh for open surfaces."""

@@ -23,6 +23,7 @@ class TetWild:
     """Robust, within an envelope around the surface; the same tetrahedra each time, on Linux."""
 
     in_child = True
+    covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
 
     def __init__(self) -> None:
         self._first_energy = 0.0

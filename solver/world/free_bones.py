@@ -102,11 +102,11 @@ class FreeBones:
     def _is_acted_on(self, one: FreeTree, bones: State) -> bool:
         """Whether constraints had a resultant on its bones in the stage that a state of the bones solves."""
         posed: PosedTree | None = bones.tree_stage
-        if posed is None or posed.held is None:
+        if posed is None or posed.constraint_solution is None:
             return False
-        effort = posed.held.memory.get(EFFORT, np.zeros(self._tree.rates))
+        effort = posed.constraint_solution.memory.get(EFFORT, np.zeros(self._tree.rates))
         first = int(self._tree.dof[one.bones[0]])
-        impulses = posed.held.on_bodies
+        impulses = posed.constraint_solution.on_bodies
         return bool(effort[first : first + FREE].any()) or (
             impulses is not None and _adds_up(posed.lin.posture.E[one.bones], impulses[one.bones]))
 

@@ -246,7 +246,7 @@ class Joints(Part, System[PosedTree]):
         last stage."""
         if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
             return after
-        return self._tumbling.kept(before, after, None if posed is None else posed.held)
+        return self._tumbling.kept(before, after, None if posed is None else posed.constraint_solution)
 
     def finish(self, after: State, isolated: bool = True) -> State:
         """Return the end of a step with exact constraints projected and charts recentred, from the stage that solved
@@ -257,20 +257,21 @@ class Joints(Part, System[PosedTree]):
         self._bounds.check_motion(after)
         posed: PosedTree | None = after.tree_stage
         constraints, solved = self.constraints, after.u
-        if posed is not None and posed.held is not None and constraints is not None:
+        solution = None if posed is None else posed.constraint_solution
+        if posed is not None and solution is not None and constraints is not None:
             self.steps += 1
-            self.unsettled.update(posed.held.unsettled)
-            worst = posed.held.worst
+            self.unsettled.update(solution.unsettled)
+            worst = solution.worst
             if worst is not None and (self._worst is None or worst.off > self._worst[0].off):
                 self._worst = worst, after.time
-            memory = {**after.memory, **posed.held.memory}
+            memory = {**after.memory, **solution.memory}
             if not self.recentres:
                 memory[ACTIVE_CONTACTS] = constraints.active.astype(float)
             after = replace(after, memory=memory)
             closed = constraints.close(after, posed)
             memory.pop(LAST_TWIST, None)
             if posed.stage.base is None and isolated and (closed is not after
-                                                          or posed.held.position_correction is not None):
+                                                          or solution.position_correction is not None):
                 # projection and separation of overlaps move bodies without changing their momentum
                 memory[LAST_TWIST] = posed.flown()
             after = replace(closed, memory=memory)

@@ -27,6 +27,7 @@ from ..parts.stage import NodeStage, Stage
 from ..state import CarrierMotion, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
+from .following import Followers
 from .free_turning import REPEATED, gains, linearised
 from .ground_friction import finish_linear_stage, remember, under, with_ground_friction, with_repeated_friction
 from .half_life_damping import HalfLifeDampers
@@ -56,6 +57,7 @@ class Nodes(SoftBodies, Part):
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     balanced: Sequence[BodyInWorld] = ()  #: bodies that start in equilibrium; others start in their rest shape
     losses: HalfLifeDampers | None = None  #: half-life damping between steps
+    following: Followers | None = None  #: bodies that take part in the motion of objects
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,10 +81,8 @@ class Nodes(SoftBodies, Part):
         return type(self.linear).__name__
 
     def initial_state(self, carrier_motion: CarrierMotion | None = None) -> State:
-        """Return the state at the start frame: at rest, in the rest shape or in equilibrium. Raises Diverged.
-
-        carrier_motion: of attached nodes.
-        """
+        """Return the state at the start frame, in the rest shape or in equilibrium. carrier_motion: of attached nodes.
+        Raises Diverged."""
         x = self.coordinates.positions(self.rest[self.coordinates.free].ravel(), 0.0, carrier_motion)
         if self.balanced:
             x = start_in_equilibrium(self, x, self.balanced, self.condensation.floating.groups, type(self.linear)())
@@ -220,7 +220,7 @@ class Nodes(SoftBodies, Part):
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if STUCK_NODES in after.memory:  # friction was part of the equations
+        if STUCK_NODES in after.memory or self.stage_method.solves_friction:  # it was part of the equations
             return after
         with_friction = self._with_ground_friction(nodes, after, damped)
         if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
@@ -285,16 +285,16 @@ class Nodes(SoftBodies, Part):
         return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
     def damped_start(self, state: State, h: float) -> tuple[State, Vec | None]:
-        """Return the state at the start of a step of h seconds after half-life damping, and the external force on
-        nodes, (n, 3) [N]."""
-        external_force = state.memory.get(EXTERNAL_FORCE)
+        """Return the state at the start of a step of h seconds after half-life damping and what objects that bodies
+        follow change, and the external force on nodes, (n, 3) [N]."""
+        external_force, rates = state.memory.get(EXTERNAL_FORCE), self.integrator.remembered_rates
         if self._damping is not None:
-            self._damping.begin(h)
-        if self.losses is None:
-            return state, external_force
-        start, pushes = self.losses.apply(self, state, h, self.integrator.remembered_rates)
-        forces = [force for force in (external_force, pushes) if force is not None]
-        return start, sum(forces[1:], forces[0]) if forces else None
+            self._damping.begin(h, self.landing_nodes(state, h))
+        if self.losses is not None:
+            state, pushes = self.losses.apply(self, state, h, rates)
+            forces = [force for force in (external_force, pushes) if force is not None]
+            external_force = sum(forces[1:], forces[0]) if forces else None
+        return self.following.apply(self, state, h, rates) if self.following else state, external_force
 
     def with_loss_memory(self, after: State, before: State, h: float) -> State:
         """Return the end of a step with the memory of half-life damping."""

@@ -29,8 +29,8 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
               "pulls": obj.conjac.pulls.add()}
     found = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
              if prop.is_animatable and prop.identifier != "name"}
-    assert found == {"conjac.activation", "conjac.pin_stiffness", "conjac.wobble_half_life", "conjac.rope_twist",
-                     "pulls.strength"}
+    assert found == {"conjac.activation", "conjac.follow_share", "conjac.pin_stiffness", "conjac.wobble_half_life",
+                     "conjac.rope_twist", "pulls.strength"}
     assert obj.bl_rna.properties["conjac_motor_target"].is_animatable
 
 

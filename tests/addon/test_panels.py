@@ -65,6 +65,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
         soft_cube.vertex_groups.new(name=entry.label)
         setattr(soft_cube.conjac, f"{entry.key}_group", entry.label)
     soft_cube.conjac.fiber_material, soft_cube.conjac.soft_pins = "afung", True
+    soft_cube.conjac.follow_object = bpy.context.object
     shown = set()
     for family in settings.FAMILIES:
         if family == "stage_solver":

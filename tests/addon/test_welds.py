@@ -1,6 +1,7 @@
 """Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld lets go."""
 
 import bpy
+import numpy as np
 import pytest
 
 from conjac.conjac_addon.bake import foreground
@@ -23,10 +24,15 @@ def two_cubes(gap=0.004):
     return up, down
 
 
-def lowest(obj, frame):
+def seen(obj, frame):
+    """Places of its vertices in the world, (n, 3)."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return min((shown.matrix_world @ v.co).z for v in shown.data.vertices)
+    return np.array([shown.matrix_world @ v.co for v in shown.data.vertices])
+
+
+def lowest(obj, frame):
+    return seen(obj, frame)[:, 2].min()
 
 
 def test_the_button_welds_to_what_is_selected_too(addon):
@@ -59,6 +65,25 @@ def test_what_sticks_hangs_and_falls_once_the_weld_lets_go(addon, tmp_path):
     assert foreground.bake_object(down, True, lambda text: None) == 0
     fallen = 0.5 * 9.81 * (11 / 24) ** 2
     assert start - lowest(down, 16) == pytest.approx(fallen, rel=0.1), "it falls freely from there on"
+
+
+def test_what_slides_hangs_and_goes_where_it_is_drawn_along(addon, tmp_path):
+    """A pull of 3 m/s² to the side: fixed welds hold it back, sliding ones do not, and both hold it up."""
+    up, down = two_cubes()
+    up.scale.x = 3.0  # what slides over its edge would keep its distance from that
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 5, 24, (3.0, 0.0, -9.81)
+    bpy.ops.conjac.add_weld()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "slides.blend"))
+    gone, hung = {}, {}
+    for sliding in (False, True):
+        down.conjac.welds[0].is_sliding = sliding
+        assert foreground.bake_object(down, True, lambda text: None) == 0
+        places = {frame: seen(down, frame) for frame in (1, 5)}
+        gone[sliding] = (places[5] - places[1]).mean(axis=0)[0]
+        hung[sliding] = places[1][:, 2].max() - places[5][:, 2].max()
+    assert gone[False] < 0.03 and gone[True] == pytest.approx(0.5 * 3.0 * (4 / 24) ** 2, rel=0.15)
+    assert abs(hung[True]) < 2e-3, "it falls by 14 cm where nothing holds it"
 
 
 @pytest.mark.parametrize("wrong, sentence", [

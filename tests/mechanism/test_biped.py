@@ -35,7 +35,7 @@ def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
         assert (place > limits.low - 1e-9).all() and (place < limits.high + 1e-9).all()
         energies.append(world.energy(state))
         # what it carries where a step is solved grows by what weight has done since the last one, and by nothing else
-        now, powers = carries(world, before, before.q, stages[-1].held.rates)
+        now, powers = carries(world, before, before.q, stages[-1].constraint_solution.rates)
         gains.append(now - carried - 0.5 * h * (power + powers))
         carried, power = now, powers
     # stairs stand still, and the one who fell lies at their foot
@@ -63,7 +63,7 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
     monkeypatch.setattr(ConstraintRows, "unsettled", noted)
     for _ in range(200):
         state = world.step(state, h)
-        held = stages[-1].held
+        held = stages[-1].constraint_solution
         if held.worst is not None:
             told.append(held.worst.off)
             places.append(world.poses(state)["pose"][held.worst.bodies[0], :3, 3])

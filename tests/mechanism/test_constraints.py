@@ -338,7 +338,7 @@ def test_what_closes_a_loop_is_no_part_of_the_momentum_that_flies_on(tmp_path):
     stages, state, found = posed_stages(world), world.initial_state(), []
     for _ in range(60):
         before, state = state, world.step(state, 0.01)
-        at = world.tree.posture(before.q, stages[-1].held.rates, before.memory)
+        at = world.tree.posture(before.q, stages[-1].constraint_solution.rates, before.memory)
         momentum = np.einsum("nab,nb->na", world.tree.inertia, at.twist)[:, 3:]
         found.append(np.einsum("nab,nb->a", at.E[:, :3, :3], momentum))
         assert loop_of(world, state) < 1e-9

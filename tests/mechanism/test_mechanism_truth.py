@@ -184,7 +184,7 @@ def test_what_strikes_or_is_driven_is_not_taken_to_turn_freely(tmp_path):
     stages, state, rested = posed_stages(world), world.initial_state(), False
     for _ in range(240):
         before, state = state, world.step(state, 1 / 120)
-        held = stages[-1].held
+        held = stages[-1].constraint_solution
         if held is not None and held.on_bodies is not None and held.on_bodies[0].any():
             assert world._kept(before, state, stages[-1]) is state
             rested = True

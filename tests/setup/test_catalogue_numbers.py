@@ -31,7 +31,7 @@ FROZEN = {
     "rope": {"inextensible": 0, "springy": 1},
     "friction": {"coulomb": 1, "filter": 2},
     "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2, "cells": 3},
-    "force": {"weld": 0},
+    "force": {"weld": 0, "sliding_weld": 1},
     "constraint": {"distance": 0, "ball": 1, "hinge": 2, "on_curve": 3, "on_surface": 4},
     "enforcement": {"penalty": 0, "mass_modification": 1, "hard": 2, "compliant": 3},
     "reference": {"symplectic": 0, "acceleration": 1},

@@ -17,6 +17,7 @@ from ...state import State, Vec
 from ...world.joints import Joints
 from ...world.nodes import Nodes
 from ..filled import filled
+from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
 from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
@@ -36,7 +37,8 @@ class WorldEngine:
     def __init__(self, job: Job, report: Report) -> None:
         """Raises what building its world raises."""
         self._report, self.notes, self.restarts = report, list[str](), 0
-        self._vertices: dict[int, int] = {}  #: that hands have hold of, by their numbers
+        #: vertices that hands have hold of, and where each was from its hand [m], by their numbers
+        self._vertices: dict[int, tuple[int, Vec]] = {}
         self._carriers: Vec | None = None  #: where the objects were in the last step
         self._build(job)
         self._inputs = Inputs(np.array(job.scene.gravity, float))
@@ -47,7 +49,8 @@ class WorldEngine:
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
         numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
-        self._soft = [(k, LiveNodes(part, numbers, [one.name for one in job.scene.obstacles]))
+        obstacles, leading = [one.name for one in job.scene.obstacles], leading_of(job)
+        self._soft = [(k, LiveNodes(part, numbers, obstacles, leading))
                       for k, part in enumerate(built.world.parts) if isinstance(part, Nodes)]
         self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts) if isinstance(part, Joints)]
         #: of each body of the scene: its part, and which of that part's bodies it is
@@ -83,16 +86,20 @@ class WorldEngine:
     @property
     def held(self) -> tuple[HeldPlace, ...]:
         hands = {one.id: one for one in self._inputs.grabs}
-        return tuple(HeldPlace(key, self._vertices[key], hands[key].target, grabbed.stiffness)
-                     for _, soft in self._soft for key, (_, grabbed) in soft.holds.items() if key in hands)
+        taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
+                 for key, (_, one) in soft.holds.items() if key in hands]
+        return tuple(HeldPlace(key, vertex, hands[key].target + away, stiffness)
+                     for key, vertex, away, stiffness in taken)
 
-    def _vertex(self, part: int, number: int, place: Vec) -> int:
-        """The vertex, among those of all bodies, of a part's body that is nearest to a place [m], (3,)."""
+    def _vertex(self, part: int, number: int, place: Vec) -> tuple[int, Vec]:
+        """The vertex, among those of all bodies, of a part's body that is nearest to a place [m], (3,), and where it
+        is from there."""
         parts, first = self._world.parted(self._state), 0
         for k, soft, n in self._shown:
             own = soft.vertices(soft.positions(parts[k]), n)
             if (k, n) == (part, number):
-                return first + int(np.linalg.norm(own - place, axis=1).argmin())
+                nearest = int(np.linalg.norm(own - place, axis=1).argmin())
+                return first + nearest, own[nearest] - place
             first += len(own)
         raise AssertionError("it is a body of the scene")
 
@@ -103,7 +110,7 @@ class WorldEngine:
             self._inputs, self._carriers = inputs, inputs.carriers
             self._state = self._begin()
         self._choose(way)
-        self._hold(inputs.grabs)
+        self._hold(inputs.grabs, h)
         for _, soft in self._soft:
             soft.prepare(self._state.time, h, self._inputs, inputs)
         for _, rigid in self._rigid:
@@ -143,8 +150,8 @@ class WorldEngine:
         largest = time.largest_deformation if not way and self._soft else 0.0
         return advance(self._world, self._state, h, time.start, largest=largest)
 
-    def _hold(self, grabs: tuple[Hold, ...]) -> None:
-        """Let what is pulled at follow the artist's hand."""
+    def _hold(self, grabs: tuple[Hold, ...], h: float) -> None:
+        """Let what is pulled at follow the artist's hand in a step of h seconds."""
         if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
             return
         parts = self._world.parted(self._state)
@@ -159,7 +166,7 @@ class WorldEngine:
                 owner[one.id] = held[0] if held else min(away)[1]
         for k, soft in self._soft:
             own = [one for one in grabs if owner.get(one.id) == k]
-            soft.hold(own, x[k])
+            soft.hold(own, x[k], self._state.time, h)
             for one in own:
                 if one.id not in self._vertices:
                     self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)

@@ -20,6 +20,8 @@ class LinearizationPoint:
     q: Vec  #: coordinates, (m,)
     v: Vec  #: rates u, (m,)
     memory: Mapping[str, Vec]
+    #: momentum that bodies bring midway through a centred step, in their frames there, (n, 6); None in other steps
+    brought: Vec | None = None
 
 
 @dataclass(frozen=True)

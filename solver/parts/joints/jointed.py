@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
@@ -84,8 +85,9 @@ class PosedTree:
                  flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
         self.right, self.flesh = right, flesh  #: b, (m,), in which what soft bodies add stands already
-        self.held: ConstraintSolution | None = None  #: of the last `solve`
-        self.leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
+        #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
+        self.constraint_solution: ConstraintSolution | None = None
+        self._leaving: Vec | None = None  #: rates with which bodies leave from there, (m,), where not as it is solved
         self._free: Vec = np.zeros(0)  #: rates that forces alone gave there, (m,)
         self._inverse: Vec | None = None  #: A⁻¹, (m, m)
 
@@ -100,13 +102,13 @@ class PosedTree:
         if self.owner.constraints is None:
             return free
         self._free = free
-        self.held = self.owner.constraints.solve(self, free)
-        return self.held.rates
+        self.constraint_solution = self.owner.constraints.solve(self, free)
+        return self.constraint_solution.rates
 
     def rounding(self, u: Vec) -> float:
         """Return the smallest significant change of rates u (m,), relative to the largest rate of the stage, with or
         without constraints."""
-        known_to = ROUNDING if self.held is None else max(ROUNDING, self.held.tolerance)
+        known_to = ROUNDING if self.constraint_solution is None else max(ROUNDING, self.constraint_solution.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def respond(self, impulses: Vec) -> Vec:
@@ -128,8 +130,8 @@ class PosedTree:
         In a leapfrog step it is with what they did where momentum was reflected, of which Jᵀ is nothing.
         """
         out = self.carried(u)
-        if self.held is not None and self.held.on_bodies is not None:
-            out -= self.held.on_bodies
+        if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
+            out -= self.constraint_solution.on_bodies
         return out
 
     def carried(self, u: Vec) -> Vec:
@@ -150,13 +152,32 @@ class PosedTree:
 
     def flown(self) -> Vec:
         """Twists with which bodies leave from where the stage is linearised, (n, 6): see FLOWN."""
-        rates = self.held.rates if self.held is not None else self.lin.v
+        rates = self.constraint_solution.rates if self.constraint_solution is not None else self.lin.v
         return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
+
+    def leaving(self, u: Vec) -> Vec:
+        """Return rates with which bodies leave from where the stage is linearised, (m,): those of a step that was
+        solved for rates u, unless a stage of it has rates of its own."""
+        return u if self._leaving is None else self._leaving
+
+    def after_stage(self, first: PosedTree, fraction: float, leaving: Vec) -> PosedTree:
+        """Return this stage as the last one of a step of two, with efforts of the whole step.
+
+        fraction: weight of this stage's efforts, that of the first one's is the rest. leaving: see `leaving`, (m,).
+        """
+        other = copy.copy(self)
+        other._leaving = leaving
+        if first.constraint_solution is not None and self.constraint_solution is not None:
+            here = self.constraint_solution.memory
+            other.constraint_solution = replace(self.constraint_solution, memory={
+                key: (1.0 - fraction) * value + fraction * here[key]
+                for key, value in first.constraint_solution.memory.items()})
+        return other
 
     def correction(self, u: Vec) -> Vec:
         """Return rates that separate overlapping bodies in positions alone, (m,): joints have no part without inertia.
         """
-        correction = None if self.held is None else self.held.position_correction
+        correction = None if self.constraint_solution is None else self.constraint_solution.position_correction
         return np.zeros(len(u)) if correction is None else correction
 
 
@@ -181,7 +202,6 @@ class Jointed:
         self.diagonal: Vec = tree.inertia.copy()  #: S's blocks on bodies, (n, 6, 6)
         self.below: Vec = np.zeros((n, 6, 6))  #: in rows of bodies and columns of their parents
         self.wrench: Vec = np.zeros((n, 6))  #: w
-        self.brought: Vec = np.zeros((n, 6))  #: momentum of bodies midway through a centred step, in their frames there
         self._momentum, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._predicted_rates = tree.blank(), tree.blank()
@@ -232,7 +252,8 @@ class Jointed:
         """The right side of bodies alone: what they keep of their momentum, and their weight."""
         tree, at = self.tree, lin.posture
         if stage.momentum is Momentum.CENTRED:
-            np.copyto(self.wrench, self.brought)
+            assert lin.brought is not None
+            np.copyto(self.wrench, lin.brought)
             weight = np.swapaxes(at.E[:, :3, :3], 1, 2) @ self.gravity
             self.wrench[:, 3:] += share * tree.inertia[:, 5, 5, None] * weight
             return

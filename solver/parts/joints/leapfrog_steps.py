@@ -27,6 +27,7 @@ class LeapfrogSteps:
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, tree = jointed, jointed.tree
         self._mid, self._end = tree.blank(), tree.blank()
+        self._brought = np.zeros((tree.count, 6))  #: momentum of bodies midway through a step, in their frames there
         self._world, self._gathered = np.tile(np.eye(4), (tree.count, 1, 1)), np.zeros((tree.count, 6))
 
     def step(self, lin: LinearizationPoint, start: State, h: float) -> State:
@@ -44,8 +45,8 @@ class LeapfrogSteps:
             jointed.constraints.begin(lin, start.time, h)
         u = predicted_rates(lin.v, lin.memory, h)
         q = lin.q + 0.5 * h * u
-        mid = replace(lin, posture=tree.posture(q, u, lin.memory, self._mid), q=q, v=u)
-        free_flight(mid.posture.E, self._world, carried, tree.inertia, jointed.gravity, 0.5 * h, 0.0, jointed.brought)
+        mid = replace(lin, posture=tree.posture(q, u, lin.memory, self._mid), q=q, v=u, brought=self._brought)
+        free_flight(mid.posture.E, self._world, carried, tree.inertia, jointed.gravity, 0.5 * h, 0.0, self._brought)
         after = self._in_two_stages(mid, start, h)
         return self._in_one_stage(mid, start, h) if after is None else after
 
@@ -55,21 +56,15 @@ class LeapfrogSteps:
         first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
         if self._has_active_contacts:
             return None
-        brought, moved = jointed.brought, jointed.tree.spread(mid.posture, rates)
-        jointed.brought = brought + GAIN * (np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought)
+        brought, moved = self._brought, jointed.tree.spread(mid.posture, rates)
+        onward = replace(mid, brought=brought + GAIN * (
+            np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought))
         base = start.q + (1.0 - SHARE) * h * rates
-        try:
-            last, leaving = self._solved(mid, _stage(start, h, 1.0, SHARE, base,
-                                                     start.q + FORESIGHT * SHARE * h * rates,
-                                                     start.u + FORESIGHT * (rates - start.u)))
-        finally:
-            jointed.brought = brought
+        last, leaving = self._solved(onward, _stage(start, h, 1.0, SHARE, base, start.q + FORESIGHT * SHARE * h * rates,
+                                                    start.u + FORESIGHT * (rates - start.u)))
         if self._has_active_contacts:
             return None
-        if first.held is not None and last.held is not None:  # efforts are those of the whole step
-            last.held = replace(last.held, memory={
-                key: (1.0 - SHARE) * value + SHARE * last.held.memory[key] for key, value in first.held.memory.items()})
-        last.leaving = leaving
+        last = last.after_stage(first, SHARE, leaving)
         rates = (1.0 - SHARE) * rates + SHARE * leaving
         return State(start.time + h, start.q + h * rates, rates, start.memory, tree_stage=last)
 
@@ -97,8 +92,7 @@ class LeapfrogSteps:
         jointed, half = self._jointed, 0.5 * posed.stage.h
         tree, constraints, wrench = jointed.tree, jointed.constraints, jointed.wrench
         centred = posed.stage.momentum is Momentum.CENTRED
-        left = in_world(posed.lin.posture.E, tree.spread(posed.lin.posture,
-                                                         u if posed.leaving is None else posed.leaving))
+        left = in_world(posed.lin.posture.E, tree.spread(posed.lin.posture, posed.leaving(u)))
         at = tree.posture(after.q, after.u, after.memory, self._end)
         free_flight(at.E, self._world, left, tree.inertia, jointed.gravity, half, 0.0 if centred else half, wrench)
         respond = jointed.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)

@@ -1,0 +1,61 @@
+"""Follow: how the object moves whose motion a body takes part in, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import members
+from . import animated
+from .evaluation import Evaluation
+
+Store = Callable[[str, NDArray[np.float64]], str]
+SHARE = "follow_share"  #: the setting, which may have keyframes [%]
+
+
+def follows(obj: bpy.types.Object) -> bool:
+    """Whether a body takes part in the motion of an object."""
+    settings = obj.conjac
+    return (settings.follow_object is not None and not members.is_sharp(obj)
+            and (settings.follow_share > 0.0 or animated.is_animated(obj, f"conjac.{SHARE}")))
+
+
+def follow_settings(obj: bpy.types.Object) -> dict[str, Any]:
+    """scene.json's `follow` as far as it follows from settings alone, without keyframes."""
+    if not follows(obj) or animated.is_animated(obj, f"conjac.{SHARE}"):
+        return {}
+    return {"share": round(obj.conjac.follow_share / 100.0, 6)}
+
+
+class Follow:
+    """What an evaluation's object follows; `sample` is to be called at every sample."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        """Raises BadInput where the object to follow does not move as Blender would have it."""
+        self._evaluation, self._follows = evaluation, follows(evaluation.object)
+        self._object = evaluation.object.conjac.follow_object
+        self._frames: list[NDArray[np.float64]] = []
+        self._shares: list[float] = []
+        if self._follows:
+            evaluation.check_enabled(self._object, f'"{evaluation.object.name}" follows it')
+
+    def __bool__(self) -> bool:
+        return self._follows
+
+    def sample(self) -> None:
+        """Read where the object is at the present sample. Raises BadInput where its scale is zero on an axis."""
+        self._frames.append(self._evaluation.to_world(self._object))
+        now = self._evaluation.evaluated(self._evaluation.object).conjac
+        self._shares.append(float(getattr(now, SHARE)) / 100.0)
+
+    def fields(self, store: Store) -> dict[str, Any]:
+        """The field of scene.json's body, empty where it follows nothing."""
+        if not self._follows:
+            return {}
+        said = follow_settings(self._evaluation.object)
+        share = said.get("share") if said else store("follow_share", np.clip(self._shares, 0.0, 1.0))
+        return {"follow": {"motion": store("follow", np.array(self._frames)), "share": share}}

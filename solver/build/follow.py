@@ -1,0 +1,17 @@
+"""Bodies of a job that take part in the motion of an object."""
+
+from __future__ import annotations
+
+from ..job.folder import Job
+from ..state import Index
+from ..world.following import Followers, Following
+from .fields import Prepared
+from .inputs import number_over_time, over_time
+
+
+def followers(job: Job, prepared: list[Prepared], first: Index) -> Followers | None:
+    """Return those of these bodies, None where there are none. first: of each body's nodes, (bodies + 1,)."""
+    found = [Following(slice(int(start), int(stop)), over_time(job, one.body.follow.motion),
+                       number_over_time(job, one.body.follow.share))
+             for one, start, stop in zip(prepared, first, first[1:]) if one.body.follow is not None]
+    return Followers(found) if found else None

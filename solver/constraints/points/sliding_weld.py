@@ -1,0 +1,90 @@
+"""Two bodies that stay as far apart as they are where they are near each other, and slide along each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...coordinates.prescribed import Still
+from ...errors import BadScene
+from ...forces.stencils import ElasticBody
+from ...forces.weld import areas, near, patches, refuse_apart
+from ...meshing.closest_kernels import nearest_triangles
+from ...state import Index, Mask, Vec
+from .point_constraint import PointConstraint
+from .rows import PointRows
+
+ROUND = 1.0e-9  #: of a triangle's size: less is rounding
+
+
+class SlidingWeld(PointConstraint):
+    """Each point of the first body's skin that is near the second one's keeps its distance from it, whichever of its
+    faces is nearest then: a hard row a point along the face's normal, and no force along the face.
+
+    What slides over a border of the second body comes off there. [Notes, Hard Constraints]
+    """
+
+    def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
+        """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin, by which a
+        step's end is found; `lasts` [s], for how long, 0 for ever. Raises BadScene where it is not about two bodies, or
+        none of them is near the other."""
+        if len(bodies) != 2:
+            raise BadScene("a weld joins two bodies", "Name the two soft bodies that slide along each other")
+        glued, base = bodies
+        points = near(glued, base, rest, params["distance"])[0] if len(base.skin) else np.zeros(0, np.int32)
+        kind = KeepsDistance(points, base.skin, rest)
+        points = points[kind.is_beside()]
+        refuse_apart(glued, base, points, params["distance"])
+        whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
+        super().__init__(KeepsDistance(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
+                         Still(np.zeros(1)), lasts=params["lasts"] or np.inf)
+
+
+class KeepsDistance:
+    """φ = ± |y| − g of each point, y from the nearest place on a surface, g its value at the start. Idle where that
+    place is on a border of the surface and the point beyond it."""
+
+    def __init__(self, points: Index, skin: Index, rest: Vec) -> None:
+        """points: nodes, (k,). skin: triangles of the surface, (t, 3). rest: of all nodes, (n, 3) [m]."""
+        self.joints = len(points)
+        self._points, self._skin = points.astype(np.int64), np.ascontiguousarray(skin, dtype=np.int32)
+        self._is_border = border(skin)
+        self._gaps, self._rest = np.zeros(len(points)), rest
+        if len(points) and len(skin):
+            self._gaps = self.rows(rest, 0.0).value
+
+    def is_beside(self) -> Mask:
+        """Return which points are over the surface at the start, and not beyond a border of it, (k,)."""
+        beside: Mask = self.rows(self._rest, 0.0).direction.any(axis=1) if len(self._points) else np.zeros(0, bool)
+        return beside
+
+    def rows(self, x: Vec, time: float) -> PointRows:
+        """Return a row a point at positions (n, 3) [m]."""
+        corners = x[self._skin]
+        sides = corners[:, 1:] - corners[:, :1]
+        reach = np.sqrt(np.einsum("tsi,tsi->ts", sides, sides).max(axis=1))
+        places, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
+        nearest_triangles(places, self._skin, x, reach, found, weights)
+        nodes = np.concatenate([self._points[:, None], self._skin[found]], axis=1)
+        normal = np.cross(sides[found, 0], sides[found, 1])
+        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+        y = places - np.einsum("kj,kji->ki", weights, corners[found])
+        along, away = np.einsum("ki,ki->k", y, normal), np.linalg.norm(y, axis=1)
+        # over an edge or a corner it is the distance to that, so that nothing jumps from one face to the next
+        is_over = away - np.abs(along) > ROUND * reach[found]
+        side = np.where(along < 0.0, -1.0, 1.0)
+        direction = np.where(is_over[:, None], side[:, None] * y / np.maximum(away, 1e-300)[:, None], normal)
+        direction[((weights == 0.0) & self._is_border[found]).any(axis=1) & is_over] = 0.0
+        value = np.where(direction.any(axis=1), np.where(is_over, side * away, along) - self._gaps, 0.0)
+        return PointRows(nodes, np.concatenate([np.ones((self.joints, 1)), -weights], axis=1), 1,
+                         np.arange(self.joints), value, direction, np.zeros(self.joints),
+                         np.zeros(self.joints, dtype=bool))
+
+
+def border(triangles: Index) -> Mask:
+    """Return which sides of triangles (t, 3) are no other one's: column j is the side without corner j, (t, 3)."""
+    sides = np.sort(np.stack([triangles[:, [1, 2]], triangles[:, [2, 0]], triangles[:, [0, 1]]], axis=1), axis=2)
+    _, inverse, counts = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)
+    alone: Mask = (counts == 1)[inverse.ravel()].reshape(-1, 3)
+    return alone

@@ -1,0 +1,57 @@
+"""The nearest triangle of each of many points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..threads import kernel
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], i8[::1], f8[:,::1])")
+def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ignore[no-untyped-def]
+    """Write the triangle nearest to each point, (k,), the first of those that are as near, and the weights of its
+    corners at the nearest place on it, (k, 3): those of corners that it is not between are exactly 0.
+
+    points: (k, 3) [m]. triangles: (t, 3). x: (n, 3) [m]. reach: of each triangle from its first corner [m], (t,).
+    """
+    for i in range(points.shape[0]):
+        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        best = np.inf
+        for k in range(triangles.shape[0]):
+            a, b, c = triangles[k, 0], triangles[k, 1], triangles[k, 2]
+            dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
+            # no place on it is nearer than the first corner less its reach
+            nearest = np.sqrt(dx * dx + dy * dy + dz * dz) - reach[k]
+            if nearest > 0.0 and nearest * nearest > best:
+                continue
+            ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+            fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+            ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
+            de, df = dx * ex + dy * ey + dz * ez, dx * fx + dy * fy + dz * fz
+            area2 = ee * ff - ef * ef
+            v, w = de * ff - df * ef, df * ee - de * ef
+            if area2 > 1e-300 and v >= 0.0 and w >= 0.0 and v + w <= area2:
+                v, w = v / area2, w / area2
+            else:
+                # the nearest place on its sides
+                v, w = 0.0, 0.0
+                side = np.inf
+                for edge in range(3):
+                    if edge == 0:
+                        s = min(max(de / max(ee, 1e-300), 0.0), 1.0)
+                        tv, tw = s, 0.0
+                    elif edge == 1:
+                        s = min(max(df / max(ff, 1e-300), 0.0), 1.0)
+                        tv, tw = 0.0, s
+                    else:
+                        s = min(max((df - de + ee - ef) / max(ee - 2.0 * ef + ff, 1e-300), 0.0), 1.0)
+                        tv, tw = 1.0 - s, s
+                    rx, ry, rz = dx - tv * ex - tw * fx, dy - tv * ey - tw * fy, dz - tv * ez - tw * fz
+                    away = rx * rx + ry * ry + rz * rz
+                    if away < side:
+                        side, v, w = away, tv, tw
+            rx, ry, rz = dx - v * ex - w * fx, dy - v * ey - w * fy, dz - v * ez - w * fz
+            away = rx * rx + ry * ry + rz * rz
+            if away < best:
+                best, found[i] = away, k
+                weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w

@@ -1,0 +1,89 @@
+"""Bodies that take part in the rigid motion of an object, so that they feel less of it, or nothing, as inertia.
+
+In the frame of a moving object a body feels forces of inertia, −m a. What takes part by a share s feels 1 − s of them:
+at each step's start its velocity changes by s times what the object's rigid motion changes velocities by, so that
+afterwards it is as fast relative to the object as before. The object's velocity is the difference quotient of its
+positions by which the integrator moves: a body that takes part wholly stays where it is on the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..coordinates.prescribed import OverTime, carried
+from ..state import State, Vec
+from .half_life_damping import MovingNodes
+
+TWO_STEP = "following.two_step"  #: memory: 1 where the last step was one of two-step differences, (1,)
+
+
+@dataclass(frozen=True)
+class Following:
+    """One body, the object in whose motion it takes part, and how much so."""
+
+    nodes: slice  #: of the body
+    frames: OverTime  #: of the object, (4, 4) at a time; only its place and turn count
+    share: OverTime  #: in [0, 1], (1,) at a time
+
+    def velocity_change(self, x: Vec, v: Vec, time: float, h: float, two_step: tuple[bool, bool]) -> Vec:
+        """Return what to add to velocities v (k, 3) [m/s] of its nodes at x (k, 3) [m] before a step of h seconds.
+
+        two_step: whether the difference quotient of the step before and of this one is (3 x₁ − 4 x₀ + x₋₁) / 2h, as of
+        BDF2; else (x₁ − x₀) / h.
+        """
+        share = float(np.clip(self.share.at(time)[0], 0.0, 1.0))
+        if share == 0.0:
+            return np.zeros_like(v)
+        # where the object takes points from now on and where it took them from; it stood before the first sample
+        now = np.linalg.inv(rigid_frame(self.frames.at(time)))
+        before, back, onwards = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
+        if two_step[0]:
+            own = v - (3.0 * x - 4.0 * carried(back, x) + carried(before, x)) / (2.0 * h)
+        else:
+            there = x - h * v
+            own = v - (carried(np.linalg.inv(back), there) - there) / h
+        if two_step[1]:
+            there = x + h * own
+            coming = (3.0 * carried(onwards, there) - 4.0 * there + carried(back, there)) / (2.0 * h)
+        else:
+            coming = (carried(onwards, x) - x) / h
+        change: Vec = share * (coming + own @ onwards[:3, :3].T - v)
+        return change
+
+
+@dataclass(frozen=True)
+class Followers:
+    """All bodies that take part in an object's motion."""
+
+    parts: Sequence[Following]
+
+    def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> State:
+        """Return the state at the start of a step of h seconds with the objects' change of motion.
+
+        of_rates: keys of the memory with earlier rates of an integrator, which change as well.
+        """
+        x = system.coordinates.positions(state.q, state.time, state.carrier_motion)
+        earlier = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
+        two_step = TWO_STEP in state.memory and bool(state.memory[TWO_STEP][0]), bool(earlier)
+        memory = {key: self._changed(system, replace(state, u=state.memory[key]), x, h, two_step) for key in earlier}
+        memory[TWO_STEP] = np.array([float(two_step[1])])
+        return replace(state, u=self._changed(system, state, x, h, two_step), memory={**state.memory, **memory})
+
+    def _changed(self, system: MovingNodes, state: State, x: Vec, h: float, two_step: tuple[bool, bool]) -> Vec:
+        v, change = system.velocity(state), np.zeros_like(x)
+        for one in self.parts:
+            change[one.nodes] = one.velocity_change(x[one.nodes], v[one.nodes], state.time, h, two_step)
+        changed: Vec = state.u + change[system.coordinates.free].ravel()
+        return changed
+
+
+def rigid_frame(frame: Vec) -> Vec:
+    """Return the place and turn of a frame (4, 4), without its scale and shear."""
+    left, _, right = np.linalg.svd(frame[:3, :3])
+    left[:, 2] *= np.linalg.det(left @ right)
+    out = np.eye(4)
+    out[:3, :3], out[:3, 3] = left @ right, frame[:3, 3]
+    return out
