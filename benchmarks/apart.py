@@ -34,10 +34,10 @@ def main() -> int:
     bend, nodes, fell = {}, {}, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
         for gap in GAPS:
-            bend[gap], nodes[gap] = _baked(Path(folder) / f"hand {gap}", gap, _hand)
+            bend[gap], nodes[gap] = baked(Path(folder) / f"hand {gap}", gap, hand)
             print("hand", gap, bend[gap], nodes[gap], file=sys.stderr)
         for gap in (0.002, 0.0001):
-            fell[gap], _ = _baked(Path(folder) / f"cubes {gap}", gap, _cubes)
+            fell[gap], _ = baked(Path(folder) / f"cubes {gap}", gap, _cubes)
     wide = bend[GAPS[0]]
     report.emit("apart", [
         report.claim("apart_bend", max(abs(one / wide - 1.0) for one in bend.values()), "of the bend at 20 mm",
@@ -49,7 +49,7 @@ def main() -> int:
     return 0
 
 
-def _baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
+def baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
     """How far what hangs has moved at the last frame [mm], and how many nodes the body has."""
     import bpy
 
@@ -72,7 +72,7 @@ def _baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
     return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(kept)["nodes"])
 
 
-def _hand(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
+def hand(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
     """The hand, what of it is pinned, the fingers' tips, and the axis along which gravity pulls."""
     import bpy
 

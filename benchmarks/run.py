@@ -25,9 +25,10 @@ from benchmarks import front_page, ground_page, quoted, report, table_2_1, table
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
-NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "front_page", "ground_page", "lively_picture",
-                  "lively_scenes", "meshes", "peer_programs", "quoted", "report", "run", "simkit_program",
-                  "subspace_whole", "table_2_1", "tables", "timed_solver", "vanilla", "watched_solver"}
+NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "drawn_pictures", "front_page", "ground_page",
+                  "lively_picture", "lively_scenes", "meshes", "peer_cloth_program", "peer_programs", "quoted",
+                  "report", "run", "simkit_program", "subspace_whole", "table_2_1", "tables", "timed_solver", "vanilla",
+                  "watched_solver"}
 #: of benchmarks that take their part as an argument
 PARTS = {
     "articulated": ("growth", "mujoco", "klann", "bisp", "bisp_printed"),
@@ -40,13 +41,16 @@ PARTS = {
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
+    "constraint_scenes": ("crane", "puppet", "necklace", "hammock", "shirt", "bridge", "tree"),
     "holds": ("rows", "strands", "gradients"),
     "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),
     "mechanism_scenes": ("chain", "biped"),
+    "on_ground": ("shapes", "smooth", "bunny", "dragon"),
     "linear_choice": ("linearised", "quick", "newton_d"),
     "prices": ("violent", "drape", "cubes"),
     "scale": ("multigrid", "million", "direct", "poisson"),
+    "seen_resting": ("hammock", "heavy"),
     "shaken": ("glass", "mixed", "hammock"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
     "subspace": ("octobot", "gatorman", "mammoth", "crab", "dragon", "stiffness"),

@@ -78,16 +78,16 @@ def landed(folder: Path, fineness: int, turn: float, lean: float, by_default: bo
     if session.bake_object(ball, True, lambda *words: None):
         raise RuntimeError(f"{folder.name} was not baked")
     spent = time.perf_counter() - began
-    return 1e3 / SIZE * max(_depth(ball, box, frame) for frame in range(2, FRAMES + 1)), spent
+    return 1e3 / SIZE * max(depth(ball, box, frame) for frame in range(2, FRAMES + 1)), spent
 
 
-def _depth(one: Any, other: Any, frame: int) -> float:
+def depth(one: Any, other: Any, frame: int) -> float:
     """How far the edges of either mesh stand in the other at a frame [m]."""
     x, y = places(one, frame), places(other, frame)
-    return max(_inside(x, one.data, y, other.data), _inside(y, other.data, x, one.data))
+    return max(inside(x, one.data, y, other.data), inside(y, other.data, x, one.data))
 
 
-def _inside(x: np.ndarray, mesh: Any, around: np.ndarray, solid: Any) -> float:
+def inside(x: np.ndarray, mesh: Any, around: np.ndarray, solid: Any) -> float:
     """How far points of the edges of a mesh are inside of a closed one [m]. x, around: where vertices are drawn."""
     from mathutils import Vector
     from mathutils.bvhtree import BVHTree

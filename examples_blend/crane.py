@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from . import jelly, stage
-from .necklace import strand
+from .ropes import strand
 
 END = 72
 SHEET = (1, 12, 20, 28, 36, 44, 56, 72)  #: frames of the contact sheet
@@ -46,11 +46,11 @@ def build(scene: bpy.types.Scene) -> None:
     soft.youngs_modulus, soft.density = 2.0e6, LOAD / SIDE**3
     bpy.ops.conjac.add_soft_body()
     soft.use_ground = False
-    rope.select_set(True)
-    bpy.context.view_layer.objects.active = load
+    stage.choose(load, rope)
     bpy.ops.conjac.add_constraint(kind="ball")
     soft.constraints[0].place.location = (2.2, 0.0, 4.5 - LENGTH)
     stage.backdrop(scene, 4.0, 0.0, (0.30, 0.34, 0.38))
     stage.light(scene, "Key", (-4.0, -6.0, 7.0), (1.0, 0.0, 2.0), 1600.0, 3.0, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (5.0, 3.0, 6.0), (1.0, 0.0, 2.0), 900.0, 2.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (2.0, -11.5, 3.4), (1.0, 0.0, 2.35), 48.0)
+    # from above the arm's way: the load passes in front of the mast, and never behind it
+    stage.camera(scene, (8.6, 8.0, 4.4), (0.6, 0.9, 2.15), 48.0)

@@ -21,7 +21,7 @@ from ..state import Index, Mask, Vec
 from .material_data import MaterialData
 from .volumes import Stage
 
-#: how many edges of tetrahedra a vertex may be outside of them before it is told: a mesh rides a little beside them
+#: how many edges of tetrahedra a vertex may be outside of them before it is reported: a mesh rides a little beside them
 BESIDE = 2.0
 
 QUASISTATIC = "it has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
@@ -142,28 +142,31 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
     return Prepared(body, volume, embedding, fields)
 
 
-def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float]:
-    """How many vertices (n, 3) [m] are far outside of the tetrahedra that carry them, and how far at most [m]."""
+def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:
+    """Return how many vertices (n, 3) [m] are far outside of the tetrahedra that carry them, how far at most [m], and
+    where the farthest is, in words."""
     inside = np.maximum(embedding.weights, 0.0)
     nearest = np.einsum("nc,nck->nk", inside / inside.sum(axis=1)[:, None], volume.nodes[embedding.corners])
     away = np.linalg.norm(vertices - nearest, axis=1)
     ends = volume.nodes[volume.tets[:, :2]]
     far = away > BESIDE * np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
-    return int(far.sum()), float(away.max())
+    farthest = int(away.argmax())
+    place = ", ".join(f"{c:.3g}" for c in vertices[farthest])
+    return int(far.sum()), float(away[farthest]), f"({place}) m"
 
 
 def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
-    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
-    count, away = _far_out(volume, embedding, vertices)
+    """Notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
+    count, away, place = _far_out(volume, embedding, vertices)
     if not count:
         return []
-    return [f"{count} of its vertices stand out of its tetrahedra, by up to {away:.2g} m: what is thinner "
+    return [f"{count} of its vertices stand out of its tetrahedra, by up to {away:.2g} m near {place}: what is thinner "
             "than these are follows the rest and touches nothing. A smaller Edge Length, or a thicker mesh, fills it"]
 
 
 def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
     """Ends of lines across the air between sheets of the mesh that move as one, (k, 2, 3) [m], and the edge length
-    below which tetrahedra would tell these apart [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
+    below which tetrahedra would separate these [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
     x = np.asarray(vertices, dtype=float)
     pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
     ends = x[pairs]
@@ -179,7 +182,7 @@ def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
 
 
 def fused_note(ends: Vec, apart: float) -> list[str]:
-    """What is told of sheets that move as one, with lines across the air between them as `fused_lines` has them."""
+    """Notes on sheets that move as one, with lines across the air between them as `fused_lines` has them."""
     if not len(ends):
         return []
     place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
@@ -189,11 +192,12 @@ def fused_note(ends: Vec, apart: float) -> list[str]:
 
 def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:
     """Raises NoFreeNode where all that is free of a mesh may be thinner than its tetrahedra."""
-    count, away = _far_out(volume, embedding, vertices)
+    count, away, place = _far_out(volume, embedding, vertices)
     if count:
         raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices stand out, by up to {away:.2g} "
-                         "m: that part is too thin to be filled", "Lower its Edge Length to less than it is thick, "
-                         "make it thicker, or hold less", where=error.where) from error
+                         f"m near {place}: that part is too thin to be filled",
+                         "Lower its Edge Length to less than it is thick, make it thicker, or hold less",
+                         where=error.where) from error
 
 
 def shown(prepared: Prepared) -> Arrays:

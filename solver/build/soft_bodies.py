@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
+from ..integrators.interface import Integrator
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..linear.banded_cholesky import BandedCholesky
@@ -41,6 +42,7 @@ from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
+from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .pinned_vertices import held_vertices
 from .point_constraints import HeldNodes, held_nodes, point_constraints
@@ -94,13 +96,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
         mass[start:stop] = made.mass
         parts += made.parts
-        surface = one.body.surface
-        to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-        size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
-        drawn_at_pins = held_vertices(job, one)
-        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins),
-                                  shows_stress=bool(one.body.stress_output)))
+        bodies.append(_in_world(job, one, slice(int(start), int(stop))))
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
@@ -123,32 +119,24 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    laws: list[DampingLaw] = []
-    damped: list[list[str]] = []
-    losses: list[HalfLifeDamping] = []
-    for k, (one, made) in enumerate(zip(prepared, matter)):
-        own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
-            rest, made.elements, made.modulus, parameters("damping", one.body.damping))
-        lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
-                                           type(chosen))
-        bodies[k] = replace(bodies[k], hertz=hertz)
-        laws.append(law)
-        damped.append(said)
-        losses += lost
+    damping = [_damping(job, one, made, rest, mass, coordinates, body.nodes, integrator, type(chosen))
+               for one, made, body in zip(prepared, matter, bodies)]
+    bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
+    losses = [loss for one in damping for loss in one.losses]
 
     contacts: list[ContactLaw] = []
     said_of_contact: list[str] = []
     if scene.contact is not None:
-        from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
+        from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        said_of_contact = unfelt(job)
+        said_of_contact = ignored_fields(job)
     ground = on_ground(job, prepared, rest, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
     notes += sunk(bodies, ground.plane, rest, coordinates.free)
-    for one, said in zip(prepared, damped):
-        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
+    for one, own in zip(prepared, damping):
+        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
@@ -157,7 +145,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     constraints = [*constraints, *hard]
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
-                 notes=notes, balanced=balanced, damping_laws=laws,
+                 notes=notes, balanced=balanced, damping_laws=[one.law for one in damping],
                  between=[*between, *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                           *seams_of(job, prepared, first, rest), *constraints],
@@ -169,6 +157,33 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
+
+
+def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
+    """Return a body with its nodes among all, and what its output is made of."""
+    surface = one.body.surface
+    to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+    size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+    drawn_at_pins = held_vertices(job, one)
+    return BodyInWorld(one.body.name, nodes, size, one.embedding, to_object, drawn_at_pins,
+                       above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
+
+
+class _Damping(NamedTuple):
+    """How a body is damped."""
+
+    losses: list[HalfLifeDamping]  #: relative to what carries it
+    law: DampingLaw
+    notes: list[str]
+    hertz: float | None  #: fundamental frequency [Hz], where it was computed
+
+
+def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, coordinates: FreeNodes, nodes: slice,
+             integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
+    """Return a body's own damping law, and what its half-life lacks. nodes: of the body among all."""
+    own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
+        rest, made.elements, made.modulus, parameters("damping", one.body.damping))
+    return _Damping(*losses_of(job, one, made, own, rest, mass, coordinates, nodes, integrator, linear))
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,

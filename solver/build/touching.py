@@ -17,7 +17,6 @@ from msgspec.structs import replace as changed
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.embedded import EmbeddedVertices
 from ..embedding.bind import barycentric
-from ..meshing.closest import vertex_normals
 from ..meshing.normals import unit_normals
 from ..state import Index, Vec
 from .fields import Prepared
@@ -27,6 +26,7 @@ NEAR = 4.0  #: of that: nearer to others its vertices are moved
 APART = 0.02  #: of the inset: what is nearer afterwards lies on each other, such as what crossed by just the inset
 MOST = 10_000  #: crossings that are looked at
 LONGEST = 2.0  #: of the inset: how far a vertex goes for all of its faces to go that far
+SHORTEST = 1e-6  #: relative weight of a short way where the faces of a vertex leave a direction free
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,19 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
 
 
 def _out_of_all(places: Vec, triangles: Index) -> Vec:
-    """How vertices (n, 3) go for each of their faces to go by one along its normal, at corners longer, (n, 3)."""
-    normals, faces = vertex_normals(places, triangles), unit_normals(places, triangles)
+    """Return how vertices (n, 3) go for each of their faces to go by one along its normal, (n, 3): at corners farther
+    than one, whatever the sizes and numbers of their faces, and at spikes as far as is admissible."""
+    faces = unit_normals(places, triangles)
+    corners = triangles.ravel()
+    products, sums = np.zeros((len(places), 3, 3)), np.zeros((len(places), 3))
+    np.add.at(products, corners, np.repeat(np.einsum("ti,tj->tij", faces, faces), 3, axis=0))
+    np.add.at(sums, corners, np.repeat(faces, 3, axis=0))
+    # least squares of n · d = 1 over the faces of a vertex, the shortest d where they leave a direction free
+    count = np.einsum("nii->n", products)
+    regular = products + np.maximum(SHORTEST * count, SHORTEST)[:, None, None] * np.eye(3)
+    out = np.linalg.solve(regular, sums[:, :, None])[:, :, 0]
     least = np.ones(len(places))
-    np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, normals[triangles]))
-    longer: Vec = normals / np.maximum(least, 1.0 / LONGEST)[:, None]
-    return longer
+    np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, out[triangles]))
+    out /= np.maximum(least, 1.0 / LONGEST)[:, None]
+    out /= np.maximum(np.linalg.norm(out, axis=1) / LONGEST, 1.0)[:, None]
+    return out

@@ -292,6 +292,13 @@ class World:
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
+    def landing(self, before: State, after: State) -> tuple[float, str | None]:
+        """Return how many times too large the steepest change of velocity by an impact is in a step, and its body's
+        name."""
+        found = (part.landing(subsystem, other)
+                 for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        return max(found, key=lambda one: one[0])
+
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces push each other."""
         return any(part.in_contact(own) for part, own in zip(self.parts, self.parted(state)))

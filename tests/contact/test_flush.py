@@ -49,6 +49,35 @@ def test_only_what_would_cross_touches_by_its_mesh(tmp_path):
     assert places == pytest.approx(mesh, abs=1e-12)
 
 
+def book(name, at, arrays):
+    """A book of 3 x 20 x 30 cm whose least corner is there; the areas of its faces differ by a factor of ten."""
+    nodes, tets = box((1, 3, 4), (0.032, 0.202, 0.302), np.asarray(at) - 1e-3)
+    arrays[f"{name}_vertices"], arrays[f"{name}_faces"] = hollow((0.03, 0.2, 0.3), at)
+    return soft(name, nodes, tets, arrays, modulus=1e5, touches_by_mesh=True, surface={
+        "vertices": f"arrays/{name}_vertices.npy", "triangles": f"arrays/{name}_faces.npy"})
+
+
+def shelf(folder, gap):
+    """A job of two books beside each other on a floor, so far apart [m]."""
+    arrays = {}
+    bodies = [book(f"Book{k}", (k * (0.03 + gap), 0.0, gap), arrays) for k in range(2)]
+    return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, z=0.0), arrays)], arrays,
+                       gravity=[0.0, 0.0, 0.0], stage_solver={"kind": "quick"}, integrator={"kind": "sdirk2"})
+
+
+@pytest.mark.parametrize("gap", [0.0, -0.002 * 0.3])
+def test_flat_books_that_cross_by_a_hair_bake(tmp_path, gap):
+    """A corner of them is led inwards by as much along each of its faces, whatever their areas."""
+    part = nodes_of(load(shelf(tmp_path, gap)))
+    assert part.step(part.initial_state(), H).time == pytest.approx(H)
+
+
+def test_books_that_cross_by_far_are_said_to_cross(tmp_path):
+    """And not to lie on themselves, though their edges pass each other at no distance."""
+    error = refused(shelf(tmp_path, -0.02))
+    assert "crosses" in error and "pieces" not in error
+
+
 def test_what_really_crosses_is_refused_as_before(tmp_path):
     error = refused(stack(tmp_path, -0.02 * SIZE))
     assert "crosses" in error and "Push Apart" in error

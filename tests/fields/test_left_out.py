@@ -29,4 +29,5 @@ def told(folder, spike):
 def test_a_spike_that_no_tetrahedra_fill_is_told_with_its_length(tmp_path):
     note, = told(tmp_path / "long", 0.5)
     assert note.startswith("1 of its vertices stand out of its tetrahedra, by up to 0.") and "touches nothing" in note
+    assert "m near (" in note
     assert told(tmp_path / "short", 0.02) == []
