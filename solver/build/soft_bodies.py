@@ -91,25 +91,17 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
     elastic = [one.elements for one in matter]
 
-    mass = np.zeros(len(rest))
-    parts, bodies = [], []
-    for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
-        mass[start:stop] = made.mass
-        parts += made.parts
-        bodies.append(_in_world(job, one, slice(int(start), int(stop))))
+    mass = np.concatenate([*(one.mass for one in matter), np.zeros(len(rest) - int(first[-1]))])
+    parts = [part for one in matter for part in one.parts]
+    bodies = [_in_world(job, one, slice(int(start), int(stop)))
+              for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
-    chosen = choose(scene.linear_solver, [one.count for one in prepared],
-                    linear_use(job, prepared, riding is not None))
-    are_ropes = scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
-    linear: LinearSolver = BandedCholesky(chosen) if are_ropes else chosen
+    linear, linear_kind = _linear_solver(job, prepared, riding is not None)
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
-    awake = []
     joins = joins_apart(job, prepared)
-    if (scene.contact is not None or joins) and any(params.pop("adaptive", False) for params in methods):
-        awake = ["Adaptive: no dynamic node sleeps where "
-                 + ("forces join bodies of different methods" if joins else "surfaces may touch")]
+    awake = _asleep(job, methods, joins)
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
@@ -119,30 +111,29 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    damping = [_damping(job, one, made, rest, mass, coordinates, body.nodes, integrator, type(chosen))
+    damping = [_damping(job, one, made, rest, mass, coordinates, body.nodes, integrator, linear_kind)
                for one, made, body in zip(prepared, matter, bodies)]
     bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
     losses = [loss for one in damping for loss in one.losses]
 
     contacts: list[ContactLaw] = []
-    said_of_contact: list[str] = []
+    ignored: list[str] = []
     if scene.contact is not None:
         from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        said_of_contact = ignored_fields(job)
+        ignored = ignored_fields(job)
     ground = on_ground(job, prepared, rest, coordinates)
-    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
+    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
     notes += sunk(bodies, ground.plane, rest, coordinates.free)
     for one, own in zip(prepared, damping):
         notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
-    constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
-                                    first, coordinates.is_free)
     between, breaking, hard = _between(job, prepared, rest, first)
-    constraints = [*constraints, *hard]
+    constraints = [*point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass, first,
+                                      coordinates.is_free), *hard]
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=[one.law for one in damping],
@@ -157,6 +148,22 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
+
+
+def _linear_solver(job: Job, prepared: list[Prepared], rides: bool) -> tuple[LinearSolver, type[LinearSolver]]:
+    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies."""
+    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], linear_use(job, prepared, rides))
+    are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
+    return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
+
+
+def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
+    """Take *Adaptive* out of settings of methods where nodes may not sleep, and return what the log says of that."""
+    if not (job.scene.contact is not None or joins):
+        return []
+    adaptive = [params.pop("adaptive", False) for params in methods]
+    why = "forces join bodies of different methods" if joins else "surfaces may touch"
+    return [f"Adaptive: no dynamic node sleeps where {why}"] if any(adaptive) else []
 
 
 def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
@@ -277,8 +284,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
         if place.keys() >= {*force.bodies}:
             params = parameters("force", force.law)
             law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
-            is_hard = isinstance(law, PointConstraint)
-            (hard if is_hard else found).append(law)
+            (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
             breaking += [law] if params.get(catalogue.BREAKS.key) else []
     return found, breaking, hard
 
