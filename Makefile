@@ -87,6 +87,7 @@ equations: setup
 
 manual: setup
 	$(PY) scripts/manual_tables.py
+	$(PY) scripts/constants_table.py
 	$(PY) scripts/presets.py
 	$(PY) scripts/wheel_table.py
 	$(PY) scripts/damping_curves.py

@@ -82,7 +82,7 @@ def hand(folder: Path) -> Iterable[Tile]:
 
 
 def landings(folder: Path) -> Iterable[Tile]:
-    """Yield pictures of a ball on an edge, a ball on a tilted block and a box in a hammock, each where it is lowest."""
+    """Yield pictures of a ball on an edge, one on a tilted block and a box in a hammock, each where it is pressed."""
     import bpy
 
     from benchmarks import seen, seen_resting
@@ -90,18 +90,18 @@ def landings(folder: Path) -> Iterable[Tile]:
     for name in ("edge 642", "tilted 162"):
         seen.landed(folder / name, *seen.LANDINGS[name], True)
         ball = next(one for one in bpy.data.objects if one.name.startswith("Icosphere"))
-        yield at_lowest(folder, ball, seen.FRAMES, (0.0, -1.0, 0.08))
+        yield most_pressed(folder, ball, seen.FRAMES, (0.0, -1.0, 0.08))
     _, box, _ = seen_resting.baked("hammock", folder)
-    yield at_lowest(folder, box, seen_resting.FRAMES, (0.5, -1.0, -0.25))
+    yield most_pressed(folder, box, seen_resting.FRAMES, (0.5, -1.0, 0.9))
 
 
-def at_lowest(folder: Path, body: Any, frames: int, way: tuple[float, float, float]) -> Tile:
-    """Return a picture of a body in the frame in which it is lowest, from a direction."""
+def most_pressed(folder: Path, body: Any, frames: int, way: tuple[float, float, float]) -> Tile:
+    """Return a picture of a body in the frame in which it is least high, from a direction."""
     from benchmarks.drawn import places
 
     coloured(body, np.zeros(len(body.data.vertices), dtype=bool), False)
-    lowest = min(range(2, frames + 1), key=lambda frame: float(places(body, frame)[:, 2].mean()))
-    return pictured(folder, places(body, lowest), lowest, way)
+    pressed = min(range(2, frames + 1), key=lambda frame: float(np.ptp(places(body, frame)[:, 2])))
+    return pictured(folder, places(body, pressed), pressed, way)
 
 
 def coloured(body: Any, painted: np.ndarray, is_glass: bool) -> None:

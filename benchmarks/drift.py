@@ -89,7 +89,7 @@ def by_accelerations(rate: float) -> Vec:
 
 
 def distance(folder: Path) -> Vec:
-    """The same of a block of jelly of 1 kg that is baked on a hard distance."""
+    """Return how far a hard distance is off that a block of jelly of 1 kg swings on, after each step [m], (steps,)."""
     nodes, tets = box_tets((1, 1, 1), (0.1, 0.1, 0.1))
     nodes = nodes + [LENGTH, -0.05, -0.05]
     place = [LENGTH, 0.0, 0.0]
@@ -104,7 +104,7 @@ def distance(folder: Path) -> Vec:
 
 
 def rope(folder: Path) -> Vec:
-    """The same of the link of ten that is off by most."""
+    """Return how far that one of ten links is off by most after each step [m], (steps,)."""
     places = np.zeros((11, 3))
     places[:, 0] = np.linspace(0.0, LENGTH, 11)
     edges = np.stack([np.arange(10), np.arange(1, 11)], axis=1)

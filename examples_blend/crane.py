@@ -31,7 +31,8 @@ def build(scene: bpy.types.Scene) -> None:
             part.parent = jib
         else:
             jelly.collider(part)
-    stage.key(jib, "rotation_euler", {1: (0.0, 0.0, 0.0), 4: (0.0, 0.0, 0.0), 28: (0.0, 0.0, radians(70.0))})
+    # to the front, so that the mast hides nothing
+    stage.key(jib, "rotation_euler", {1: (0.0, 0.0, 0.0), 4: (0.0, 0.0, 0.0), 28: (0.0, 0.0, radians(-70.0))})
     down = np.linspace(0.0, LENGTH, LINKS + 1)
     places = np.stack([np.full(LINKS + 1, 2.2), np.zeros(LINKS + 1), 4.5 - down], axis=1)
     rope = strand(scene, "Rope", places, 0.05, (0.20, 0.20, 0.22), (0,))
@@ -52,5 +53,4 @@ def build(scene: bpy.types.Scene) -> None:
     stage.backdrop(scene, 4.0, 0.0, (0.30, 0.34, 0.38))
     stage.light(scene, "Key", (-4.0, -6.0, 7.0), (1.0, 0.0, 2.0), 1600.0, 3.0, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (5.0, 3.0, 6.0), (1.0, 0.0, 2.0), 900.0, 2.0, (0.80, 0.90, 1.0))
-    # from above the arm's way: the load passes in front of the mast, and never behind it
-    stage.camera(scene, (8.6, 8.0, 4.4), (0.6, 0.9, 2.15), 48.0)
+    stage.camera(scene, (2.6, -12.5, 3.6), (0.7, 0.0, 2.3), 46.0)

@@ -1,7 +1,7 @@
 """tree.blend: a tree of jelly sways after it is pulled aside, and a brick of jelly swings on its hinge beside it.
 
 The deformable articulated objects of Figure 1 in Ascher et al. 2021: the tree is stepped by SBDF2ERE of that paper,
-which keeps it swaying, and the brick, which is held by hard rows, by SDIRK2.
+which keeps it swaying, and the brick, which hangs on hard rows, by SDIRK2.
 """
 
 from __future__ import annotations

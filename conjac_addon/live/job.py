@@ -77,9 +77,11 @@ class LiveJob:
 
     def suit(self) -> None:
         """Make it one that keeps pace: large steps of soft bodies, which all move in one way."""
+        time = self._document["time"]
+        time["step"] = min(time["step"], STEP)  # a mechanism's own, where that is shown often enough
         if self._bodies:
             self._document |= METHOD
-            self._document["time"] |= {"step": STEP}
+            time["step"] = STEP
         self._document["time"]["tolerance"] = 0.0
         for body in self._bodies:
             body.pop("method", None)

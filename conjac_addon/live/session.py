@@ -300,7 +300,7 @@ class Played:
         if effort < len(self._efforts) and self._efforts[effort]:
             said.append(self._efforts[effort])
         if self.frame["pace"] < 1.0:
-            said.append(f"×{self.frame['pace']:.1f}")
+            said.append(f"×{self.frame['pace']:.2g}")
         return ", ".join(said)
 
 

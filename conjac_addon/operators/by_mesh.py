@@ -10,18 +10,21 @@ import bpy
 import numpy as np
 
 #: its triangles over those of its tetrahedra: with fewer, what lies in the middle of a face would press on its far
-#: corners alone; with more, contact costs more than it shows
-FEWEST, MOST = 0.2, 1.5
+#: corners alone
+FEWEST = 0.2
+#: its triangles over those of tetrahedra as fine as the usual share of its size: with more, contact costs more than it
+#: shows
+MOST = 1.5
 OF_EDGE = 0.43  #: area of a triangle of tetrahedra over its edge squared
 
 
-def fits(obj: bpy.types.Object, mesh: bpy.types.Mesh, edge: float) -> bool:
-    """Whether a mesh is about as fine as the tetrahedra that it will have. edge: of these, in the object's parent
-    space."""
+def fits(obj: bpy.types.Object, mesh: bpy.types.Mesh, edge: float, usual: float) -> bool:
+    """Return whether a mesh is about as fine as the tetrahedra that it will have. edge: of these, in the object's
+    parent space. usual: edge by the size of its box alone, which may be finer."""
     area = np.empty(len(mesh.polygons), np.float32)
     mesh.polygons.foreach_get("area", area)
     corners = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", corners)
-    scale = abs(obj.matrix_world.determinant()) ** (2.0 / 3.0)
-    skin = float(area.sum()) * scale / (OF_EDGE * edge * edge) if edge > 0.0 else 0.0
-    return FEWEST * skin <= float((corners - 2).sum()) <= MOST * skin
+    skin = float(area.sum()) * abs(obj.matrix_world.determinant()) ** (2.0 / 3.0) / OF_EDGE
+    triangles = float((corners - 2).sum())
+    return edge > 0.0 and FEWEST * skin <= triangles * edge * edge and triangles * usual * usual <= MOST * skin

@@ -49,6 +49,18 @@ def test_a_new_body_touches_by_its_mesh_where_that_is_about_as_fine_as_its_tetra
     assert bpy.context.object.conjac.contact.by_mesh == fits
 
 
+@pytest.mark.parametrize("cuts, fits", [(0, False), (3, True), (9, True)])
+def test_a_box_does_so_where_its_faces_are_twice_as_large_as_its_tetrahedra_too(addon, cuts, fits):
+    """Measured by the edge length that it gets, not by a finer one."""
+    bpy.ops.mesh.primitive_cube_add(size=0.3)
+    if cuts:
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.subdivide(number_cuts=cuts)
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.conjac.add_soft_body()
+    assert bpy.context.object.conjac.contact.by_mesh == fits
+
+
 def test_a_cut_switches_it_off_and_what_was_set_stays(addon):
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.2)
     ball = bpy.context.object

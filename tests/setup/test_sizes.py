@@ -12,7 +12,7 @@ KERNELS = ("kernel", "inlined", "njit", "intrinsic")  #: decorators of code that
 #: functions that are longer, with their lines: each is one list of what a scene has, or one loop
 LONG = {
     "build/contact.py contacts_of": 110,
-    "build/soft_bodies.py assemble": 97,
+    "build/soft_bodies.py assemble": 85,
     "linear/cholesky/lanes.py code": 77,  # writes machine code for _intrinsic
     "linear/cholesky/lanes.py _intrinsic": 96,
     "simulate.py simulate": 69,
