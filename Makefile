@@ -18,7 +18,7 @@ SHELL := /bin/bash
 PYTHON ?= python3.11
 PY := .venv/bin/python
 WORKERS ?= 3
-GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly rabbit tumble push throw tablecloth wire nails friction jaws cloak necklace crane puppet hammock shirt
+GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle muscle2d klann bowl wrung edge rollers key stack ducks belly rabbit tumble push throw tablecloth wire nails friction jaws cloak necklace crane puppet hammock shirt bridge tree
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
@@ -87,6 +87,7 @@ equations: setup
 
 manual: setup
 	$(PY) scripts/manual_tables.py
+	$(PY) scripts/constants_table.py
 	$(PY) scripts/presets.py
 	$(PY) scripts/wheel_table.py
 	$(PY) scripts/damping_curves.py

@@ -3,10 +3,10 @@
     python -m benchmarks.cores PART            large: dragon, rest, heap, mat, balls; small: examples; million
     python -m benchmarks.cores NAME …          these scenes alone
 
-First `python -m benchmarks.cores_scenes`. Each scene goes from one state with one and with two threads, in turns, in
-one process; medians of the clock, and both end with the same bytes. A run during which other programs took part of a
-core is taken again; `others` is the share of a core that they took in the worst run that counts. `processor` is the
-processor time of both threads together over that of one.
+Each scene goes from one state with one and with two threads, in turns, in one process; medians of the clock, and both
+end with the same bytes. A run during which other programs took part of a core is taken again; `others` is the share of
+a core that they took in the worst run that counts. `processor` is the processor time of both threads together over that
+of one.
 
 The account: one thread runs each piece of each call that is shared apart (thread time, so that others at work do not
 count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does:

@@ -1,7 +1,8 @@
 """Scenes of `benchmarks.cores`, each as a world, the state from which it is measured, and how many steps.
 
-    python -m benchmarks.cores_scenes      makes what is kept of them in build/cores: jobs that Blender writes, and the
-                                           heap, in which jellies lie on each other
+    python -m benchmarks.cores_scenes      makes anew what is kept of them in build/cores: jobs that Blender writes, and
+                                           the heap, in which jellies lie on each other; what is missing there is made
+                                           where it is first asked for
 
 `bowl`, `edge`, `cloak`, `muscle`, `ragdoll` are examples of examples_blend as they ship; `dragon` and `rest` the dragon
 with all settings of a new body, right after its release and where it has come to rest; `heap`, `mat` and `balls` those
@@ -33,6 +34,7 @@ from solver.state import State
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build" / "cores"
+HEAP = KEPT / "heap.pickle"
 DEFAULT_STEP = 1 / 48
 RESTED = 96  #: steps until the dragon's largest wobbles are over
 FALLEN, SPEED = 40, 1.5  #: steps of 1/96 s until jellies lie on each other, [m/s] at which they begin
@@ -90,8 +92,10 @@ def balls(folder: Path) -> Measured:
 
 
 def heap(folder: Path) -> Measured:
+    if not HEAP.exists():
+        pile_up()
     part = touching.ten_jellies(folder, 12, 1 / 96)
-    state: State = pickle.loads((KEPT / "heap.pickle").read_bytes())
+    state: State = pickle.loads(HEAP.read_bytes())
     return _steps(part, state, 1 / 96, 3)
 
 
@@ -136,13 +140,21 @@ SCENES: dict[str, Callable[[Path], Measured]] = {
 
 
 def made(name: str) -> Measured:
-    """A scene, where it is measured. Raises FileNotFoundError where what it begins from was not made."""
+    """Return a scene, where it is measured; what it begins from is made where that is missing."""
     with tempfile.TemporaryDirectory() as folder:
         return SCENES[name](Path(folder) / "job")
 
 
 def _job_of(name: str) -> Path:
-    return next((KEPT / name).glob("conjac_cache/*/scene.json")).parent
+    jobs = "conjac_cache/*/scene.json"
+    if not any((KEPT / name).glob(jobs)):
+        _gather_apart(name)
+    return next((KEPT / name).glob(jobs)).parent
+
+
+def _gather_apart(name: str) -> None:
+    """Gather in a process of its own: Blender stays out of the one that measures."""
+    subprocess.run([sys.executable, "-m", "benchmarks.cores_scenes", name], cwd=ROOT, check=True)
 
 
 def gather(name: str) -> None:
@@ -171,7 +183,7 @@ def pile_up() -> None:
         state = part.initial_state()
         state.u.reshape(-1, 3)[:, 2] = -SPEED
         KEPT.mkdir(parents=True, exist_ok=True)
-        (KEPT / "heap.pickle").write_bytes(pickle.dumps(_led(part, state, 1 / 96, FALLEN)))
+        HEAP.write_bytes(pickle.dumps(_led(part, state, 1 / 96, FALLEN)))
 
 
 def main() -> None:
@@ -179,7 +191,7 @@ def main() -> None:
         gather(sys.argv[1])
         return
     for name in EXAMPLES:
-        subprocess.run([sys.executable, "-m", "benchmarks.cores_scenes", name], cwd=ROOT, check=True)
+        _gather_apart(name)
     pile_up()
 
 

@@ -4,7 +4,9 @@
 
 rows: nodes of the dragon's skin are held by one ball constraint of 334 points, three hard rows each, to places that do
 not move; beside a step of the dragon with the same nodes pinned, so that both move alike; Vanilla FEM, Backward Euler
-by NEWTON-D, thread milliseconds by turns, medians; and how far the places are off at the end.
+by NEWTON-D, thread milliseconds by turns, medians; and how far the places are off at the end. Evaluating the rows takes
+a fiftieth of a step. What passes the goal is the factors: held by rows a step needs 1.27 of them where pins need one,
+and the nodes that rows hold stay unknowns.
 strands: 100 ropes of 50 nodes, pinned at their upper ends, fall from aslant and swing through each other's places with
 *Collisions*; thread milliseconds a step, median and mean of half a second.
 gradients: rows of single nodes out of the unknowns (`mass_modification`), by filtered conjugate gradients to 1e-6,
@@ -147,8 +149,9 @@ def gradients(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     """Of bars of tetrahedra with their lower ends held: the filtered gradients, and the factor of the smaller one."""
     found = {"100k": one_stage(SMALL, True), "1m": one_stage(LARGE, False)}
     small = found["100k"]
-    return found, [claim("gradients_over_factor", round(small["gradients_s"] / small["factor_s"], 2), "times", ""),
-                   claim("gradients_million", found["1m"]["gradients_s"], "s", "")]
+    return found, [claim("gradients_over_factor", round(small["gradients_s"] / small["factor_s"], 2), "times",
+                         "<= 1"),
+                   claim("gradients_million", found["1m"]["gradients_s"], "s", "<= 60")]
 
 
 def one_stage(width: int, with_factor: bool) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from solver.meshing.grid import box_tets
 from solver.meshing.volume import EDGES, unique_edges, used_nodes
 from solver.simulate import Halved, Timeline, advance_frame
 from solver.state import State
+from solver.stepping import LANDS
 from solver.world.nodes import Nodes
 
 SIZES, DROP, FPS = (0.2, 1.0, 2.0), 1.0, 24.0
@@ -141,12 +142,12 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], 
 
 
 def seen(world: Nodes, timeline: Timeline) -> tuple[list[np.ndarray], State, int]:
-    """Positions of all nodes at each frame, the last state, and how many steps were halved."""
+    """Positions of all nodes at each frame, the last state, and how many steps were halved for more than a landing."""
     state, halved, out = world.initial_state(), Halved(), []
     for frame in range(timeline.start + 1, timeline.end + 1):
         state = advance_frame(world, state, timeline, frame, halved=halved)
         out.append(world.coordinates.positions(state.q, state.time))
-    return out, state, len(halved)
+    return out, state, sum(str(why) != LANDS for _, why in halved)
 
 
 def longest(world: Nodes, frames: list[np.ndarray]) -> float:

@@ -6,7 +6,14 @@
 `drape`: a sheet of 1 m² with 10,201 vertices that falls 5 cm onto a box half as wide, 48 frames at 24 a second in steps
 of 1/96 s. `drape_10k_s` is seconds of one thread for a frame, the mean of frames 4 to 13 in which it lands; beside it
 what these cost over the last ten, the largest stretch of an edge in any frame, and frames in which a face is crossed,
-by ipctk's exact test.
+by ipctk's exact test. A step costs some 80 ms for each factor with the assembly before it, and 20 ms for each solve
+with the evaluation after it. A stage that buckles all over took 30 to 77 iterations and 11 to 30 factors: it went on
+until the worst of 30,000 edges was at rest, by steps of a millionth of its energy. Now it ends where the root mean
+square of all edges is (`contact_newton.USUAL`): a frame of four steps takes 16 to 41 iterations and 13 to 39 factors,
+where it took 160 to 250 and 60 to 97. The mean height of the sheet is a tenth of a millimetre from that of stages that
+are solved three times as far. What is left are impacts, in which some seven iterations find what meets what, and folds
+that flip. Both diagonals of quads and groups of bodies have no part in this: the sheet has no quads and is one body.
+The goal of 1.2 s would be three factors a step, which the last frames take.
 `cubes`: 27 cubes of 30 cm and 448 nodes each in three layers 2 cm apart, which fall 10 cm onto a floor and on each
 other: seconds of one thread for a frame at 24 a second, the mean of 16, h = 1/48 s.
 """

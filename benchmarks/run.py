@@ -26,8 +26,8 @@ from benchmarks import front_page, ground_page, quoted, report, table_2_1, table
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benchmarks" / "results"
 NOT_BENCHMARKS = {"armadillo", "chains", "cores_scenes", "creatures", "drawn_pictures", "front_page", "ground_page",
-                  "lively_picture", "lively_scenes", "meshes", "peer_programs", "quoted", "report", "run",
-                  "simkit_program", "subspace_whole", "table_2_1", "tables", "timed_solver", "vanilla",
+                  "lively_picture", "lively_scenes", "meshes", "peer_cloth_program", "peer_programs", "quoted",
+                  "report", "run", "simkit_program", "subspace_whole", "table_2_1", "tables", "timed_solver", "vanilla",
                   "watched_solver"}
 #: of benchmarks that take their part as an argument
 PARTS = {
@@ -41,6 +41,7 @@ PARTS = {
     "contact_scenes": ("slices", "stack", "key", "rollers", "belly", "rabbit", "wrung", "ducks", "bowl", "tumble",
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
+    "constraint_scenes": ("crane", "puppet", "necklace", "hammock", "shirt", "bridge", "tree"),
     "holds": ("rows", "strands", "gradients"),
     "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),

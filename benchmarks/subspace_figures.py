@@ -273,7 +273,10 @@ def of_bar() -> Answer:
 
 
 def of_materials() -> Answer:
-    """Fig. 15: how far a beam's end sinks by its material, of what it does in the whole mesh."""
+    """Fig. 15: how far a beam's end sinks by its material, of what it does in the whole mesh.
+
+    St. Venant-Kirchhoff is off by an eighth with 16 weights; 32 bring it within a hundredth.
+    """
     nodes, tets = box_tets((18, 3, 3), (0.6, 0.1, 0.1))
     pins = np.flatnonzero(nodes[:, 0] < 1e-9).astype(np.int32)
     rows: dict[str, dict[str, Any]] = {}

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parent
 EXAMPLES = ("suzanne", "bar", "twist", "aniso", "hetero", "barcut", "drop", "ragdoll", "chain", "links", "muscle",
             "muscle2d", "klann", "bowl", "wrung", "edge", "rollers", "key", "stack", "ducks", "belly", "rabbit",
             "tumble", "wire", "nails", "jaws", "push", "throw", "friction", "tablecloth", "lo_res", "cloak",
-            "towel", "slices", "necklace", "crane", "puppet", "hammock", "shirt")
+            "towel", "slices", "necklace", "crane", "puppet", "hammock", "shirt", "bridge", "tree")
 
 
 def build(name: str, folder: Path = FOLDER) -> Path:

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from . import jelly, stage
-from .necklace import strand
+from .ropes import strand
 
 END = 72
 SHEET = (1, 12, 20, 28, 36, 44, 56, 72)  #: frames of the contact sheet
@@ -31,7 +31,8 @@ def build(scene: bpy.types.Scene) -> None:
             part.parent = jib
         else:
             jelly.collider(part)
-    stage.key(jib, "rotation_euler", {1: (0.0, 0.0, 0.0), 4: (0.0, 0.0, 0.0), 28: (0.0, 0.0, radians(70.0))})
+    # to the front, so that the mast hides nothing
+    stage.key(jib, "rotation_euler", {1: (0.0, 0.0, 0.0), 4: (0.0, 0.0, 0.0), 28: (0.0, 0.0, radians(-70.0))})
     down = np.linspace(0.0, LENGTH, LINKS + 1)
     places = np.stack([np.full(LINKS + 1, 2.2), np.zeros(LINKS + 1), 4.5 - down], axis=1)
     rope = strand(scene, "Rope", places, 0.05, (0.20, 0.20, 0.22), (0,))
@@ -46,11 +47,10 @@ def build(scene: bpy.types.Scene) -> None:
     soft.youngs_modulus, soft.density = 2.0e6, LOAD / SIDE**3
     bpy.ops.conjac.add_soft_body()
     soft.use_ground = False
-    rope.select_set(True)
-    bpy.context.view_layer.objects.active = load
+    stage.choose(load, rope)
     bpy.ops.conjac.add_constraint(kind="ball")
     soft.constraints[0].place.location = (2.2, 0.0, 4.5 - LENGTH)
     stage.backdrop(scene, 4.0, 0.0, (0.30, 0.34, 0.38))
     stage.light(scene, "Key", (-4.0, -6.0, 7.0), (1.0, 0.0, 2.0), 1600.0, 3.0, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (5.0, 3.0, 6.0), (1.0, 0.0, 2.0), 900.0, 2.0, (0.80, 0.90, 1.0))
-    stage.camera(scene, (2.0, -11.5, 3.4), (1.0, 0.0, 2.35), 48.0)
+    stage.camera(scene, (2.6, -12.5, 3.6), (0.7, 0.0, 2.3), 46.0)

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from . import jelly, stage
+from .ropes import rope
 
 END = 60
 SHEET = (1, 8, 12, 16, 22, 30, 42, 60)  #: frames of the contact sheet
@@ -30,9 +31,7 @@ def build(scene: bpy.types.Scene) -> None:
     for number, ((x, y, z, radius), colour) in enumerate(zip(MELONS, COLOURS)):
         look = stage.surface(f"Melon {number + 1}", colour, 0.35, subsurface=0.01)
         melon = jelly.ball(scene, f"Melon {number + 1}", radius, (x, y, z), look, finer=3)
-        bpy.ops.object.select_all(action="DESELECT")
-        melon.select_set(True)
-        bpy.context.view_layer.objects.active = melon
+        stage.choose(melon)
         melon.conjac.edge_length, melon.conjac.youngs_modulus = 0.06, 6.0e4
         melon.conjac.density = 500.0
         bpy.ops.conjac.add_soft_body()
@@ -66,17 +65,7 @@ def net(scene: bpy.types.Scene) -> bpy.types.Object:
                 edges.append((last, len(places) - 1))
                 last = len(places) - 1
             edges.append((last, post))
-    mesh = bpy.data.meshes.new("Net")
-    mesh.from_pydata(places, edges, [])
-    made = bpy.data.objects.new("Net", mesh)
-    scene.collection.objects.link(made)
-    made.data.materials.append(stage.surface("Cord", (0.85, 0.78, 0.62), 0.8))
-    made.vertex_groups.new(name="Pin").add(posts, 1.0, "REPLACE")
-    made.conjac.rope_thickness, made.conjac.linear_density = 0.008, 0.03
-    made.conjac.rope_bending_stiffness = 1.0e-4
-    bpy.ops.object.select_all(action="DESELECT")
-    made.select_set(True)
-    bpy.context.view_layer.objects.active = made
-    bpy.ops.conjac.add_rope()
-    made.conjac.use_ground, made.conjac.contact.itself = False, False
+    made = rope(scene, "Net", np.array(places), edges, 0.008, stage.surface("Cord", (0.85, 0.78, 0.62), 0.8), posts)
+    made.conjac.linear_density, made.conjac.rope_bending_stiffness = 0.03, 1.0e-4
+    made.conjac.contact.itself = False
     return made

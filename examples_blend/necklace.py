@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from . import stage
+from .ropes import strand
 
 END = 60
 SHEET = (1, 6, 10, 14, 20, 28, 40, 60)  #: frames of the contact sheet
@@ -37,24 +38,6 @@ def build(scene: bpy.types.Scene) -> None:
     stage.camera(scene, (0.0, -0.85, 0.0), (0.0, 0.0, -0.10), 60.0)
 
 
-def strand(scene: bpy.types.Scene, name: str, places: np.ndarray, thickness: float, colour: tuple,
-           held: tuple[int, ...] = (0, -1)) -> bpy.types.Object:
-    """A rope along places (n, 3) [m], pinned at some of them."""
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(places.tolist(), [(k, k + 1) for k in range(len(places) - 1)], [])
-    made = bpy.data.objects.new(name, mesh)
-    scene.collection.objects.link(made)
-    made.data.materials.append(stage.surface(name, colour, 0.7))
-    made.vertex_groups.new(name="Pin").add([held_ % len(places) for held_ in held], 1.0, "REPLACE")
-    made.conjac.rope_thickness = thickness
-    bpy.ops.object.select_all(action="DESELECT")
-    made.select_set(True)
-    bpy.context.view_layer.objects.active = made
-    bpy.ops.conjac.add_rope()
-    made.conjac.use_ground = False
-    return made
-
-
 def pearl(scene: bpy.types.Scene, name: str, place: np.ndarray, string: bpy.types.Object, colour: tuple) -> None:
     """A ball of jelly that is threaded on the string."""
     mesh = bpy.data.meshes.new(name)
@@ -69,9 +52,7 @@ def pearl(scene: bpy.types.Scene, name: str, place: np.ndarray, string: bpy.type
     made.data.materials.append(stage.surface(name, colour, 0.25, subsurface=0.004))
     soft = made.conjac
     soft.edge_length, soft.youngs_modulus = 0.012, 6.0e4
-    bpy.ops.object.select_all(action="DESELECT")
-    made.select_set(True)
-    bpy.context.view_layer.objects.active = made
+    stage.choose(made)
     bpy.ops.conjac.add_soft_body()
     soft.use_ground = False
     string.select_set(True)

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 
 from . import stage
-from .necklace import strand
+from .grown import grown
+from .ropes import strand
 
 END = 96
 SHEET = (1, 12, 24, 36, 48, 60, 78, 96)  #: frames of the contact sheet
@@ -50,10 +51,7 @@ def build(scene: bpy.types.Scene) -> None:
         string.parent = bar
         string.matrix_parent_inverse = bar.matrix_basis.inverted()
         bpy.context.view_layer.update()
-        bpy.ops.object.select_all(action="DESELECT")
-        string.select_set(True)
-        doll.select_set(True)
-        bpy.context.view_layer.objects.active = doll
+        stage.choose(doll, string)
         bpy.ops.conjac.add_constraint(kind="ball")
         tie = doll.conjac.constraints[len(doll.conjac.constraints) - 1]
         tie.place.location, tie.collide = low, True
@@ -72,28 +70,11 @@ def off_the_skin(doll: bpy.types.Object, near: tuple[float, float, float]) -> np
 
 def figure() -> bpy.types.Object:
     """Balls that grow together, as a soft body."""
-    parts = []
-    for place, radius in BALLS:
-        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius, location=place)
-        parts.append(bpy.context.object)
-    doll = parts[0]
-    with bpy.context.temp_override(active_object=doll, selected_editable_objects=parts):
-        bpy.ops.object.join()
-    doll.name = doll.data.name = "Puppet"
-    bpy.context.view_layer.objects.active = doll
-    remesh = doll.modifiers.new("Together", "REMESH")
-    remesh.mode, remesh.voxel_size = "VOXEL", 0.005
-    bpy.ops.object.modifier_apply(modifier="Together")
-    smooth = doll.modifiers.new("Smooth", "SMOOTH")
-    smooth.factor, smooth.iterations = 0.5, 4
-    bpy.ops.object.modifier_apply(modifier="Smooth")
-    doll.data.polygons.foreach_set("use_smooth", [True] * len(doll.data.polygons))
-    doll.data.materials.append(stage.surface("Puppet", (0.70, 0.35, 0.10), 0.4, subsurface=0.006))
+    look = stage.surface("Puppet", (0.70, 0.35, 0.10), 0.4, subsurface=0.006)
+    doll = grown("Puppet", BALLS, 0.005, 4, look)
     soft = doll.conjac
     soft.edge_length, soft.youngs_modulus = 0.014, 8.0e4
-    bpy.ops.object.select_all(action="DESELECT")
-    doll.select_set(True)
-    bpy.context.view_layer.objects.active = doll
+    stage.choose(doll)
     bpy.ops.conjac.add_soft_body()
     soft.use_ground = False
     return doll

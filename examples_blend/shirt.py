@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from . import jelly, stage
+from .grown import along, grown
 
 END = 96
 SHEET = (1, 8, 14, 20, 30, 60, 68, 76)  #: frames of the contact sheet
@@ -33,14 +34,12 @@ LIMBS = (((0.0, 0.0, 0.72), (0.0, 0.0, 1.02), 0.150, 0.135), ((0.0, 0.0, 1.02), 
 def build(scene: bpy.types.Scene) -> None:
     """The whole scene, ready to bake."""
     stage.prepare(scene, END, 440, 440)
-    body = figure(scene)
+    body = figure()
     stage.key(body, "rotation_euler", {1: (0.0, 0.0, 0.0), 48: (0.0, 0.0, 0.0), 60: (0.0, 0.0, radians(35.0)),
                                        76: (0.0, 0.0, radians(-30.0)), 88: (0.0, 0.0, 0.0)})
     jelly.collider(body, friction=0.4)
     cloth = panels(scene)
-    bpy.ops.object.select_all(action="DESELECT")
-    cloth.select_set(True)
-    bpy.context.view_layer.objects.active = cloth
+    stage.choose(cloth)
     cloth.conjac.seam_time = SEWN
     cloth.conjac.area_density, cloth.conjac.thickness = 0.2, 0.002
     bpy.ops.conjac.add_cloth()
@@ -51,33 +50,10 @@ def build(scene: bpy.types.Scene) -> None:
     stage.camera(scene, (0.9, -3.6, 1.55), (0.0, 0.0, 1.08), 56.0)
 
 
-def figure(scene: bpy.types.Scene) -> bpy.types.Object:
+def figure() -> bpy.types.Object:
     """Balls that grow together to one skin."""
-    parts = []
-    for start, end, first, last in LIMBS:
-        a, b = np.array(start), np.array(end)
-        count = int(np.linalg.norm(b - a) / 0.03) + 2
-        for share in np.linspace(0.0, 1.0, count):
-            bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=(1.0 - share) * first + share * last,
-                                                  location=tuple((1.0 - share) * a + share * b))
-            parts.append(bpy.context.object)
-    made = parts[0]
-    with bpy.context.temp_override(active_object=made, selected_editable_objects=parts):
-        bpy.ops.object.join()
-    made.name = made.data.name = "Figure"
-    bpy.context.view_layer.objects.active = made
-    bpy.ops.object.select_all(action="DESELECT")
-    made.select_set(True)
-    bpy.ops.object.transform_apply(location=True, rotation=False, scale=False)
-    remesh = made.modifiers.new("Together", "REMESH")
-    remesh.mode, remesh.voxel_size = "VOXEL", 0.022
-    bpy.ops.object.modifier_apply(modifier="Together")
-    smooth = made.modifiers.new("Smooth", "SMOOTH")
-    smooth.factor, smooth.iterations = 0.5, 6
-    bpy.ops.object.modifier_apply(modifier="Smooth")
-    made.data.polygons.foreach_set("use_smooth", [True] * len(made.data.polygons))
-    made.data.materials.append(stage.surface("Skin", (0.62, 0.45, 0.36), 0.5))
-    return made
+    balls = [ball for limb in LIMBS for ball in along(*limb, 0.03)]
+    return grown("Figure", balls, 0.022, 6, stage.surface("Skin", (0.62, 0.45, 0.36), 0.5))
 
 
 def panels(scene: bpy.types.Scene) -> bpy.types.Object:

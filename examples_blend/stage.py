@@ -91,6 +91,14 @@ def prepare(scene: bpy.types.Scene, end: int, width: int, height: int, ambient: 
     scene.world = world
 
 
+def choose(obj: bpy.types.Object, *others: bpy.types.Object) -> None:
+    """Select some objects and nothing else; the first one is active."""
+    bpy.ops.object.select_all(action="DESELECT")
+    for one in (obj, *others):
+        one.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+
+
 def paint(body: bpy.types.Object, group: str, weights: list[float]) -> None:
     """Makes a vertex group with one weight a vertex; zeros are left unpainted."""
     painted = body.vertex_groups.new(name=group)

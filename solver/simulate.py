@@ -57,22 +57,15 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     Raises Diverged with object, frame and remedy, Stopped, CacheUnwritable; the frames written before stay.
     """
     if snapshot is None:
-        frame, state = timeline.start, replace(world.initial_state(), time=0.0)
+        first, state = timeline.start, replace(world.initial_state(), time=0.0)
         if groups is not None:
             state = groups.begin(state)
-        write(world, state, frame, store, origins, log)
+        write(world, state, first, store, origins, log)
     else:
-        frame = snapshot
-        with fits_or_refused(snapshot):
-            state = store.restore(snapshot)
-            check_state(state, (snapshot - timeline.start) / timeline.fps, 1.0 / timeline.fps)
-            if reshape is not None:
-                world = reshape.again(world, store.cuts_before(snapshot))
-            if groups is not None:
-                world = groups.again(world, state)
-            world.check(state)
+        first = snapshot
+        world, state = _restored(world, timeline, store, snapshot, reshape, groups)
 
-    began, first, said, pace = time.perf_counter(), frame, len(world.notes), Pace()
+    began, said, pace = time.perf_counter(), len(world.notes), Pace()
     shortest: list[float] = []  # steps [s] of frames in which some were halved
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
@@ -119,6 +112,20 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     for note in world.summary:
         log(note)
     return state
+
+
+def _restored(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
+              groups: GroupSteps | None) -> tuple[World, State]:
+    """Return the world and the state at the frame of a snapshot. Raises a ConJacError where that does not fit."""
+    with fits_or_refused(snapshot):
+        state = store.restore(snapshot)
+        check_state(state, (snapshot - timeline.start) / timeline.fps, 1.0 / timeline.fps)
+        if reshape is not None:
+            world = reshape.again(world, store.cuts_before(snapshot))
+        if groups is not None:
+            world = groups.again(world, state)
+        world.check(state)
+    return world, state
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,

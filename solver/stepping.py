@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # a finished bake is told without them
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
+FORESEEN_IMPACT = 2.0  # times too large: a step of which more is foreseen is not tried
+LANDS = "it hits the ground within it"
 NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
 SPARED_IN_CONTACT = 3  # of these halvings, where surfaces push each other and deformation alone asks for them
 IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
@@ -80,8 +82,10 @@ class Pace:
 
     def __init__(self) -> None:
         self._last, self._change, self._in_vain = 1.0, 0.0, 0
+        self._impact = 1.0, 0.0  #: the last step [s], and how many times too large the change of velocities was
         self.ends: list[State] | None = None  #: of the steps that were taken, where somebody looks at them
         self.in_contact = False  #: whether surfaces pushed each other then
+        self.stopped: str | None = None  #: what the last step stopped most
         self.most_deformed: str | None = None  #: in the last step that changed an edge too much
 
     @property
@@ -97,6 +101,16 @@ class Pace:
     def note(self, h: float, change: float) -> None:
         """A step of h seconds, taken or not, changed an edge by that share of its length."""
         self._last, self._change = h, change
+
+    def note_impact(self, h: float, jump: float) -> None:
+        """A step of h seconds, taken or not, changed velocities by an impact so many times too much."""
+        if math.isfinite(jump):
+            self._impact = h, jump
+
+    def expected_impact(self, h: float) -> float:
+        """Return how many times too much a step of h seconds would."""
+        last, jump = self._impact
+        return jump * (h / last) ** 2
 
     def arrive(self, after: State) -> None:
         """A step ended there."""
@@ -174,7 +188,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
             pace: Pace | None = None) -> State:
     """One step; halved where it cannot be solved, and given up with the world's advice when that does not help.
 
-    One that deforms the body by more than `largest`, or in which rigid bodies turn too far, is halved too, and the
+    One that deforms the body by more than `largest`, lands it or turns rigid bodies too far, is halved too, and the
     shortest taken as they are; where these deform it too much again and again, longer ones as well. The shortest that
     cannot be solved may be taken in another way that the world knows of.
     """
@@ -206,13 +220,16 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
 
 def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
             is_shortest: bool = False) -> State:
-    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0.
+    """The state after h seconds. Raises StepFailed, also where edges change by more than `largest`, if not 0, or where
+    a body lands that takes shorter steps.
 
     pace: what the last step changed; a step of which it foresees far too much is not tried. is_shortest: whether it is
     taken whatever it changes.
     """
     if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
+    if largest and pace is not None and not is_shortest and pace.expected_impact(h) > FORESEEN_IMPACT:
+        raise StepFailed(LANDS, pace.stopped)
     # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
         after = world.step(state, h)
@@ -228,4 +245,10 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
                 pace.most_deformed, pace.in_contact = name, world.in_contact(after)
             if not is_shortest:
                 raise StepFailed(f"an edge changed by {change:.0%} of its length", name)
+        jump, name = world.impact_change(state, after)
+        if pace is not None:
+            pace.note_impact(h, jump)
+            pace.stopped = name
+        if jump > 1.0 and not is_shortest:
+            raise StepFailed(LANDS, name)
     return after

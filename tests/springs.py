@@ -62,6 +62,9 @@ class Springs:
     def most_deformed(self, before, after):
         return 0.0, None
 
+    def impact_change(self, before, after):
+        return 0.0, None
+
     def in_contact(self, state):
         return False
 

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import later, members, playback, upgrade
+from .. import app_handlers, later, members, playback, upgrade
 from . import moving, place, players, pushed_frames, session, share, stress_frames
 
 
@@ -121,15 +121,11 @@ _HANDLERS = (("load_pre", _before_load), ("load_post", _upgrade), ("load_post", 
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        if handler not in getattr(bpy.app.handlers, name, (handler,)):
-            getattr(bpy.app.handlers, name).append(handler)
+    app_handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        if handler in getattr(bpy.app.handlers, name, ()):
-            getattr(bpy.app.handlers, name).remove(handler)
+    app_handlers.remove(_HANDLERS)
     if later.has_run(upgrade):
         upgrade.forget()
     if later.has_run(place):

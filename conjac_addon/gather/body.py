@@ -82,7 +82,9 @@ class BodyReader:
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
                              (self._nails, self._pulls, self._follow))
         self._let_go = LettingGo(self._evaluation, self._report) if "weights" in self.body["pin"] else None
-        self._cuts = None if self._still else Cuts(self._evaluation, self._job.array, self._frames)
+        # what is played live is read at one frame, between which and the next nothing is cut
+        cuts = not self._still and self._frames[0] < self._frames[1]
+        self._cuts = Cuts(self._evaluation, self._job.array, self._frames) if cuts else None
         attach.fill(self.body, self._evaluation, self._job, self._still)
 
     def see(self, frame: int) -> None:

@@ -56,6 +56,6 @@ class Follow:
         """The field of scene.json's body, empty where it follows nothing."""
         if not self._follows:
             return {}
-        said = follow_settings(self._evaluation.object)
-        share = said.get("share") if said else store("follow_share", np.clip(self._shares, 0.0, 1.0))
+        settings = follow_settings(self._evaluation.object)
+        share = settings["share"] if settings else store("follow_share", np.clip(self._shares, 0.0, 1.0))
         return {"follow": {"motion": store("follow", np.array(self._frames)), "share": share}}

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import later
+from .. import app_handlers, later
 from ..kinds import POSE
 from . import session, shape
 
@@ -53,12 +53,8 @@ _HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre"
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        if handler not in getattr(bpy.app.handlers, name, (handler,)):
-            getattr(bpy.app.handlers, name).append(handler)
+    app_handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        if handler in getattr(bpy.app.handlers, name, ()):
-            getattr(bpy.app.handlers, name).remove(handler)
+    app_handlers.remove(_HANDLERS)

@@ -66,11 +66,22 @@ class LiveJob:
         mechanisms: list[dict[str, Any]] = self._document.get("mechanisms", [])
         return mechanisms
 
+    def pinned(self) -> list[NDArray[np.int64]]:
+        """Which vertices of each body are painted as pinned, hard or softly."""
+        found = []
+        for body in self._bodies:
+            weights = body.get("pin", {}).get("weights")
+            found.append(np.zeros(0, np.int64) if weights is None
+                         else np.flatnonzero(read_npy(self.folder / weights, self.folder) > 0.0))
+        return found
+
     def suit(self) -> None:
         """Make it one that keeps pace: large steps of soft bodies, which all move in one way."""
+        time = self._document["time"]
+        time["step"] = min(time["step"], STEP)  # a mechanism's own, where that is shown often enough
         if self._bodies:
             self._document |= METHOD
-            self._document["time"] |= {"step": STEP}
+            time["step"] = STEP
         self._document["time"]["tolerance"] = 0.0
         for body in self._bodies:
             body.pop("method", None)

@@ -22,7 +22,7 @@ from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
 from ..operators import still
-from . import bumps, grasped, posed, shape
+from . import bumps, grasped, led, posed, shape
 from . import job as jobs
 from .bumps import to_metres
 
@@ -64,6 +64,7 @@ class Played:
         self._posed: posed.Posed | None = None
         self._job: jobs.LiveJob | None = None
         self._bumps: bumps.Bumps | None = None
+        self._led: led.Led | None = None
         self._efforts: list[str] = []  #: what the worker may save on, in the artist's words
         self._told, self._settings, self._looked = b"", 0, 0.0
         self._faces: list[tuple[int, int]] = []  #: of the soft bodies' meshes
@@ -192,10 +193,11 @@ class Played:
         self._faces = [_faces(one) for one in self.bodies()]
         still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         self._bumps = bumps.Bumps(obj, self.scene(), self._folder, settings.unit_scale(self.scene()))
+        self._led = led.Led(self.bodies(), job.pinned(), self._folder)
         path = self._folder / "board"
         places = np.concatenate([np.zeros((0, 3)), *job.places])
         middle = places.mean(axis=0) if len(places) else np.zeros(3)
-        self._board = board.made(path, len(places), middle, job.rigid_count)
+        self._board = board.made(path, len(places), middle, job.rigid_count, self._led.count)
         threads = prefs.threads()
         argv = ["live", str(self._folder), "--board", str(path), "--json",
                 *(["--threads", str(threads)] if threads else [])]
@@ -267,10 +269,11 @@ class Played:
         for one, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
                 one[field] = grab[field][0]
-        raw = control.tobytes()
+        pinned = np.zeros((0, 3)) if self._led is None else self._led.places(self.bodies(), scene)
+        raw = control.tobytes() + pinned.tobytes()
         if raw != self._told:
             self._told = raw
-            self._board.tell(control)
+            self._board.tell(control, pinned)
 
     def _show(self, frame: NDArray[Any], places: NDArray[np.float32], poses: NDArray[np.float64]) -> None:
         assert self._board is not None and self._job is not None
@@ -297,7 +300,7 @@ class Played:
         if effort < len(self._efforts) and self._efforts[effort]:
             said.append(self._efforts[effort])
         if self.frame["pace"] < 1.0:
-            said.append(f"×{self.frame['pace']:.1f}")
+            said.append(f"×{self.frame['pace']:.2g}")
         return ", ".join(said)
 
 

@@ -7,6 +7,8 @@ taken off wherever Blender would keep it: before a file is saved, and in what un
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -70,6 +72,19 @@ class Shape:
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
     """The modifier that shows a live shape on the object."""
     return next((one for one in obj.modifiers if one.type == "MESH_CACHE" and getattr(one, FIELD) == SIGN), None)
+
+
+@contextmanager
+def hidden(obj: bpy.types.Object) -> Iterator[None]:
+    """Inside, the viewport shows the object without the live shape."""
+    mark = find(obj)
+    if mark is not None:
+        mark.show_viewport = False
+    try:
+        yield
+    finally:
+        if mark is not None:
+            mark.show_viewport = True
 
 
 def remove(obj: bpy.types.Object) -> None:

@@ -1,4 +1,4 @@
-"""How firmly a body is held: whether weights of Pin are strengths, and the object whose motion it takes part in."""
+"""How firmly pins hold a body: whether weights of Pin are strengths, and the object whose motion it takes part in."""
 
 from __future__ import annotations
 

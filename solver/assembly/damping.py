@@ -41,7 +41,8 @@ class ShortStepDamping:
     """D of a law, and in steps that were cut short α(t) (1 − h/h₀) times that of another one.
 
     Steps are cut short where something is hit, and a short one leaves fine ripples that a whole one takes: without
-    something in its place they go on, and cut the next step short, too.
+    something in its place they go on, and cut the next step short, too. In an impact on the ground this would take the
+    bounce.
     """
 
     def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float], whole: float) -> None:
@@ -131,18 +132,22 @@ class Damping:
         self._of_steps, self._elements = laws, elements
         self._every: Index = np.arange(len(elements.tets), dtype=np.int32)
         self._drag = np.zeros(len(mass))
-        for law, where in zip(laws, elements.slices):
+        self._law_of = np.full(len(mass), len(laws), dtype=np.int32)  #: number of each node's law, (n,)
+        for number, (law, where) in enumerate(zip(laws, elements.slices)):
             nodes = np.unique(elements.tets[where])
-            self._drag[nodes] = law.drag * mass[nodes]
+            self._drag[nodes], self._law_of[nodes] = law.drag * mass[nodes], number
         self._blocks: Vec | None = None
         whole = [law.within(math.inf) for law in laws]
         self.may_change = any(one is not law for one, law in zip(whole, laws))  #: from step to step
         self._use(whole)
 
-    def begin(self, h: float) -> None:
-        """Damp from now on as a step of h seconds does."""
+    def begin(self, h: float, at_ground: Index) -> None:
+        """Damp from now on as a step of h seconds does, and bodies of which nodes `at_ground` (k,) touch the ground as
+        a whole step."""
         if self.may_change:
-            self._use([law.within(h) for law in self._of_steps])
+            touches = np.zeros(len(self._of_steps) + 1, dtype=bool)
+            touches[self._law_of[at_ground]] = True
+            self._use([law.within(math.inf if touches[number] else h) for number, law in enumerate(self._of_steps)])
 
     def _use(self, laws: Sequence[DampingLaw]) -> None:
         self._laws = laws

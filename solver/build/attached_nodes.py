@@ -27,7 +27,7 @@ class AttachedCoordinates:
         self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
     def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
-        """Nodes on bodies that nothing moves, or that move as told, are prescribed; the others ride."""
+        """Nodes on bodies that nothing moves, or of prescribed motion, are prescribed; the others are attached."""
         on = riders(self._prepared, first, self._rigid, rest, self._skins)
         nodes, motion = on.attached_motion(rest, prescribed, motion)
         self.riders = on.attached.nodes
@@ -44,16 +44,16 @@ class AttachedNodes:
 
     attached: Attached  #: to bodies that joints move
     still: Index  #: to bodies that nothing moves
-    told: list[tuple[Index, OverTime]]  #: to bodies that move as told: nodes, and the body, (4, 4) at a time
+    prescribed: list[tuple[Index, OverTime]]  #: to bodies of prescribed motion: nodes, and the body, (4, 4) at a time
 
     def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
         """Prescribed nodes and their motion, with those added that no joint moves.
 
         rest: (n, 3) [m]. prescribed, motion: what pins hold.
         """
-        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.told)]).astype(np.int32)
+        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
         return nodes, SideBySide([motion, Still(rest[self.still]),
-                                  *(Carried(frames, rest[mine]) for mine, frames in self.told)])
+                                  *(Carried(frames, rest[mine]) for mine, frames in self.prescribed)])
 
 
 def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
@@ -70,14 +70,14 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
     bodies: list[Index] = [np.zeros(0, dtype=np.int32)]
     places: list[Vec] = [np.zeros((0, 3))]
     still: list[Index] = [np.zeros(0, dtype=np.int32)]
-    told = []
+    prescribed = []
     on = [(place[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
           for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
     on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
     for shown, riding in on:
         body, mine = int(rigid.shown.body[shown]), riding.astype(np.int32)
         if body < 0:
-            told.append((mine, rigid.shown.obstacles[shown]))
+            prescribed.append((mine, rigid.shown.obstacles[shown]))
         elif not len(rates_that_move(rigid.tree, np.array([body]))):
             still.append(mine)
         else:
@@ -85,4 +85,4 @@ def riders(prepared: list[Prepared], first: Index, rigid: Joints, rest: Vec,
             bodies.append(np.full(len(mine), body, dtype=np.int32))
             places.append(rest[mine])
     attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
-    return AttachedNodes(attached, np.concatenate(still), told)
+    return AttachedNodes(attached, np.concatenate(still), prescribed)

@@ -195,12 +195,12 @@ def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | N
         return None
     moved = np.asarray(job.array(pin.motion or pin.node_motion or ""), dtype=float)
     where = np.repeat(nodes[None, pinned], len(moved), axis=0)
-    told = job.array((pin.motion_vertices if pin.motion is not None else pin.nodes) or "")
+    moving = job.array((pin.motion_vertices if pin.motion is not None else pin.nodes) or "")
     place = np.full(len(nodes), -1)
-    place[told] = np.arange(len(told))
+    place[moving] = np.arange(len(moving))
     own = place[pinned] >= 0
     where[:, own] = moved[:, place[pinned[own]]]
     if pin.motion is not None and not own.all():
-        # pinned vertices that nothing is told of go with those around them
-        where[:, ~own] = follow(nodes[pinned[~own]], nodes[told], moved)
+        # pinned vertices of unknown motion go with those around them
+        where[:, ~own] = follow(nodes[pinned[~own]], nodes[moving], moved)
     return where

@@ -32,7 +32,7 @@ class CoupledPoints:
 
     places: Vec  #: at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
-    #: who feels what is done to them, and the motion; None: nobody, it moves as it is told
+    #: who feels what is done to them, and the motion; None: nobody, its motion is prescribed
     on: tuple[InterfacePoints, OnItsWay] | None
     #: the places from those of what `on` feels, (k, p); None: the very same
     within: csr_matrix | None = field(default=None, kw_only=True)
@@ -45,7 +45,7 @@ class CoupledSurface(CoupledPoints):
     name: str
     triangles: Index  #: (t, 3)
     friction: float
-    mass: float  #: [kg]; 0 of cloth, and of what moves as it is told
+    mass: float  #: [kg]; 0 of cloth, and of prescribed motion
 
     @property
     def behind(self) -> float:

@@ -16,7 +16,7 @@ from .fields import Prepared
 from .inputs import places_over_time
 
 FIRM = 10.0  #: of inertia over a step and of elasticity: what a pin holds with
-TOLD = 0.1  #: of a mean edge of the skin: pins that are so far off give way
+REPORTED = 0.1  #: of a mean edge of the skin: pins that are so far off give way
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored:
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
         attached = int(first[-1]) + np.arange(riding.start, riding.stop)
-        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Still(anchors.places), TOLD * edge,
-                                         lambda time: clock.start + time * clock.fps))
+        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Still(anchors.places),
+                                         REPORTED * edge, lambda time: clock.start + time * clock.fps))
     return found
 
 
@@ -76,5 +76,5 @@ def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -
         nodes = (pinned + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
         found.append(YieldingPins(one.body.name, nodes, stiffness, places_over_time(job, one.fields.motion, x[pinned]),
-                                  TOLD * edge, lambda time: clock.start + time * clock.fps))
+                                  REPORTED * edge, lambda time: clock.start + time * clock.fps))
     return found

@@ -30,7 +30,7 @@ from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
 from .volumes import Stage
 
-TAUT = 1.0e2  #: of m/h² of all of a rope: how hard a link holds that may not stretch
+STRETCHED = 1.0e2  #: of m/h² of all of a rope: how hard a link holds that may not stretch
 
 #: of tetrahedra with μ and λ, of cloth by its sheet and choices, of rows
 MakeTets = Callable[..., Any]
@@ -147,7 +147,7 @@ def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
     if "axial_stiffness" in params:
         rows = [springs(nodes, edges, params["axial_stiffness"] / length)]
     else:
-        rows = [ropes(nodes, edges, TAUT * float(mass.sum()) / step**2)]
+        rows = [ropes(nodes, edges, STRETCHED * float(mass.sum()) / step**2)]
     turns = bends_of(edges, nodes)
     if rope.bending_stiffness and len(turns):
         sides = np.linalg.norm(np.diff(nodes[turns], axis=1), axis=2)

@@ -73,7 +73,7 @@ def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -
 
 
 def _moving(one: WorldPositions, name: str, place: Mapping[str, int], what: str) -> int:
-    """A body's place in the tree. Raises BadInput for one that moves as told."""
+    """A body's place in the tree. Raises BadInput for one of prescribed motion."""
     if name not in one.bodies:
         raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which moves as told',
                        "Join it to a body that is moved by forces")

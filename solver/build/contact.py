@@ -181,7 +181,7 @@ def _area(x: Vec, triangles: Index) -> float:
     return 0.5 * float(np.linalg.norm(area_vectors(x, triangles), axis=1).sum())
 
 
-def unfelt(job: Job) -> list[str]:
+def ignored_fields(job: Job) -> list[str]:
     """A sentence where the law between surfaces does not do what bodies and obstacles ask for."""
     scene = job.scene
     if scene.contact is None:
@@ -309,7 +309,7 @@ def _apart_or_merged(near: Vec) -> str:
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], points: list[int], obstacles: Obstacles, behind: int,
                    now: Vec, meets: NDArray[np.bool_]) -> None:
-    """Nothing crosses, so one point of each tells whether it is inside another one. points: of each body."""
+    """Nothing crosses, so one point of each decides whether it is inside another one. points: of each body."""
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]

@@ -37,7 +37,7 @@ TIMES = 24  #: that are looked at for that
 
 
 def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
-    """The body on its subspace, found anew or read from the job folder. Raises a ConJacError that names it."""
+    """The body on its subspace, found or read from the job folder. Raises a ConJacError that names it."""
     scene, body = job.scene, one.body
     params = parameters("method", scene.method_of(body))
     nodes, tets = one.volume.nodes, one.volume.tets
@@ -136,7 +136,7 @@ def _groups(nodes: Vec, tets: Index, pinned: Index, motion: OverTime, last: floa
 
 def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, float, list[str]]:
     """Shares of stiffness [s] and mass [1/s] of Rayleigh damping, with what the slowest wobble lacks for its half-life,
-    and what is told of it."""
+    and notes on it."""
     law = parameters("damping", one.body.damping)
     alpha, beta = float(law["stiffness_damping"]), float(law["mass_damping"])
     asked = one.body.wobble_half_life

@@ -98,10 +98,10 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
     found = sharp_surface(x, triangles, feels.angle, marked, borders=closed or not is_round)
     has_sides = closed or is_round
-    swollen: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
+    offset: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
     apart = 0.0 if has_sides else feels.thickness
     if is_round:
         # rows over several vertices, one a pair, would be hundreds there
-        return Obstacle(one.name, swollen, NO_FACES, closed, found, *friction, apart,
+        return Obstacle(one.name, offset, NO_FACES, closed, found, *friction, apart,
                         SmoothSurface(motion, triangles, its))
-    return Obstacle(one.name, swollen, triangles, closed, found, *friction, apart)
+    return Obstacle(one.name, offset, triangles, closed, found, *friction, apart)

@@ -1,4 +1,4 @@
-"""How long steps may be with explicit forces: told before anything blows up."""
+"""How long steps may be with explicit forces: reported before anything blows up."""
 
 from __future__ import annotations
 

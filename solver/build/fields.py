@@ -21,7 +21,7 @@ from ..state import Index, Mask, Vec
 from .material_data import MaterialData
 from .volumes import Stage
 
-#: how many edges of tetrahedra a vertex may be outside of them before it is told: a mesh rides a little beside them
+#: how many edges of tetrahedra a vertex may be outside of them before it is reported: a mesh rides a little beside them
 BESIDE = 2.0
 
 QUASISTATIC = "it has no dynamic node, so it moves quasistatically: it follows its pins without swinging"
@@ -156,7 +156,7 @@ def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, 
 
 
 def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
-    """What is told of vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
+    """Notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
     count, away, place = _far_out(volume, embedding, vertices)
     if not count:
         return []
@@ -166,7 +166,7 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
 
 def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
     """Ends of lines across the air between sheets of the mesh that move as one, (k, 2, 3) [m], and the edge length
-    below which tetrahedra would tell these apart [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
+    below which tetrahedra would separate these [m]. vertices: (n, 3) [m]; triangles: (t, 3)."""
     x = np.asarray(vertices, dtype=float)
     pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
     ends = x[pairs]
@@ -182,7 +182,7 @@ def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
 
 
 def fused_note(ends: Vec, apart: float) -> list[str]:
-    """What is told of sheets that move as one, with lines across the air between them as `fused_lines` has them."""
+    """Notes on sheets that move as one, with lines across the air between them as `fused_lines` has them."""
     if not len(ends):
         return []
     place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))

@@ -34,7 +34,7 @@ def ground_of(job: Job) -> Ground:
 
 
 def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> GroundPenalty:
-    """How the scene's ground pushes these nodes and brakes them. rest: (n, 3) [m]."""
+    """How the scene's ground acts on these nodes. rest: (n, 3) [m]."""
     one = job.scene.ground
     if one is None:
         return GroundPenalty.nowhere(coordinates.is_free)

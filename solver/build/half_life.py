@@ -35,7 +35,7 @@ from .wobble import Wobbles, hung, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
 CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
-SEEN = 0.5, 12.0  #: [Hz] of wobbles that an artist sees; slower ones have half-lives in swings
+SEEN = 0.5, 12.0  #: [Hz] of wobbles that an artist sees; slower ones have half-lives in periods
 #: of what is asked: by so much less of it is taken from the slowest wobble where steps take more from faster ones
 SPREAD = 0.1
 FASTEST = 0.6  #: of what is asked: what steps that are cut short take besides from the fastest that is seen
@@ -76,7 +76,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
     samples, asked, fades = _over_time(job, half_life, numerical)
-    law = _calmer(rest, made, own, _at_times(job, asked, half_life), numerical.h)
+    law = _more_damped(rest, made, own, _at_times(job, asked, half_life), numerical.h)
     parts = _parts(made, coordinates, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
     if isinstance(half_life, str):
         least = float(samples[samples > 0.0].min(initial=math.inf))
@@ -84,17 +84,18 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
         return parts, law, [f"{begins}: {numerical.alone(hertz)}"], hertz
     slow = ""
     if not seen[0]:
-        swings = half_life * SEEN[0] / hertz
+        slowest = half_life * SEEN[0] / hertz
         slow = (f"; {np.count_nonzero(~seen)} of its wobbles are slower than {SEEN[0]:g} Hz and lose as much a swing, "
-                f"the slowest half in {swings:.2g} s")
+                f"the slowest half in {slowest:.2g} s")
     ends = numerical.sentence(half_life, float(fades[0]))
     return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
 
 
 def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
               integrator: Integrator) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """The same of cloth: it swings as a rod of its length does that hangs from one end, and what lies on it bounces as
-    its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as long to lose its half."""
+    """Damping of cloth: its fundamental mode is that of a rod of its length that hangs from one end, and what lies on
+    it bounces as its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as
+    long to lose its half."""
     from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
     from ..forces.cloth.threads import Threads
 
@@ -118,7 +119,7 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
 def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
               coordinates: FreeNodes, integrator: Integrator
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """The same of ropes, each strand by how slowly it swings where it hangs, which `swing` knows."""
+    """Damping of ropes, each strand by its fundamental mode where it hangs, which `swing` knows."""
     half_life, weight = one.body.wobble_half_life, float(np.linalg.norm(job.scene.gravity))
     found: list[HalfLifeDamping] = []
     notes: list[str] = []
@@ -140,8 +141,8 @@ def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: Da
 
 
 def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: float) -> float:
-    """How often a strand swings in a second [1/s]: as a rod of its masses that hangs from one end, which is 2 % more
-    than a chain does; held at several places, as the bow that it hangs in swings about the line through its ends.
+    """Frequency of a strand's fundamental mode [1/s]: as a rod of its masses that hangs from one end, which is 2 % more
+    than a chain does; held at several places, as the bow that it hangs in about the line through its ends.
 
     edges: of all links, (k, 2). rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. part, pins: nodes of the strand,
     and those of them that are prescribed. weight: g [m/s²]; without any a strand has no swing, and `SEEN`'s slowest is
@@ -185,9 +186,10 @@ def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], flo
     return lambda time: max(float(curve.at(time)[0]), 0.0)
 
 
-def _calmer(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable[[float], float], h: float) -> DampingLaw:
-    """The law of a material that is calmer in steps shorter than h [s]: what is seen at its fastest loses as much more
-    as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
+def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable[[float], float],
+                 h: float) -> DampingLaw:
+    """The law of a material that is damped more in steps shorter than h [s]: what is seen at its fastest loses as much
+    more as `FASTEST` of what is asked, a rate [1/s] at a time [s]."""
     added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
     share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
     return ShortStepDamping(own, added, lambda time: share * asked(time), h)

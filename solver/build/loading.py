@@ -183,5 +183,5 @@ def sources() -> str:
 def _name_of(share: Any) -> str:
     """Of the empty file that says that such a scene's kernels, as they now are, were compiled. Folders may be shared by
     machines."""
-    told = repr((platform.node(), sources(), share))
-    return "loaded-" + hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    made_by = repr((platform.node(), sources(), share))
+    return "loaded-" + hashlib.blake2b(made_by.encode(), digest_size=8).hexdigest()

@@ -56,9 +56,9 @@ def build_mechanisms(job: Job) -> Joints:
     bearings = [joint.friction for one in placed for joint in one.scene.joints]
     bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
-        from .bearings import rubbing_of  # its kernels are compiled where something rubs
+        from .bearings import friction_of  # its kernels are compiled where something has friction
 
-        constraints = rubbing_of(job, placed, tree, place, held)
+        constraints = friction_of(job, placed, tree, place, held)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
         has_friction = law.acts_on != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
         reflects = law.acts_on != "joints"
@@ -71,7 +71,7 @@ def build_mechanisms(job: Job) -> Joints:
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
     integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
-    world = Joints([_told(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
+    world = Joints([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                    integrator, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, held, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
@@ -182,7 +182,7 @@ def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set
     return laws
 
 
-def _told(one: WorldPositions, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
+def _in_world(one: WorldPositions, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
     def stands(name: str, kind: str, child: str) -> JointInWorld:
         i = place[one.key(child)]
         return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))

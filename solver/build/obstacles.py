@@ -1,4 +1,4 @@
-"""Obstacles of a scene: meshes that stand still or move as they are told."""
+"""Obstacles of a scene: meshes at rest or of prescribed motion."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class RigidSkin:
     triangles: Index  #: facing outwards, (t, 3)
     friction: float  #: Coulomb's coefficient
     shown: int  #: the body's place among all that are shown
-    mass: float  #: [kg]; 0 where it moves as it is told
+    mass: float  #: [kg]; 0 where its motion is prescribed
 
 
 def skins_of(job: Job) -> list[RigidSkin]:

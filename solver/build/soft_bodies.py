@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
+from ..integrators.interface import Integrator
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..linear.banded_cholesky import BandedCholesky
@@ -41,6 +42,7 @@ from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
+from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .pinned_vertices import held_vertices
 from .point_constraints import HeldNodes, held_nodes, point_constraints
@@ -89,31 +91,17 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
     elastic = [one.elements for one in matter]
 
-    mass = np.zeros(len(rest))
-    parts, bodies = [], []
-    for one, made, start, stop in zip(prepared, matter, first[:-1], first[1:]):
-        mass[start:stop] = made.mass
-        parts += made.parts
-        surface = one.body.surface
-        to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-        size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
-        drawn_at_pins = held_vertices(job, one)
-        bodies.append(BodyInWorld(one.body.name, slice(int(start), int(stop)), size, one.embedding, to_object,
-                                  drawn_at_pins, above=drawn_above(job, one, drawn_at_pins),
-                                  shows_stress=bool(one.body.stress_output)))
+    mass = np.concatenate([*(one.mass for one in matter), np.zeros(len(rest) - int(first[-1]))])
+    parts = [part for one in matter for part in one.parts]
+    bodies = [_in_world(job, one, slice(int(start), int(stop)))
+              for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
-    chosen = choose(scene.linear_solver, [one.count for one in prepared],
-                    linear_use(job, prepared, riding is not None))
-    are_ropes = scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
-    linear: LinearSolver = BandedCholesky(chosen) if are_ropes else chosen
+    linear, linear_kind = _linear_solver(job, prepared, riding is not None)
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
-    awake = []
     joins = joins_apart(job, prepared)
-    if (scene.contact is not None or joins) and any(params.pop("adaptive", False) for params in methods):
-        awake = ["Adaptive: no dynamic node sleeps where "
-                 + ("forces join bodies of different methods" if joins else "surfaces may touch")]
+    awake = _asleep(job, methods, joins)
     tets = np.concatenate([one.tets for one in elastic])
     patches = [Patch(patch.nodes + np.int32(start), patch.ways)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
@@ -123,41 +111,32 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    laws: list[DampingLaw] = []
-    damped: list[list[str]] = []
-    losses: list[HalfLifeDamping] = []
-    for k, (one, made) in enumerate(zip(prepared, matter)):
-        own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
-            rest, made.elements, made.modulus, parameters("damping", one.body.damping))
-        lost, law, said, hertz = losses_of(job, one, made, own, rest, mass, coordinates, bodies[k].nodes, integrator,
-                                           type(chosen))
-        bodies[k] = replace(bodies[k], hertz=hertz)
-        laws.append(law)
-        damped.append(said)
-        losses += lost
+    damping = [_damping(job, one, made, rest, mass, coordinates, body.nodes, integrator, linear_kind)
+               for one, made, body in zip(prepared, matter, bodies)]
+    bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
+    losses = [loss for one in damping for loss in one.losses]
 
     contacts: list[ContactLaw] = []
-    said_of_contact: list[str] = []
+    ignored: list[str] = []
     if scene.contact is not None:
-        from .contact import contacts_of, unfelt  # its kernels are compiled where something touches
+        from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        said_of_contact = unfelt(job)
+        ignored = ignored_fields(job)
     ground = on_ground(job, prepared, rest, coordinates)
-    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *said_of_contact]
+    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
     notes += sunk(bodies, ground.plane, rest, coordinates.free)
-    for one, said in zip(prepared, damped):
-        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *said)]
+    for one, own in zip(prepared, damping):
+        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
-    constraints = point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass,
-                                    first, coordinates.is_free)
     between, breaking, hard = _between(job, prepared, rest, first)
-    constraints = [*constraints, *hard]
+    constraints = [*point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass, first,
+                                      coordinates.is_free), *hard]
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
-                 notes=notes, balanced=balanced, damping_laws=laws,
+                 notes=notes, balanced=balanced, damping_laws=[one.law for one in damping],
                  between=[*between, *held_softly,
                           *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                           *seams_of(job, prepared, first, rest), *constraints],
@@ -169,6 +148,49 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
+
+
+def _linear_solver(job: Job, prepared: list[Prepared], rides: bool) -> tuple[LinearSolver, type[LinearSolver]]:
+    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies."""
+    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], linear_use(job, prepared, rides))
+    are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
+    return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
+
+
+def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
+    """Take *Adaptive* out of settings of methods where nodes may not sleep, and return what the log says of that."""
+    if not (job.scene.contact is not None or joins):
+        return []
+    adaptive = [params.pop("adaptive", False) for params in methods]
+    why = "forces join bodies of different methods" if joins else "surfaces may touch"
+    return [f"Adaptive: no dynamic node sleeps where {why}"] if any(adaptive) else []
+
+
+def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
+    """Return a body with its nodes among all, and what its output is made of."""
+    surface = one.body.surface
+    to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+    size = float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+    drawn_at_pins = held_vertices(job, one)
+    return BodyInWorld(one.body.name, nodes, size, one.embedding, to_object, drawn_at_pins,
+                       above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
+
+
+class _Damping(NamedTuple):
+    """How a body is damped."""
+
+    losses: list[HalfLifeDamping]  #: relative to what carries it
+    law: DampingLaw
+    notes: list[str]
+    hertz: float | None  #: fundamental frequency [Hz], where it was computed
+
+
+def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, coordinates: FreeNodes, nodes: slice,
+             integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
+    """Return a body's own damping law, and what its half-life lacks. nodes: of the body among all."""
+    own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
+        rest, made.elements, made.modulus, parameters("damping", one.body.damping))
+    return _Damping(*losses_of(job, one, made, own, rest, mass, coordinates, nodes, integrator, linear))
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
@@ -262,8 +284,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
         if place.keys() >= {*force.bodies}:
             params = parameters("force", force.law)
             law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
-            is_hard = isinstance(law, PointConstraint)
-            (hard if is_hard else found).append(law)
+            (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
             breaking += [law] if params.get(catalogue.BREAKS.key) else []
     return found, breaking, hard
 

@@ -28,7 +28,7 @@ def volumes_of(job: Job, report: Stage) -> list[Volume]:
 def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     """The tetrahedra of a body in the world: given by hand, kept from an earlier bake, or made now and kept.
 
-    What is kept stands in the object's own space where the job tells of that, see `job.place`.
+    What is kept stands in the object's own space where the job has that, see `job.place`.
     """
     if (body.cloth is not None or body.rope is not None) and body.surface is not None:
         return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32))

@@ -29,7 +29,7 @@ SIDE_BY_SIDE = "Soft bodies and mechanisms are simulated side by side and do not
 
 @dataclass(frozen=True)
 class SoftPart:
-    """Soft bodies that are solved at once, made anew where some are cut or nailed."""
+    """Soft bodies that are solved at once, made again where some are cut or nailed."""
 
     part: Nodes
     rigid: Joints | None = None  #: the mechanisms that they may hang on or touch

@@ -32,5 +32,6 @@ CAPABILITIES = {
     "flesh": Capability("joint_friction", "feels what soft bodies pull at their bones", True),
     "cloth": Capability("damping", "damps cloth and ropes", True),
     "remeshing": Capability("bending", "goes with Sharp Edges", True),
+    "hard rows": Capability("force", "is a hard constraint, whose rows are projected"),
     "large": Capability("linear_solver", "solves meshes that are too large to factor"),
 }

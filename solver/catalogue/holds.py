@@ -58,5 +58,5 @@ ENTRIES: tuple[Entry, ...] = (
           "Two bodies stick together where they are near each other at the start, and move as one", WELD, number=0),
     Entry("force", "sliding_weld", "constraints.points.sliding_weld:SlidingWeld", "Sliding Weld",
           "Two bodies stay as far apart as they are where they are near each other at the start, and slide along each "
-          "other", (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS), number=1),
+          "other", (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS), can=("hard rows",), number=1),
 )

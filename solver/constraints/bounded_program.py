@@ -71,7 +71,7 @@ class BoundedProgram:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, said = self._model.solve()
         self.iterations += int(said["iterations"])
-        if flag < 1:  # rows that nearly say the same: told further apart, from the start
+        if flag < 1:  # rows that are nearly dependent: regularised more, from the start
             softer, none = each[:, None] * self._W * each + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
             self._model = self._begun(softer, s, above, below, none)
             x, _, flag, said = self._model.solve()

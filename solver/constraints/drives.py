@@ -1,4 +1,4 @@
-"""Joints that move exactly as told, and say what effort that takes: inverse dynamics."""
+"""Joints whose motion is prescribed, and the effort that it takes: inverse dynamics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Drives:
     def __init__(self, tree: Tree, drives: Sequence[DrivenJoint]) -> None:
         self._tree, self._drives = tree, list(drives)
         self._charts: list[tuple[Charted, Index] | None] = []
-        self._asked, self._told = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
+        self._asked, self._targets = (np.nan, np.nan), [(np.zeros(0), np.zeros(0))] * len(self._drives)
         #: rows as asked last, limited or not, of joints whose charts never move
         self._known: dict[bool, tuple[Rows, Vec, Vec]] = {}
         for drive in self._drives:
@@ -54,10 +54,10 @@ class Drives:
         """(rows, wanted coordinates (r,), largest efforts (r,)) at `time` [s] of drives with a limit or without.
 
         asked: when they are at work; of a stage a moment before its end, where they may let go. Targets are the rates
-        that are told; centres: of the charts, (s,)."""
+        that are prescribed; centres: of the charts, (s,)."""
         if (time, asked) != self._asked:
             self._asked = time, asked
-            self._told = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
+            self._targets = [(drive.target.at(time), drive.target.velocity(time)) for drive in self._drives]
             self._known = {}
         if limited in self._known:
             return self._known[limited]
@@ -65,11 +65,11 @@ class Drives:
         for i, (drive, chart) in enumerate(zip(self._drives, self._charts)):
             if let_go(asked, drive.until) or (drive.limit < np.inf) != limited:
                 continue
-            place, speed = self._told[i]
+            place, speed = self._targets[i]
             if chart is not None:
                 kind, at = chart
-                told = kind.carry(place[None], speed[None], self._tree.fresh[at][None], centres[at][None])
-                place, speed = told[0][0], told[1][0]
+                moved = kind.carry(place[None], speed[None], self._tree.fresh[at][None], centres[at][None])
+                place, speed = moved[0][0], moved[1][0]
             first = int(self._tree.dof[drive.body])
             rates += list(range(first, first + len(place)))
             places.append(place)

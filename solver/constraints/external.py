@@ -12,7 +12,7 @@ from .bounded_program import BoundedProgram
 from .semismooth_kernels import UNSETTLED, semismooth_newton
 
 INDETERMINATE = 1.0e-9  #: of the trace: what four feet of one table are softened by
-TOLD = 1.0e-9  #: of what a row would give way without loops and drives: below it they leave it nothing
+PRESCRIBED = 1.0e-9  #: of what a row would give way without loops and drives: below it they leave it nothing
 PASSES = 50  #: of contact and friction in turn
 TRIES = (1, 3, 8, 20)  #: passes after which both are tried at once
 NEWTON = 12  #: iterations of that
@@ -54,7 +54,7 @@ class Solution:
     u: Vec  #: (m,)
     bilateral: Vec  #: (r,)
     unilateral: Vec  #: (p,)
-    friction: Vec  #: along the rows of `Rubbed`, (2 k,)
+    friction: Vec  #: along the rows of `FrictionRows`, (2 k,)
     passes: int  #: of contact and friction
     #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
     off: Vec | None = None
@@ -67,14 +67,15 @@ class External:
     friction are then two programs in turn, each at the other's last answer (staggered projections), until Newton's
     method finds where they agree from there; the last of the programs is contact's, so that nothing sinks in whatever
     friction does. Friction's four-sided bounds are turned so that one of
-    their axes lies along the slip: what slides straight is braked by the circular cone. [Thesis 3.8] [Thesis 3.9]
+    their axes lies along the slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
     """
 
-    def __init__(self, respond: Respond, held: BilateralRows, pushed: UnilateralRows, rubbed: FrictionRows) -> None:
+    def __init__(self, respond: Respond, held: BilateralRows, pushed: UnilateralRows,
+                 friction_rows: FrictionRows) -> None:
         """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. Raises ValueError where a row is not finite."""
-        self._held, self._pushed, self._rubbed = held, pushed, rubbed
-        self._k, self._p = len(rubbed.friction), len(pushed.target)
-        rows, r = np.concatenate([pushed.N, rubbed.T]), len(held.G)
+        self._held, self._pushed, self._friction_rows = held, pushed, friction_rows
+        self._k, self._p = len(friction_rows.friction), len(pushed.target)
+        rows, r = np.concatenate([pushed.N, friction_rows.T]), len(held.G)
         if not len(rows):
             self.bilateral = Bilateral(held.G, respond, held.compliance)
             return
@@ -87,13 +88,13 @@ class External:
         self._Y: Vec = free - self.bilateral.Y @ self._led if r else free
         W = rows @ self._Y
         W = 0.5 * (W + W.T)
-        # what drives move all the way answers no push: it goes on as told, and is pushed as if it were free
+        # what drives move all the way answers no push: its rows have the compliance that it had if it were free
         alone = np.einsum("ij,ji->i", rows, free)
-        told = W.diagonal() <= TOLD * alone
-        if told.any():
-            self._Y[:, told] = 0.0
-            W[told], W[:, told] = 0.0, 0.0
-            W[told, told] = alone[told]
+        prescribed = W.diagonal() <= PRESCRIBED * alone
+        if prescribed.any():
+            self._Y[:, prescribed] = 0.0
+            W[prescribed], W[:, prescribed] = 0.0, 0.0
+            W[prescribed, prescribed] = alone[prescribed]
         p = self._p
         for part in (slice(0, p), slice(p, len(W))):
             diagonal = np.einsum("ii->i", W[part, part])
@@ -104,7 +105,7 @@ class External:
         self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
 
     def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Solution:
-        """The rates under all rows, from those without any, (m,). guess: impulses (pushed, rubbed) to start from;
+        """The rates under all rows, from those without any, (m,). guess: impulses (normal, friction) to start from;
         without one, those of the last answer. split_targets: other targets of the rows that push, (p,), of positions
         alone. Raises StepFailed."""
         u, held = free, np.zeros(0)
@@ -115,7 +116,7 @@ class External:
         along = self._rows @ u
         p = self._p
         wanted = self._pushed.target if split_targets is None else split_targets
-        push, rub, passes = self._stagger(along[:p] - wanted, along[p:] - self._rubbed.target,
+        push, rub, passes = self._stagger(along[:p] - wanted, along[p:] - self._friction_rows.target,
                                           guess or self._last)
         self._last = push, rub
         impulse = np.concatenate([push, rub])
@@ -139,7 +140,7 @@ class External:
         own, cross = self._W[:p, :p], self._W[:p, p:]
         contact = BoundedProgram(own, approach, None if guess is None else guess[0])
         push = contact.solve(approach, low, high)
-        if not (self._rubbed.friction > 0.0).any() or not push[:k].any():
+        if not (self._friction_rows.friction > 0.0).any() or not push[:k].any():
             return push, np.zeros(2 * k), 1
 
         if self._turned is None:
@@ -158,7 +159,7 @@ class External:
         friction = BoundedProgram(W[p:, p:], slip, rub)
         size = float(np.abs(own @ push).max()) + _LEAST
         for passes in range(1, PASSES + 1):
-            most = np.repeat(self._rubbed.friction * np.maximum(push[:k], 0.0), 2)
+            most = np.repeat(self._friction_rows.friction * np.maximum(push[:k], 0.0), 2)
             before, rub = rub, friction.solve(slip + cross.T @ push, -most, most)
             push = contact.solve(approach + cross @ rub, low, high)
             off = np.abs(cross @ (rub - before))
@@ -178,8 +179,8 @@ class External:
         at: velocities without impulses. None where these do not settle, as in a jam that has no or many answers.
         """
         side = np.empty(len(W), dtype=np.int64)
-        taken = semismooth_newton(W, at, self._pushed.low, self._pushed.high, self._rubbed.friction, NEWTON, len(W),
-                                  impulse, side)
+        taken = semismooth_newton(W, at, self._pushed.low, self._pushed.high, self._friction_rows.friction, NEWTON,
+                                  len(W), impulse, side)
         return None if taken == UNSETTLED else impulse
 
 

@@ -26,7 +26,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
     free, place, of = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for i in range(size):
         side[i] = 2
-        of[i] = (i - p) // 2  # what pushes where this rubs stands before it
+        of[i] = (i - p) // 2  # the normal row of this friction row
         if i < p:
             least[i], most[i], of[i] = low[i], high[i], i
     for iteration in range(iterations):

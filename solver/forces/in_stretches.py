@@ -21,7 +21,7 @@ class InStretches:
 
     `fill` linearises at positions and the stretches z, `follow` says what a move changes of z and with which
     multipliers, `go` how much of it is taken, `measure` the Lagrangian there, and `keep` ends the iteration.
-    [MFEM 4, 6-8]
+    [MFEM 1, 4, 6-8]
     """
 
     family = None  #: each body is evaluated by itself, with stretches of its own

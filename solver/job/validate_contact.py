@@ -63,7 +63,11 @@ def check_contact(job: Job) -> None:
                          else "the obstacle has no name", f"$.obstacles[{i}].name")
         names.add(obstacle.name)
         _check_obstacle(job, obstacle, f"$.obstacles[{i}]")
-    names |= {mechanism.name for mechanism in scene.mechanisms}
+    _check_touches(scene, names | {mechanism.name for mechanism in scene.mechanisms})
+
+
+def _check_touches(scene: schema.Scene, names: set[str]) -> None:
+    """Check what each body touches. names: of all bodies, obstacles and mechanisms."""
     thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():

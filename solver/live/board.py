@@ -22,6 +22,7 @@ from ..errors import BadInput
 from ..job.files import create
 
 MAGIC = b"CONJAC-LIVE-2\0\0\0"
+LEADING = "leading.npz"  #: in a job folder: "body", (s,), and "vertex", (s,), of pinned vertices that bones lead
 BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
 GRABS = 8  #: how many places may be pulled at at once

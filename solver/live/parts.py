@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..world.joints import Joints
 from ..world.nodes import Nodes
 from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
+from .leading import Leading
 
 SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
 #: what steps of joints depend on that looks at their springs
@@ -26,9 +27,11 @@ _LOOKS_AT_SPRINGS = ("_tree_step", "_leapfrog_step", "_leapfrog", "_momentum", "
 class LiveNodes:
     """Soft bodies, cloth and ropes that are solved at once."""
 
-    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str]) -> None:
-        """numbers: of the scene's bodies by name. obstacles: names of the scene's."""
-        self.part = part
+    def __init__(self, part: Nodes, numbers: dict[str, int], obstacles: Sequence[str],
+                 leading: Mapping[int, Leading]) -> None:
+        """numbers: of the scene's bodies by name. obstacles: names of the scene's. leading: what leads bodies, by these
+        numbers."""
+        self.part, self._leading = part, leading
         coordinates = part.coordinates
         self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
         own = coordinates.prescribed[:len(still)]
@@ -75,6 +78,10 @@ class LiveNodes:
         for own, matrix in moved:
             if own.any():
                 places[own] = places[own] @ matrix[:3, :3].T + matrix[:3, 3]
+        for number, leading in self._leading.items():
+            own = self._body == number
+            if len(inputs.pinned) and own.any():
+                places[own] = leading.at(self._still[own], inputs.pinned)
         return places
 
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:

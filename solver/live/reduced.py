@@ -25,6 +25,7 @@ from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import pushed
 from .engines.interface import HeldPlace, Hold, Inputs, Report
+from .leading import leading_of
 from .shares import share_inside
 from .skins import DELAY, RESTS, Meeting, Skin, Standing
 from .touching import touching_surface
@@ -69,6 +70,7 @@ class LiveBody:
         self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
         self._vertex: dict[int, int] = {}  # which that is
         self._carrier, self._placed = np.eye(4), False
+        self._leading, self._pinned = leading_of(job).get(number), np.zeros((0, 3))
         self._made: ReducedFrom | None = None
         self._build(job, prepared)
         self.state = self._begin()
@@ -143,13 +145,18 @@ class LiveBody:
             return PointSprings(points, places, stiffness)
         return None
 
-    def _lead(self, carrier: Vec) -> Vec:
+    def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
+        """Coordinates of groups of pins where the object is, or where bones have vertices that lead, (s, 3) [m]."""
         groups = self.body.pin_groups
-        return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+        if self._leading is None or not len(pinned):
+            return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+        every = np.concatenate([np.zeros(0, np.int32), *groups])
+        where = self._leading.at(self._nodes[every], pinned)
+        return self.body.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """The start, where the object is now."""
-        rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier))
+        rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
     def begin_anew(self) -> None:
@@ -207,8 +214,8 @@ class LiveBody:
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
         """Move on by h seconds, through other bodies. Raises StepFailed, and is as it was."""
         body, led, carrier = self.body, None, inputs.carrier(self._number)
-        if not np.array_equal(self._carrier, carrier):
-            led = self._lead(carrier)
+        if not (np.array_equal(self._carrier, carrier) and np.array_equal(self._pinned, inputs.pinned)):
+            led = self._lead(carrier, inputs.pinned)
         springs = self._springs
         if springs is not None:
             springs = replace(springs, targets=carried(carrier, springs.targets))
@@ -223,7 +230,8 @@ class LiveBody:
                     state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
                     state = self._calmed(state, h / parts)
                 if self._is_here(state):
-                    self._carrier, self._before = carrier, (self.state, self.places)
+                    self._carrier, self._pinned = carrier, inputs.pinned
+                    self._before = self.state, self.places
                     self.state, self.places = state, body.surface(state)
                     return
         raise StepFailed("it was thrown too far")

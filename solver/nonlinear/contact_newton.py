@@ -26,9 +26,8 @@ LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage up
 SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
 REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
-#: relative change of an edge in an iteration: from there on a few nodes come to rest long after the others
-VIOLENT = 0.35
-USUAL = 0.1  #: root mean square strain of each body relative to the tolerance of the largest
+#: root mean square relative change of a body's edges, which nobody sees: a few nodes come to rest long after the others
+USUAL = 0.003
 
 
 class ContactIterations(DescentDirections, Stop):
@@ -39,7 +38,7 @@ class ContactIterations(DescentDirections, Stop):
         self._strain_left, self._accepts, self._by_strain = strain_left, accepts, by_strain
         self._factors = self._served = self._count = 0  #: factors; iterations on the last one, and in all
         self.last = 0.0  #: strain of the last full step
-        self._is_slow = self._is_fresh = self._is_violent = False
+        self._is_slow = self._is_fresh = False
         self.vector: Vec = np.zeros(0)  #: the last direction
 
     def find(self, problem: StageProblem, at: Evaluation) -> Direction:
@@ -75,7 +74,7 @@ class ContactIterations(DescentDirections, Stop):
     def is_done(self, step: Step) -> bool:
         """Whether neither the remaining strain nor the remaining energy is visible."""
         problem, at, moved = step.problem, step.after, step.moved
-        self._is_slow, self._is_violent = moved > SLOW * self.last > 0.0, self._is_violent or moved > VIOLENT
+        self._is_slow = moved > SLOW * self.last > 0.0
         rest = self._remaining_strain(step)
         self.last = moved if step.is_full else 0.0
         if not step.is_full:
@@ -86,9 +85,9 @@ class ContactIterations(DescentDirections, Stop):
                 self._served = REUSE_LIMIT
                 return False
             return self._accepts or problem.has_converged_energy(at, self.vector)
-        return (self._is_violent and self._is_fresh and not self._by_strain
+        return ((self._is_fresh or self._is_slow) and not self._by_strain
                 and problem.has_converged_energy(at, self.vector)
-                and problem.usual_strain_of_bodies(step.change) <= USUAL * self._strain_left)
+                and problem.usual_strain_of_bodies(step.change) <= min(USUAL, self._strain_left))
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left
@@ -109,9 +108,10 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
 
     Each iteration factors projected stiffness: the last factor lacks the new contact pairs. Where cloth buckles,
     projected stiffness is far too stiff and each step short; a new factor is then no better than the last, which is
-    reused. In an impact a few nodes slide from face to face for many iterations at hardly any remaining energy: there
-    the root mean square strain of each body decides. Friction follows the normal forces of each full step, at first
-    those of `step_start`; a step that was cut short would take those of surfaces that have just met.
+    reused. There and in an impact a few nodes move on for many iterations at hardly any remaining energy: the stage has
+    converged where nobody sees the root mean square strain of any body's last step. Friction follows the normal forces
+    of each full step, at first those of `step_start`; a step that was cut short would take those of surfaces that have
+    just met.
 
     problem_at: the stage with friction's normal forces at positions (n, 3) [m]. step_start: positions at the start of
     the step, (n, 3). strain_left: admissible relative change of an edge by further iterations. accepts: whether a stage

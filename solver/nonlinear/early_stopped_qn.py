@@ -17,7 +17,7 @@ REFACTOR_COST = 30.0  #: iterations that a new factor costs
 PATIENCE = 6  #: iterations of a stage on one factor; most stages take two or three
 COROTATED_PATIENCE = 8  #: iterations of a stage on the corotated factor of the rest shape
 CUT = 0.2  #: step length on that factor below which the body is too far from its rest shape
-MEMORY = 8
+MEMORY = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
 #: relative change of an edge: a longer iteration after a cut one has left the region of its factor
 LARGE_MOVE = 0.15
 USUAL = 0.3  #: root mean square strain of a violent body relative to the tolerance of the largest

@@ -18,7 +18,7 @@ from .problem import Evaluation, StageProblem
 MAX_ITERATIONS = 40  #: after these a stage is accepted, or not converged
 PATIENCE = 15  #: iterations on one factor
 ASTRAY = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
-MEMORY = 8
+MEMORY = 8  #: pairs of steps and changes of the residual that quasi-Newton directions use
 STRAIN_LEFT = 0.03  #: relative to an edge's length: a smaller change is not visible
 
 

@@ -28,6 +28,7 @@ from .stage_matrix import StageMatrix
 NEGLIGIBLE_STEP = 1.0e-12  #: relative to the body's extent: a shorter step is below the resolution of doubles
 ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
 SHORTEST = 1.0e-10  #: smallest step length of a line search
+SHORTEST_CLIPPED = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
 LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 #: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
 WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
@@ -328,9 +329,9 @@ class StageProblem:
             # nodes that make contact stop there, if that crushes nothing and the merit decreases
             clipped = direction * np.repeat(fractions[self.order], 3)
             if step * self.strain(clipped) <= LARGEST_STEP:
-                found = self._searched(at, clipped, step, step)
+                found = self._searched(at, clipped, step, SHORTEST_CLIPPED * step)
                 if found is not None:
-                    return found[0], step * float(fractions.min())
+                    return found[0], found[1] * float(fractions.min())
             longest = self.longest(at.unknowns, moved, strain)
         found = self._searched(at, direction, longest, SHORTEST)
         if found is None:

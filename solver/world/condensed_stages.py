@@ -206,7 +206,7 @@ class MonolithicCondensedStage(CondensedStage):
         static_friction = self._static_friction(stage, start, step_start)
         problem, unknowns = in_contact.solve_in_contact_stage(soft, free.of, step_start, guess, newton,
                                                               reuses_factors=False,
-                                                              static_friction=static_friction)
+                                                              ground_friction=static_friction)
         if solver.limits.accepts:
             unknowns = with_exact_momentum(problem, unknowns, free_bodies_at(soft, self._free_parts, problem, unknowns))
         moved = problem.velocities(unknowns)

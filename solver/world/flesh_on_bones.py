@@ -232,27 +232,23 @@ class FleshOnBones(Attachment, System[CoupledStage]):
 
         With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]
         """
-        flesh = self._flesh
-        of_flesh, of_joints = self._stages(stage)
+        flesh, (of_flesh, of_joints) = self._flesh, self._stages(stage)
         soft, joints = self.parted(start)
 
+        predicted = replace(joints, q=joints.q + (stage.time - start.time) * joints.u)
         # damping is evaluated at the predicted end of both
-        predicted = joints.q + (stage.time - start.time) * joints.u
-        damped = self.soft.damped_through(stage, replace(soft, carrier_motion=self.carrier_motion(replace(joints,
-                                                                                                          q=predicted))))
-
+        damped = self.soft.damped_through(stage, replace(soft, carrier_motion=self.carrier_motion(predicted)))
         carried_velocities: Vec | None = None
         if stage.momentum is Momentum.STRAIGHT:
             # attached nodes keep their momentum as bones do
             stood = self._skeleton.bodies(joints)
             carried_velocities = flesh.attached.velocities(stood.E, stood.twist)
-
         frictions: list[StencilForce] = []  # of surfaces, with the present normal forces
 
         def pose_at(q: Vec, u: Vec, project: bool = True) -> CoupledStage:
             where, at, _, x, v = self._at_coordinates(q, u, of_flesh, joints)
-            lin = replace(self.soft.linearise_at(x, v, stage.time, project, frictions), damped=damped,
-                          memory=soft.memory)
+            lin = self.soft.linearise_at(x, v, stage.time, project, frictions)
+            lin = replace(lin, damped=damped, memory=soft.memory)
             self._posed = posed = CoupledStage(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints,
                                                carried_velocities)
             self._factored = self.soft.linear.factored
@@ -289,14 +285,7 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         end = self.parted(after)[0]
         if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):
             return remember(after, of_flesh, None)
-        with_friction = with_ground_friction(self.soft, pose_at(after.q, after.u, self.soft.project), after)
-        fraction = self.soft.largest_step(self.positions(after),
-                                          self.positions(with_friction)) if self.soft.contacts else 1.0
-        if fraction == 1.0:
-            return with_friction
-        # linearised friction ignores the barrier: it acts as far as contact permits
-        return replace(with_friction, q=after.q + fraction * (with_friction.q - after.q),
-                       u=after.u + fraction * (with_friction.u - after.u))
+        return _with_friction(self, pose_at(after.q, after.u, self.soft.project), after)
 
     def _at_coordinates(self, q: Vec, u: Vec, stage: NodeStage, joints: State) -> tuple[State, Bodies, CarrierMotion,
                                                                                         Vec, Vec]:
@@ -377,3 +366,16 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         """Return positions of all nodes, (n, 3) [m]."""
         soft = self.parted(state)[0]
         return self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
+
+
+def _with_friction(both: FleshOnBones, posed: CoupledStage, after: State) -> State:
+    """Return the end of a stage with friction on the ground, as far as contact of surfaces permits. posed: at that
+    end."""
+    with_friction = with_ground_friction(both.soft, posed, after)
+    fraction = both.soft.largest_step(both.positions(after),
+                                      both.positions(with_friction)) if both.soft.contacts else 1.0
+    if fraction == 1.0:
+        return with_friction
+    # linearised friction ignores the barrier: it acts as far as contact permits
+    return replace(with_friction, q=after.q + fraction * (with_friction.q - after.q),
+                   u=after.u + fraction * (with_friction.u - after.u))

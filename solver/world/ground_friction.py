@@ -163,11 +163,17 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
 
 def remember(after: State, stage: NodeStage, found: Found | None) -> State:
     """Return the state with a stage's friction impulses in its memory, none without friction, and without anchors."""
-    if found is None and not any(key in after.memory for key in (FORCE, STUCK_NODES, ANCHORS)):
+    return remember_force(after, None if found is None else found.impulses / (stage.a * stage.h))
+
+
+def remember_force(after: State, force: Vec | None) -> State:
+    """Return the state with the ground's friction on all nodes [N], (n, 3), in its memory, none without friction, and
+    without anchors."""
+    if force is None and not any(key in after.memory for key in (FORCE, STUCK_NODES, ANCHORS)):
         return after
     memory = {key: value for key, value in after.memory.items() if key not in (FORCE, STUCK_NODES, ANCHORS)}
-    if found is not None:
-        memory[FORCE] = found.impulses / (stage.a * stage.h)
+    if force is not None:
+        memory[FORCE] = force
     return replace(after, memory=memory)
 
 

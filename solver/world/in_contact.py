@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
+from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
 from ..contact.laws.static_friction import StaticFriction
 from ..errors import StepFailed
 from ..forces.stencils import StencilForce
@@ -26,9 +27,13 @@ from .soft_bodies import ALL, Selection, SoftBodies
 
 #: a stage with friction's normal forces and normals at positions (n, 3), and a selection of forces
 FrictionProblemAt = Callable[[Vec, Selection], StageProblem]
-#: arguments: the stage without and with friction, positions at its start, ballistic velocities, contact-free unknowns
-SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, StageSolver], tuple[StageProblem, Vec]]
+GroundFriction = StaticFriction | LaggedGroundFriction  #: on given normal forces, a force of positions
+#: arguments: the stage without and with friction, positions at its start, ballistic velocities, contact-free unknowns,
+#: nodes with friction on the ground
+SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, Index, StageSolver],
+                           tuple[StageProblem, Vec]]
 FRICTION_ROUNDS = 2  #: of lagged friction, each with the normal forces and normals at the end of the one before
+NO_NODES: Index = np.zeros(0, dtype=np.int64)
 QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
 
 
@@ -54,7 +59,7 @@ class StageForces:
     soft: SoftBodies
     extra_forces: Sequence[StencilForce]
     selection: Selection = ALL  #: of forces and bodies
-    static_friction: StaticFriction | None = None  #: friction of the ground, where that is a force of positions
+    ground_friction: GroundFriction | None = None  #: where the stage is solved with it
     last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
@@ -64,7 +69,7 @@ class StageForces:
             table = law.measure(x, time)
             table.add_forces(force)
             energy += table.energy
-        return force, energy if self.static_friction is None else energy + self.static_friction.add_force(x, force)
+        return force, energy if self.ground_friction is None else energy + self.ground_friction.add_force(x, force)
 
     def filled(self) -> npt.NDArray[np.int64]:
         """Return how often K of each body's tetrahedra was evaluated, (b,)."""
@@ -72,23 +77,23 @@ class StageForces:
 
     def in_stretches(self) -> Stretched | None:
         """Return the forces with stretches as unknowns; None where no elements support that, or where the ground has
-        static friction."""
-        return self.soft.in_stretches(self.extra_forces, self.selection) if self.static_friction is None else None
+        friction."""
+        return self.soft.in_stretches(self.extra_forces, self.selection) if self.ground_friction is None else None
 
     def linearise_at(self, x: Vec, v: Vec | None, time: float, project: bool = True) -> Linearised:
         """Return f and K at positions and velocities (n, 3)."""
-        return self._with_static_friction(x, self.soft.linearise_at(x, v, time, project, self.extra_forces,
+        return self._with_ground_friction(x, self.soft.linearise_at(x, v, time, project, self.extra_forces,
                                                                     self.selection))
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index) -> Linearised:
         """Return f and K, reusing the last K of all tetrahedra that are not in `strained`, (k,)."""
-        return self._with_static_friction(x, self.soft.linearise_reusing_at(x, v, time, strained, self.extra_forces,
+        return self._with_ground_friction(x, self.soft.linearise_reusing_at(x, v, time, strained, self.extra_forces,
                                                                             self.selection))
 
-    def _with_static_friction(self, x: Vec, lin: Linearised) -> Linearised:
-        if self.static_friction is not None:
-            self.static_friction.add_force(x, lin.force)
-            self.static_friction.add_stiffness(x, lin.node_blocks)
+    def _with_ground_friction(self, x: Vec, lin: Linearised) -> Linearised:
+        if self.ground_friction is not None:
+            self.ground_friction.add_force(x, lin.force)
+            self.ground_friction.add_stiffness(x, lin.node_blocks)
         return lin
 
 
@@ -123,14 +128,14 @@ def solve_without_contact(soft: SoftBodies, step_start: Vec, solve_islands: Call
 def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], StageProblem], step_start: Vec, guess: Vec,
                            solver: StageSolver, reuses_factors: bool = True,
                            solve_islands: SolvedByIslands | None = None,
-                           static_friction: Callable[[Vec],
-                                                     StaticFriction | None] | None = None) -> tuple[StageProblem, Vec]:
+                           ground_friction: Callable[[Vec],
+                                                     GroundFriction | None] | None = None) -> tuple[StageProblem, Vec]:
     """Return the stage with its final friction, and its unknowns (3 p,). Raises StepFailed.
 
     step_start: positions of all nodes at the stage's start, (n, 3) [m], free of intersections. guess: (3 p,).
     reuses_factors: whether the solver may reuse a factor of another stage. solve_islands: solves bodies without mutual
-    contact separately; None: all are solved as one. static_friction: of the ground as a force of positions, with normal
-    forces at positions (n, 3) [m]; None without.
+    contact separately; None: all are solved as one. ground_friction: of the ground as a force of positions, with normal
+    forces at positions (n, 3) [m]; None where the stage is solved without.
     """
     last = LastForces()
     plain = problem_of(StageForces(soft, (), last=last))
@@ -144,7 +149,7 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
     def with_friction(x: Vec, selection: Selection = ALL) -> StageProblem:
         """Return the stage with friction's normal forces and normals at positions (n, 3), and a selection of forces."""
         frictions = [one for law in soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
-        on_ground = None if static_friction is None else static_friction(x)
+        on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain
         return problem_of(StageForces(soft, frictions, selection, on_ground, last))
@@ -158,14 +163,17 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
         if solve_islands is not None and not solver.limits.accepts:
-            return solve_islands(plain, with_friction, step_start, guess, unknowns, solver)
+            on_ground = [found.nodes for x in (step_start, plain.positions_at(unknowns)) if ground_friction is not None
+                         and (found := ground_friction(x)) is not None]
+            return solve_islands(plain, with_friction, step_start, guess, unknowns,
+                                 np.concatenate([NO_NODES, *on_ground]), solver)
         return _solve_early_stopped(soft, plain, with_friction, step_start, unknowns, solver)
     at = step_start
     for _ in range(FRICTION_ROUNDS):
         problem = with_friction(at)
         unknowns = solver.solve(problem, unknowns)
         at = problem.positions_at(unknowns)
-        if static_friction is None and not any(law.has_friction for law in soft.contacts):
+        if ground_friction is None and not any(law.has_friction for law in soft.contacts):
             break
     return problem, unknowns
 

@@ -49,17 +49,18 @@ class Islands:
         self._systems: dict[tuple[int, ...], StageMatrix] = {}
 
     def solve(self, plain: StageProblem, with_friction: FrictionProblemAt, step_start: Vec, guess: Vec, unknowns: Vec,
-              solver: StageSolver) -> tuple[StageProblem, Vec]:
+              on_ground: Index, solver: StageSolver) -> tuple[StageProblem, Vec]:
         """Return a stage with early stopping and its unknowns (3 p,). Raises StepFailed.
 
         plain: without friction. with_friction: with normal forces at positions (n, 3). step_start: positions at the
         stage's start, (n, 3) [m]. guess: ballistic velocities, (3 p,). unknowns: their contact-free fraction.
+        on_ground: nodes with friction on the ground, (k,), whose bodies are in contact.
         """
         x = plain.positions_at(unknowns)
         far = np.abs(plain.positions_at(guess) - x).max(axis=1)
         cut_short = self._body[far > NEGLIGIBLE * min(law.edge for law in self._soft.contacts)]
         links, touched = self._links(plain, (step_start, x))
-        seeds = np.union1d(cut_short[cut_short >= 0], touched)
+        seeds = np.union1d(np.union1d(cut_short[cut_short >= 0], touched), self._body[on_ground])
         groups, free = self._split(links, seeds)
         if groups and len(free) > 0:
             links = np.concatenate([links, self._links(plain, (x,), NEAR_FACTOR)[0]])
@@ -87,7 +88,8 @@ class Islands:
                 v = self._solve_group(with_friction, v, step_start, group, solver)
         # a factor of some bodies, or of all without contact, is not valid for the whole
         plain.system.factored.stamp = -1
-        return plain, v[plain.order].ravel()
+        ended = with_friction(plain.positions(v), ALL) if len(on_ground) else plain
+        return ended, v[plain.order].ravel()
 
     def forget_past(self) -> None:
         """Discard the matrices of groups."""

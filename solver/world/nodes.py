@@ -27,8 +27,9 @@ from ..parts.stage import NodeStage, Stage
 from ..state import CarrierMotion, State, Vec
 from . import in_contact
 from .bodies import BodyInWorld
+from .energy_gains import step_without_gain
 from .following import Followers
-from .free_turning import REPEATED, gains, linearised
+from .free_turning import linearised
 from .ground_friction import finish_linear_stage, remember, under, with_ground_friction, with_repeated_friction
 from .half_life_damping import HalfLifeDampers
 from .interface import Part
@@ -220,7 +221,7 @@ class Nodes(SoftBodies, Part):
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
-        if STUCK_NODES in after.memory:  # friction was part of the equations
+        if STUCK_NODES in after.memory or self.stage_method.solves_friction:  # it was part of the equations
             return after
         with_friction = self._with_ground_friction(nodes, after, damped)
         if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
@@ -289,7 +290,7 @@ class Nodes(SoftBodies, Part):
         follow change, and the external force on nodes, (n, 3) [N]."""
         external_force, rates = state.memory.get(EXTERNAL_FORCE), self.integrator.remembered_rates
         if self._damping is not None:
-            self._damping.begin(h)
+            self._damping.begin(h, self.nodes_at_ground(state, h))
         if self.losses is not None:
             state, pushes = self.losses.apply(self, state, h, rates)
             forces = [force for force in (external_force, pushes) if force is not None]
@@ -304,31 +305,13 @@ class Nodes(SoftBodies, Part):
         """Return the integrator's step, or the fallback step of Euler after a stage that did not converge."""
         self.stage_method.start_step()
         try:
-            return self.stage_method.end_step(state, self._integrator_step(state, h), h)
+            return self.stage_method.end_step(state, step_without_gain(self, state, h), h)
         except StageNotConverged:
             pass
         self.stage_method.start_step()
         after = self.stage_method.end_step(state, self._fallback_step(state, h), h)
         self.counts[FALLBACK_STEPS] += 1
         return self._without_past(after)
-
-    def _integrator_step(self, state: State, h: float) -> State:
-        """Return the integrator's step; one with Free Turning that gains energy is repeated without it.
-
-        Raises StageNotConverged where the repeated step gains energy, too: the fallback step gains none.
-        """
-        after = self.integrator.step(self, state, h)
-        if not self.turns_freely or not gains(self, state, after):
-            return after
-        self.counts[REPEATED] += 1
-        self.turns_freely = False
-        try:
-            after = self.integrator.step(self, state, h)
-        finally:
-            self.turns_freely = True
-        if gains(self, state, after):
-            raise StageNotConverged("a linearised step gained energy")
-        return after
 
     def _fallback_step(self, state: State, h: float) -> State:
         """Return a dissipative step of Euler by a line search on the energy; bodies that may sleep are linearised

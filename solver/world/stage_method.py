@@ -19,11 +19,14 @@ class StageMethod(Protocol):
 
     #: solver of linearised stages that hit the ground; None where they are linearised nevertheless
     impact_solver: StageSolver | None = None
+    #: whether the last stage was solved with the ground's friction, which is in the memory of its end
+    solves_friction: bool = False
 
     @abstractmethod
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
                     prescribed_directions: PrescribedDirections | None = None) -> State:
-        """Return the state at a stage's end without friction of the ground. Raises StepFailed.
+        """Return the state at a stage's end, without friction of the ground unless `solves_friction`. Raises
+        StepFailed.
 
         damped: D through the whole stage. prescribed_directions: of velocities.
         """

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..contact.find.ground import Contacts
+from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
 from ..nonlinear.initial_guess import is_violent_guess, lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.momentum import with_exact_momentum
@@ -20,10 +22,11 @@ from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..parts.interface import Condensation, PosedNodes, Whole
 from ..parts.stage import NodeStage
-from ..state import State
+from ..state import State, Vec
 from . import in_contact
 from .condensed_stages import CondensedStage, MonolithicCondensedStage
 from .free_flight import free_bodies_at
+from .ground_friction import remember_force
 from .islands import LEAST_NODES, Islands
 from .soft_bodies import SoftBodies
 from .stage_method import StageMethod
@@ -36,6 +39,26 @@ def stage_method_of(soft: SoftBodies, condensation: Condensation) -> StageMethod
         return FullStage(soft, condensation.whole)
     return CondensedStage(soft, condensation) if condensation.at_once is None else MonolithicCondensedStage(soft,
                                                                                                             condensation.at_once)
+
+
+@dataclass
+class LastGroundFriction:
+    """The ground's friction as a function of the positions of its normal forces, with the last value."""
+
+    lagged: Callable[[Vec], LaggedGroundFriction | None]
+    last: LaggedGroundFriction | None = None  #: None where there is no friction, or where none was asked for
+
+    def __call__(self, x: Vec) -> LaggedGroundFriction | None:
+        """Return friction with normal forces at positions (n, 3) [m]; None where there is none."""
+        self.last = self.lagged(x)
+        return self.last
+
+    def force_at(self, x: Vec) -> Vec:
+        """Return the last friction's force on all nodes at positions x, (n, 3) each [m], [N]."""
+        force = np.zeros_like(x)
+        if self.last is not None:
+            self.last.add_force(x, force)
+        return force
 
 
 class FullStage(StageMethod):
@@ -73,13 +96,15 @@ class FullStage(StageMethod):
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if prescribed_directions is not None:
             guess = prescribed_directions.impose(guess)
+        friction = self._ground_friction(solver, stage, base)
         if soft.contacts:
             are_many = len(soft.bodies_in_world) > 1 and len(coordinates.free) > LEAST_NODES
             islands = self._islands if prescribed_directions is None and are_many else None
             problem, unknowns = in_contact.solve_in_contact_stage(soft, problem.of,
                                                                   coordinates.positions(start.q, start.time), guess,
                                                                   solver, solve_islands=None if islands is None
-                                                                  else islands.solve)
+                                                                  else islands.solve,
+                                                                  ground_friction=friction)
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
@@ -97,7 +122,18 @@ class FullStage(StageMethod):
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)
         x = on_rows(problem, unknowns, soft.constraints) if soft.constraints else problem.positions(v)
-        return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        after = State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), start.memory)
+        self.solves_friction = friction is not None and friction.last is not None
+        return remember_force(after, friction.force_at(x)) if friction is not None and self.solves_friction else after
+
+    def _ground_friction(self, solver: StageSolver, stage: NodeStage, base: Vec) -> LastGroundFriction | None:
+        """Return the ground's friction of a stage in contact; None where a stage is solved without. base: positions of
+        all nodes at v = 0, (n, 3) [m]."""
+        ground, laws = self._soft.ground, self._soft.contacts
+        if not (laws and stage.inertia and solver.limits.strain_left and ground.has_static_friction):
+            return None
+        creep, seconds = min(law.creep_speed for law in laws), stage.b * stage.h
+        return LastGroundFriction(lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep))
 
     def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage on a factor of its last iterations, if early stopping ended them."""

@@ -37,8 +37,8 @@ class World:
         self.notes += [note for attachment in self.attachments for note in attachment.notes]
         self.notes += notes
         self._layout = Layout([part.unknowns for part in self.parts])
-        ridden = [(attachment, (self._number_of(attachment.attached_part), self._number_of(attachment.carrying_part)))
-                  for attachment in self.attachments]
+        ridden = [(one, (_number_of(self.parts, one.attached_part), _number_of(self.parts, one.carrying_part)))
+                  for one in self.attachments]
         riding = [k for _, numbers in ridden for k in numbers]
         if len({*riding}) < len(riding):
             raise BadScene("a part rides on what rides itself, or is in two rides",
@@ -47,12 +47,6 @@ class World:
         self._solved: list[tuple[Subsystem, tuple[int, ...]]] = [
             *((part, (k,)) for k, part in enumerate(self.parts) if k not in riding), *ridden]
         self._output_slices = self._body_slices()
-
-    def _number_of(self, part: Part) -> int:
-        for k, subsystem in enumerate(self.parts):
-            if subsystem is part:
-                return k
-        raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
 
     def _gather_notes(self) -> None:
         """Add the parts' new notes, each sentence once."""
@@ -292,6 +286,13 @@ class World:
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
+    def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
+        """Return how many times too large the steepest change of velocity by an impact is in a step, and its body's
+        name."""
+        found = (part.impact_change(subsystem, other)
+                 for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        return max(found, key=lambda one: one[0])
+
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces push each other."""
         return any(part.in_contact(own) for part, own in zip(self.parts, self.parted(state)))
@@ -316,6 +317,14 @@ class World:
         blocked_by = (self.parts[i].blocked_by(states[i]) for i in candidates)
         failure.remedy = failure.remedy or next(filter(None, blocked_by), "")
         return self.parts[k].explain(failure, states[k], frame)
+
+
+def _number_of(parts: Sequence[Part], part: Part) -> int:
+    """Return the index of a part. Raises BadScene where it is none of them."""
+    for k, one in enumerate(parts):
+        if one is part:
+            return k
+    raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
 
 
 def _naming_part(k: int, advance: Callable[[int, Subsystem, State], State], subsystem: Subsystem,

@@ -241,54 +241,6 @@ def test_what_is_nothing_of_conjac_is_refused(jelly):
     assert session.playing == {}
 
 
-def test_two_that_collide_are_played_together(jelly):
-    jelly.vertex_groups.remove(jelly.vertex_groups["Pin"])
-    other = add_jelly("Other")
-    other.vertex_groups.remove(other.vertex_groups["Pin"])
-    other.location.z = 0.3
-    for one in (jelly, other):
-        one.conjac.contact.collides_with, one.conjac.use_ground, one.conjac.ground_height = "all", True, -0.1
-        one.conjac.youngs_modulus = 5.0e4
-    bpy.context.view_layer.update()
-    played = play(other, 1.5)
-    assert session.playing == {jelly.session_uid: played, other.session_uid: played}
-    apart = seen(other)[:, 2].mean() + 0.3 - seen(jelly)[:, 2].mean()
-    assert 0.15 < apart < 0.3, apart  # without contact both lie on the ground by now
-    played.stop()
-    assert session.playing == {} and not list(jelly.modifiers) and not list(other.modifiers)
-
-
-def test_cloth_is_played(scene):  # noqa: F811
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=0.4)
-    cloth = bpy.context.object
-    cloth.conjac.kind = "cloth"
-    rest = rest_of(cloth)
-    cloth.vertex_groups.new(name="Pin").add(np.flatnonzero(rest[:, 0] < -0.19).tolist(), 1.0, "REPLACE")
-    play(cloth, 0.3)
-    moved = seen(cloth)
-    assert moved[:, 2].min() < -0.02
-    np.testing.assert_allclose(moved[rest[:, 0] < -0.19], rest[rest[:, 0] < -0.19], atol=1e-4)
-    session.stop_all()
-
-
-def test_bones_are_moved_and_put_back(scene, tmp_path):  # noqa: F811
-    from rig import add_chain
-
-    rig = add_chain(2)
-    for bone in rig.pose.bones:
-        bone.conjac.role = "simulated"
-    bpy.context.view_layer.update()
-    rest = [np.array(bone.matrix_basis) for bone in rig.pose.bones]
-    played = play(rig, 0.2)
-    assert max(np.abs(np.array(bone.matrix_basis) - at).max() for bone, at in zip(rig.pose.bones, rest)) > 0.05
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), copy=True)
-    assert b"conjac_live_pose" not in (tmp_path / "saved.blend").read_bytes()
-    played.stop()
-    for bone, at in zip(rig.pose.bones, rest):
-        np.testing.assert_array_equal(np.array(bone.matrix_basis), at)
-    assert "conjac_live_pose" not in rig
-
-
 def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.live.performance import Performance

@@ -65,17 +65,13 @@ def energy(part, state):
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
-#: of what falls; where nothing rubs a step may still gain more than the goal of 1e-3
-GAIN = {0.0: 1e-2, 0.5: 1e-3}
-
-
-@pytest.mark.parametrize("half_life,modulus,mu", [(0.75, 2e4, 0.0), (0.75, 2e4, 0.5), (0.75, 1e5, 0.0),
-                                                  (0.75, 1e5, 0.5), (0.0, 1e5, 0.5)])
+@pytest.mark.parametrize("half_life,modulus,mu", [(0.75, 2e4, 0.0), (0.75, 2e4, 0.5), (0.75, 1e5, 0.0), (0.3, 2e4, 0.0),
+                                                  (0.75, 1e5, 0.5), (0.0, 1e5, 0.0), (0.0, 1e5, 0.5)])
 def test_what_lands_gains_no_energy(tmp_path, half_life, modulus, mu):
     part, state = block(tmp_path, mu, 0.0, modulus, half_life, lifted=0.1)
     fall, before = part.mass.sum() * G * 0.1, energy(part, state)
     for _ in range(36):
         state = part.step(state, H)
         after = energy(part, state)
-        assert after <= before + GAIN[mu] * fall
+        assert after <= before + 1e-3 * fall
         before = after

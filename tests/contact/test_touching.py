@@ -219,8 +219,12 @@ def test_friction_is_the_slope_of_its_potential():
     weights = np.stack([np.ones(3), *-rng.dirichlet([1, 1, 1], 3).T], axis=1)
     normal = rng.normal(size=(3, 3))
     normal /= np.linalg.norm(normal, axis=1)[:, None]
+    couples = rng.normal(size=(3, 4, 3))  # of a point and a triangle: the point has none
+    couples[:, 0] = 0.0
+    couples[:, 1:] -= couples[:, 1:].mean(axis=1, keepdims=True)
+    couples -= np.einsum("kai,ki->ka", couples, normal)[:, :, None] * normal[:, None, :]
     # one sticks, one slides, one stands still
-    law = LaggedFriction(nodes, weights, normal, np.array([2.0, 3.0, 1.0]), 0.5, base, 0.01)
+    law = LaggedFriction(nodes, weights, couples, normal, np.array([2.0, 3.0, 1.0]), 0.5, base, 0.01)
     v = rng.normal(size=(12, 3))
     v[nodes[0]] *= 0.05
     v[nodes[2]] = 0.0

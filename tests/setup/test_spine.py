@@ -2,6 +2,7 @@
 decision, not an accident: use what is there, or add it here with its reason."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -38,11 +39,63 @@ LOOPS = {
 CLASSES = {
     "Subsystem": {"Part", "Attachment", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones"},
     "System": {"Joints", "FleshOnBones"},
+    "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
     "DescentDirections": {"FactoredDirections", "ProjectedDirections", "SecantDirections", "FrozenDirections",
                    "InexactDirections", "EarlyDirections", "GroundDirections", "ContactIterations"},
     "Stop": {"ResidualStop", "StrainStop", "FullStepStop", "VisibleStop", "SlowStop", "EarlyStop",
              "ContactIterations"},
+}
+
+#: rooms of constraints, and the classes there that solve a program of rows: each is a home of rows, with its reason
+ROW_ROOMS = ("constraints", "bearings", "linear/constrained")
+HOMES = {
+    "constraints/bilateral.py Bilateral": "equalities by the dual: shared by External and the hard way of nodes",
+    "constraints/external.py External": "joints: dense dual of equalities, bounds and cones, by what a stage responds",
+    "constraints/bounded_program.py BoundedProgram": "gaps of nodes: a sparse program of inequalities",
+    "constraints/ways/hard.py Hard": "nodes: equalities by Bilateral",
+    "constraints/ways/compliant.py Compliant": "nodes: equalities with compliance",
+    "constraints/ways/penalty.py Penalty": "nodes: equalities by stiff springs",
+    "constraints/ways/acceleration.py Acceleration": "nodes: equalities of accelerations, to compare with",
+    "constraints/ways/mass_modification.py MassModification": "nodes: equalities by mass, to compare with",
+    "constraints/ways/symplectic.py Symplectic": "nodes: equalities at the end of a symplectic step, to compare with",
+    "linear/constrained/program.py SparseProgram": "cloth with Sharp Edges: rows of vertices, primal active sets",
+    "linear/constrained/reduced.py ReducedProgram": "the factor and active set of one SparseProgram",
+}
+#: classes that couple two parts, by way, and where a third would have to be added
+COUPLINGS = {"monolithic": {"FleshOnBones"}, "staggered": {"CoupledInterface"}}
+#: classes whose points a staggered coupling may act on
+INTERFACES = {"NodePoints", "BonePoints"}
+#: attributes of other objects that a step writes, by file and function: results are returned, and these are left
+WRITES = {
+    "nonlinear/directions.py refactor_columns shown.factored": "counts factors of a linear solver",
+    "nonlinear/fixed_point_stage.py _iterate at": "the iterate of one stage, which is made and dropped there",
+    "nonlinear/inexact.py _direction self._cg.taken": "a count of its own conjugate gradients",
+    "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
+    "nonlinear/problem.py factor self.system.factored": "which pairs the factor in the linear solver belongs to",
+    "nonlinear/problem.py factor_for_directions system.factored": "the same for directions of another system",
+    "nonlinear/quasistatic_problem.py factor self._directions.true": "its own directions",
+    "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
+    "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
+    "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
+    "parts/conjac/conjac.py forget_past self._single.too_soft": "its own single precision",
+    "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
+    "parts/eol/sliding_cloth.py _remeshed self._solving.warm": "warm start of the next substep",
+    "parts/eol/sliding_cloth.py _substep self._solving.warm": "warm start of the next substep",
+    "parts/eol/sliding_cloth.py felt_step self.step_log.substeps": "the log's counts",
+    "parts/eol/solving.py _counted self.step_log": "the log's counts",
+    "parts/eol/solving.py _kept_apart self.step_log.rounds": "the log's counts",
+    "parts/eol/solving.py _rub asked": "rows of the step, which rounds of friction and contact change: a debt",
+    "parts/eol/solving.py asked_more rows": "rows of the step, which rounds of friction and contact change: a debt",
+    "parts/joints/jointed.py _add_explicit self.on_rates.force": "its own forces on rates, overwritten in each stage",
+    "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
+    "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",
+    "world/drafts.py attempt body.stepping": "height of a moving ground: a debt",
+    "world/islands.py _solve_group self._soft.island_factorizations": "counts factors",
+    "world/islands.py solve plain.system.factored": "which pairs the factor in the linear solver belongs to",
+    "world/world.py _naming_part failure.part": "a failure gets its part's number on its way out",
+    "world/world.py check_step_size failure.part": "a failure gets its part's number on its way out",
+    "world/world.py explain failure.remedy": "a failure gets its remedy on its way out",
 }
 
 
@@ -104,6 +157,58 @@ def test_every_part_takes_the_one_step():
              if isinstance(node, ast.ClassDef) and node.name in CLASSES["Subsystem"] | {"Subsystem"}
              and any(isinstance(item, ast.FunctionDef) and item.name == "step" for item in node.body)}
     assert steps == {("world/interface.py", "Subsystem")}
+
+
+def functions(node, name):
+    return [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == name]
+
+
+def test_every_home_of_rows_is_known():
+    found = {f"{file} {node.name}" for file, tree in trees().items() if file.startswith(ROW_ROOMS)
+             for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")
+             and "Protocol" not in base_names(node)}
+    assert found == set(HOMES)
+
+
+def test_two_parts_are_coupled_in_two_ways():
+    """A world takes attachments, which are monolithic, and interfaces of cloths with substeps, which are staggered."""
+    world = trees()["world/world.py"]
+    [init] = [item for node in ast.walk(world) if isinstance(node, ast.ClassDef) and node.name == "World"
+              for item in functions(node, "__init__")]
+    taken = {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.arg != "self"}
+    assert {key for key, kind in taken.items() if "Attachment" in kind or "Interface" in kind} == {
+        "attachments", "interfaces"}
+    assert heirs("Attachment") == COUPLINGS["monolithic"] and "CoupledInterface" in taken["interfaces"]
+    protocol = next(node for node in ast.walk(trees()["world/interface_points.py"])
+                    if isinstance(node, ast.ClassDef) and node.name == "InterfacePoints")
+    needed = {item.name for item in protocol.body if isinstance(item, ast.FunctionDef)} - {"part"}
+    found = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+             and needed <= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}}
+    assert found == INTERFACES | {"InterfacePoints"}
+
+
+def written(function):
+    """Attributes of other objects that a function writes: not of itself, nor of a copy that it made."""
+    makes = re.compile(r"(copy\.copy|self\.of|self\.under|cls|[A-Z]\w*)\(")
+    copies = {target.id for node in ast.walk(function) if isinstance(node, ast.Assign)
+              and makes.search(ast.unparse(node.value)) for target in node.targets
+              for target in ast.walk(target) if isinstance(target, ast.Name)}
+    for node in ast.walk(function):
+        targets = (node.targets if isinstance(node, ast.Assign)
+                   else [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else [])
+        for target in (item for one in targets for item in (one.elts if isinstance(one, ast.Tuple) else [one])):
+            if isinstance(target, ast.Attribute) and not (
+                    isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
+                yield ast.unparse(target)
+
+
+def test_every_write_on_another_object_is_known():
+    found = {f"{file} {node.name} {target}" for file, tree in trees().items() if file.split("/")[0] in ROOMS
+             for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+             for target in written(node)}
+    unknown = {one for one in found if not one.startswith(tuple(WRITES))}
+    gone = {one for one in WRITES if not any(write.startswith(one) for write in found)}
+    assert not unknown and not gone
 
 
 def test_a_loop_through_another_function_is_found():

@@ -10,7 +10,7 @@ from bodies import box, make, positions, run
 
 from solver import catalogue
 from solver.errors import StepFailed
-from solver.world import nodes
+from solver.world import energy_gains
 
 CELLS, SIZE = (12, 3, 3), (0.24, 0.06, 0.06)
 NODES, TETS = box(CELLS, SIZE)
@@ -66,7 +66,7 @@ def test_it_gains_nothing_however_far_it_is_bent(by, h):
 def test_by_the_guard_alone(monkeypatch):
     """Without it a bar that is bent by 2 rad flies apart."""
     world = bar(True)
-    monkeypatch.setattr(nodes, "gains", lambda *_: False)
+    monkeypatch.setattr(energy_gains, "gains", lambda *_: False)
     state, largest = bent(world, 2.0), 0.0
     begun = energy(world, state)
     with pytest.raises(StepFailed, match="times its size"):

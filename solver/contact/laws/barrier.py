@@ -17,6 +17,7 @@ from ..find.taking_kernels import reach_of_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
 from .interface import LoadsOnCloth
 from .lagged_friction import LaggedFriction
+from .lagged_friction_kernels import couple_weights
 
 #: margin of the Verlet list of near pairs, relative to a mean edge: beyond an edge's length nearly all pairs would be
 #: of a surface's own neighbourhood
@@ -55,7 +56,7 @@ class Barrier:
         ε. thickness: distance from each node to the outer surface [m], (n,). loads: on cloth, if there are any."""
         self._thickness = np.ascontiguousarray(thickness, dtype=float)
         self._thickest = 2.0 * float(thickness.max(initial=0.0))
-        self.surfaces, self._creep = surfaces, params["creep_speed"]
+        self.surfaces, self.creep_speed = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
         self._activations = np.ascontiguousarray(np.atleast_2d(np.asarray(activation, dtype=float)))
         self._rest, self._stiffness, self._friction = rest, stiffness, friction
@@ -139,9 +140,12 @@ class Barrier:
         if not len(loaded):
             return None
         direction = found.work[loaded, WAY : WAY + 3]
-        return LaggedFriction(found.nodes[loaded], found.work[loaded, :4].copy(),
-                              direction / np.linalg.norm(direction, axis=1)[:, None],
-                              load[loaded], self._creep, base, seconds)
+        gap = np.linalg.norm(direction, axis=1)
+        nodes, normal, couples = found.nodes[loaded], direction / gap[:, None], np.empty((len(loaded), 4, 3))
+        _for_pairs(couple_weights, len(loaded), x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap,
+                   couples)
+        return LaggedFriction(nodes, found.work[loaded, :4].copy(), couples, normal, load[loaded], self.creep_speed,
+                              base, seconds)
 
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions (n, 3) [m], in a deterministic order."""

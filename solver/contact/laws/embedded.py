@@ -121,6 +121,7 @@ class Embedded(EmbeddedForce):
         """inner: law of the nodes followed by the vertices."""
         super().__init__(inner, embedded)
         self.inner, self.embedded, self.edge, self.activation = inner, embedded, inner.edge, inner.activation
+        self.creep_speed = inner.creep_speed
 
     def begin(self, x: Vec, time: float) -> None:
         """Prepare for a step from positions of all nodes (n, 3) [m]. Raises StepFailed."""

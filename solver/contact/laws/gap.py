@@ -39,6 +39,7 @@ class Gap:
         self.near = Barrier(surfaces, rest, stiffness, np.zeros_like(friction), activation, {"creep_speed": 1.0},
                             thickness)
         self.edge, self.activation = self.near.edge, self.near.activation
+        self.creep_speed = self.near.creep_speed
         self._last: tuple[Index, Vec, Vec] | None = None
 
     def begin(self, x: Vec, time: float) -> None:

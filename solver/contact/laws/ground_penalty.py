@@ -10,6 +10,7 @@ import numpy as np
 from ...state import Index, Mask, Vec
 from ..find.ground import NOWHERE, Contacts, Ground
 from .interface import Friction
+from .lagged_ground_friction import LaggedGroundFriction
 from .static_friction import ANCHORS, STIFFNESS_RATIO, STUCK_NODES, StaticFriction
 
 
@@ -91,3 +92,17 @@ class GroundPenalty:
         point = self.plane.point(time)
         return StaticFriction(nodes, normal, anchors[nodes] + point, bound, STIFFNESS_RATIO * self.stiffness[nodes],
                               point)
+
+    def lagged_friction(self, x: Vec, time: float, base: Vec, seconds: float,
+                        creep: float) -> LaggedGroundFriction | None:
+        """Return the friction of a stage with normal forces at positions x (n, 3) [m]; None where there is none.
+
+        base: positions of all nodes at v = 0, (n, 3) [m]. seconds: from there to the stage's end, at `time` [s]. creep:
+        speed below which friction is reduced [m/s].
+        """
+        contacts = self.find(x, time).of(self.is_free)
+        if self.friction is None or not len(contacts):
+            return None
+        bound = self.friction.coefficient * self.stiffness[contacts.nodes] * -contacts.gap
+        carried = base[contacts.nodes] + seconds * self.plane.velocity(time)
+        return LaggedGroundFriction(contacts.nodes, contacts.normal, carried, bound, creep, seconds)

@@ -103,6 +103,7 @@ class ContactLaw(StencilForce, Protocol):
 
     edge: float  #: mean edge of the bodies' surfaces [m]
     activation: float  #: distance below which contact forces act [m]
+    creep_speed: float  #: friction of slower slip is reduced [m/s]
 
     def begin(self, x: Vec, time: float) -> None:
         """Prepare for a step from positions of all nodes (n, 3) [m]. Raises StepFailed."""

@@ -16,13 +16,16 @@ FEW = 256  #: fewer pairs are not worth a second thread
 
 @dataclass(frozen=True)
 class LaggedFriction:
-    """f = −μ λ T s(|Tᵀ v|) Tᵀ v / |Tᵀ v| with v = (x − base) / seconds: a force of the stage's positions.
+    """f = −μ λ Jᵀ s(|J v|) J v / |J v| with v = (x − base) / seconds: a force of the stage's positions.
 
-    It is the gradient of an incremental potential. [Ascher 37-39]
+    It is the gradient of an incremental potential. J v is the slip, zero where both sides turn together: a force on the
+    closest points alone would turn both by its size times the gap between them. [Ascher 37-39, changed: by
+    that couple]
     """
 
     nodes: Index  #: (k, 4)
     weights: Vec  #: of the closest points, one side less the other, (k, 4)
+    couples: Vec  #: of velocities along the normal, see `couple_weights`, (k, 4, 3)
     normal: Vec  #: unit, (k, 3)
     load: Vec  #: μ λ [N], (k,)
     creep: float  #: ε: friction of slower slip is reduced [m/s]
@@ -46,8 +49,8 @@ class LaggedFriction:
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
-        arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.normal, self.load, self.creep,
-                  1.0 / self.seconds, above, forces, energy, blocks)
+        arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.couples, self.normal,
+                  self.load, self.creep, 1.0 / self.seconds, above, forces, energy, blocks)
         if count <= FEW:
             smoothed_friction(0, count, *arrays)
         else:

@@ -76,6 +76,7 @@ class SeparateIntersections:
         self._separated_since = np.inf
         self._springs: _Springs | None = None
         self.edge, self.activation = complete_law.edge, complete_law.activation
+        self.creep_speed = complete_law.creep_speed
         count = len(intersecting.gap)
         self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())

@@ -55,7 +55,7 @@ class Inputs:
     grabs: tuple[Hold, ...] = ()
     ground: Vec | None = None  #: a point of the plane [m] and its normal, (2, 3); None: where the job has it
     bumps: tuple[Bump, ...] = ()
-    #: where vertices that are pinned are now, those of one body behind the other's [m], (s, 3); none: with their object
+    #: where vertices that bones lead are now, as board.LEADING names them [m], (s, 3); none: pins go with their object
     pinned: Vec = field(default_factory=lambda: np.zeros((0, 3)))
 
     def coming_from(self, before: Inputs) -> Inputs:

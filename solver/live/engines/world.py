@@ -17,6 +17,7 @@ from ...state import State, Vec
 from ...world.joints import Joints
 from ...world.nodes import Nodes
 from ..filled import filled
+from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
 from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
@@ -48,7 +49,8 @@ class WorldEngine:
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
         numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
-        self._soft = [(k, LiveNodes(part, numbers, [one.name for one in job.scene.obstacles]))
+        obstacles, leading = [one.name for one in job.scene.obstacles], leading_of(job)
+        self._soft = [(k, LiveNodes(part, numbers, obstacles, leading))
                       for k, part in enumerate(built.world.parts) if isinstance(part, Nodes)]
         self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts) if isinstance(part, Joints)]
         #: of each body of the scene: its part, and which of that part's bodies it is

@@ -97,7 +97,7 @@ class ContactSettings:
             last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
         return last[3]
 
-    def crossing_anew(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
+    def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
         """What goes through what, but where it did so on an earlier mesh of the same cloth."""
         crossing = self.crossing(mesh, now)
         if crossing is None:
@@ -107,10 +107,10 @@ class ContactSettings:
             known = self._before = before, now, self.lost(before, now)
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
-    def spoilt(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
+    def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Where another mesh of the same cloth goes through something, or touches what it was not as near to before,
         (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
-        crossing = self.crossing_anew(mesh, before, now)
+        crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
         gap, place = self._nearest(mesh, now)
@@ -119,10 +119,10 @@ class ContactSettings:
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
         """How near the nearest two pieces are, as a share of the distance at which they push, and where (3,) [m]."""
         law = self._law_of(mesh, now)
-        told = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
-        if not len(told):
+        forces = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
+        if not len(forces):
             return 1.0, np.zeros(3)
-        nearest = told[told[:, 6].argmin()]
+        nearest = forces[forces[:, 6].argmin()]
         return float(nearest[6]) / law.activation, nearest[:3]
 
     def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
@@ -170,7 +170,7 @@ class BarrierContacts:
     now: ObstacleMotion
     lost: TangledRegion | None = None  #: where nothing pushes
     firmest: float = np.inf  #: no pair is stiffer than this, and pushes that much less [N/m]
-    gives: InterfaceInertia | None = None  #: how what is round gives way; None: it goes as it is told
+    gives: InterfaceInertia | None = None  #: how what is round gives way; None: its motion is prescribed
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: how much of their step is over [s]
 
@@ -256,10 +256,11 @@ class BarrierContacts:
         """Nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all that pushes there, friction included."""
         here = self._all(at)
         tables = [self.law.fill(here, 0.0, True)]
-        rubs = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h) if len(tables[0].nodes
-                                                                                                         ) else None
-        if rubs is not None:
-            tables.append(rubs.fill(here, 0.0, True))
+        friction = None
+        if len(tables[0].nodes):
+            friction = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+        if friction is not None:
+            tables.append(friction.fill(here, 0.0, True))
         return self._softer(tables)
 
     def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
@@ -326,8 +327,8 @@ class BarrierContacts:
 
     def _nearest(self, at: MotionPath) -> float:
         """How near the nearest two pieces are, as a share of the distance at which they push; 1 where none do."""
-        told = self.law.contact_forces(self._all(at))
-        return float(told[:, 6].min(initial=self.activation)) / self.activation
+        forces = self.law.contact_forces(self._all(at))
+        return float(forces[:, 6].min(initial=self.activation)) / self.activation
 
     def largest(self, at: MotionPath, end: MotionPath) -> float:
         """The largest share of a straight move in which nothing meets."""

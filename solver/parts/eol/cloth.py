@@ -22,7 +22,7 @@ class Cloth:
     pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)
     flat: Mask  #: vertices on features whose cloth did not fold, (n,)
     free: Mask  #: vertices that came off a feature, (n,)
-    pressing: Vec  #: what pressed each one onto what it rubs on in the last step, (n,) [N]
+    pressing: Vec  #: what pressed each one onto the obstacle in the last step, (n,) [N]
 
     @classmethod
     def at_rest(cls, mesh: SheetMesh, pinned: Index) -> Cloth:

@@ -13,7 +13,7 @@ from ...state import Index, Mask, Vec
 from .cone_kernels import folds_of, normals_at, rows_of, stand_on
 
 #: how far the faces of a vertex turn against each other [rad], on an edge and on a point: below it what it does in the
-#: world and what it does in its material cannot be told apart
+#: world and what it does in its material cannot be distinguished
 FLAT_EDGE, FLAT_POINT = 0.1, 0.5
 UNFOLD = 1.5  #: a vertex that was flat is so until its faces turn this many times as far: it does not flicker
 ROWS = 16  #: names of rows of one vertex

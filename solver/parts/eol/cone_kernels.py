@@ -183,7 +183,7 @@ def rows_of(  # type: ignore[no-untyped-def]
                     first[i] = along[k, a] * cloth_normal[k, b] - along[k, b] * cloth_normal[k, a]
                     second[i] = 0.0
                 if first[0] * first[0] + first[1] * first[1] + first[2] * first[2] <= ENOUGH:
-                    # no edge tells a way across: any two
+                    # no edge has a direction across: any two
                     least = 0
                     for i in range(1, 3):
                         if abs(cloth_normal[k, i]) < abs(cloth_normal[k, least]):

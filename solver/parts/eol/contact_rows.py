@@ -13,9 +13,9 @@ from .cone import ROWS
 from .touching_kernels import rename
 from .unknowns import Unknowns
 
-OVER, OVER_ANEW = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
-KINDS = np.array([1 << bit for bit in (OVER_ANEW, 57, 58, OVER, 61, 62)])  #: of all rows of pairs
-OF_EDGES = np.array([1 << OVER, 1 << OVER_ANEW])
+OVER, LOST_AGAIN = 60, 56  #: bits of the names of rows of two edges, and of those that the step's end asks for
+KINDS = np.array([1 << bit for bit in (LOST_AGAIN, 57, 58, OVER, 61, 62)])  #: of all rows of pairs
+OF_EDGES = np.array([1 << OVER, 1 << LOST_AGAIN])
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class AssembledSystem:
 
     @property
     def matrix(self) -> sp.csc_matrix:
-        """A, its lower triangle; written anew by the next step's."""
+        """A, its lower triangle; overwritten by the next step's."""
         return self.unknowns.lower(self.blocks)
 
     @property

@@ -175,7 +175,7 @@ class FeatureContacts:
         normals = unit_normals(x, faces)
         point_rows(x, pairs, count, faces, normals, nowhere, nowhere, nowhere[:, 0].copy(), weights, direction, gap,
                    keep)
-        # which side of the cloth the thing is on is told by the thing's own normal
+        # which side of the cloth the thing is on follows from the obstacle's own normal
         out = np.zeros_like(x)
         np.add.at(out, self.faces, unit_normals(x, self.faces)[:, None])
         direction = normals[pairs[:, 1]]

@@ -10,7 +10,7 @@ import numpy as np
 from ...state import Index, Vec
 
 SLOWEST = 1.0e-4  #: [m/s]: what creeps less is held
-TELLING = 0.3  #: of a drag: what it changes by less from one answer to the next tells nothing
+SIGNIFICANT = 0.3  #: of a drag: a smaller change from one solution to the next is not significant
 ALIKE = 2.0  #: drags that differ by less share a factor
 FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping
 
@@ -37,7 +37,7 @@ class SlipState:
         return SlipState(now, asked, self.drag, self.right)
 
     def foreseen(self, vertices: Index, right: Vec) -> Vec:
-        """Drags r that will be right at vertices (k,), (k,); `right` where two answers tell nothing.
+        """Drags r that will be right at vertices (k,), (k,); `right` where two solutions do not differ enough.
 
         What is driven by F and has m to move slips with s = F / (m + r), so that μ p / s is linear in r; where it
         rises faster than r, μ p > F, no r is enough.
@@ -46,9 +46,9 @@ class SlipState:
         with np.errstate(all="ignore"):
             slope = (right - before) / (drag - drag_before)
             met = np.where(slope < 1.0, (right - slope * drag) / (1.0 - slope), np.where(right > drag, np.inf, 0.0))
-            tells = np.abs(drag - drag_before) > TELLING * drag
+            is_significant = np.abs(drag - drag_before) > SIGNIFICANT * drag
             low, high = np.minimum(drag, right) / FURTHEST, np.maximum(drag, right) * FURTHEST
-            return np.where(tells, np.clip(met, low, high), right)
+            return np.where(is_significant, np.clip(met, low, high), right)
 
 
 @dataclass(frozen=True)

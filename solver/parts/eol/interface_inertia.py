@@ -26,18 +26,18 @@ class InterfaceInertia:
     arms: Vec  #: from the centre of what turns it [m], (o, 3)
     pairs: Index  #: of movers that have inertia between them, the larger first, (p, 2)
     inertia: Vec  #: of these, A [kg, kg m, kg m²], (p, 3, 3)
-    group: Index  #: of each mover; those of one are told all at once or not at all, (c,)
+    group: Index  #: of each mover; those of one are known all at once or not at all, (c,)
     forces: Vec  #: f [N], (o, 3)
 
     @classmethod
     def nothing(cls, points: int) -> InterfaceInertia:
-        """So many points that go as they are told."""
+        """So many points of prescribed motion."""
         return cls(np.full((points, 2), -1, np.int32), np.zeros((points, 3)), np.zeros((0, 2), np.int32),
                    np.zeros((0, 3, 3)), np.zeros(0, np.int32), np.zeros((points, 3)))
 
     @classmethod
     def body(cls, arms: Vec, inertia: Vec) -> InterfaceInertia:
-        """Points of one rigid body at arms (k, 3) [m] from where its inertia (6, 6) is told, rates [ω; ν] in world."""
+        """Points of one rigid body at arms (k, 3) [m] from the point of its inertia (6, 6), rates [ω; ν] in world."""
         straight, turned, none = inertia[3:, 3:], inertia[:3, :3], InterfaceInertia.nothing(len(arms))
         pairs, together = np.array([[0, 0], [1, 0], [1, 1]], np.int32), np.zeros(2, np.int32)
         return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=pairs,

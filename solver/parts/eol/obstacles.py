@@ -136,7 +136,7 @@ class FeatureObstacles:
 
     @cached_property
     def is_closed(self) -> Mask:
-        """Of each thing whether it has an inside that can be told, (p + 1,): that of the ground, the last, has no end.
+        """Of each thing whether its inside is known, (p + 1,): that of the ground, the last, has no end.
         """
         return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
 

@@ -21,7 +21,7 @@ def is_closed(triangles: Index) -> bool:
     return len(np.unique(there)) == len(there) and bool(np.array_equal(np.sort(there), np.sort(back)))
 
 
-def swollen(x: Vec, triangles: Index, distance: float) -> Vec:
+def offset_surface(x: Vec, triangles: Index, distance: float) -> Vec:
     """Vertices x (n, 3) [m] moved so that all faces around each are that much further out [m]; where more than three
     look different ways, as nearly as can be."""
     normal = unit_normals(x, triangles)
@@ -38,12 +38,12 @@ def swollen(x: Vec, triangles: Index, distance: float) -> Vec:
 
 
 class OffsetSurface:
-    """What moves, swollen wherever it is."""
+    """An obstacle in motion, its surface offset wherever it is."""
 
     def __init__(self, motion: OverTime, triangles: Index, distance: float) -> None:
         """motion: of vertices, (n, 3) [m] at a time. triangles: (t, 3), outwards. distance: [m]."""
         self._motion, self._triangles, self._distance = motion, triangles, distance
-        self._still = None if motion.moves else swollen(motion.at(0.0), triangles, distance)
+        self._still = None if motion.moves else offset_surface(motion.at(0.0), triangles, distance)
 
     @property
     def moves(self) -> bool:
@@ -51,7 +51,9 @@ class OffsetSurface:
 
     def at(self, time: float) -> Vec:
         """Where its vertices are at `time` [s], (n, 3) [m]."""
-        return swollen(self._motion.at(time), self._triangles, self._distance) if self._still is None else self._still
+        if self._still is not None:
+            return self._still
+        return offset_surface(self._motion.at(time), self._triangles, self._distance)
 
     def velocity(self, time: float) -> Vec:
         """How fast they go, but for what turning changes in the distance [m/s], (n, 3)."""

@@ -15,8 +15,8 @@ def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, imp
     nodes: (k, 4). movers: the vertex that each node goes straight with and the one that it turns with, −1 for none,
     (m, 2). arms: of the latter [m], (m, 3). keys: of blocks, smaller vertex << 32 | larger, rising, (b,).
     forces: (k, 4, 3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m].
-    way: of all nodes, from where forces are told: of the cloth's back to the step's start, of the others on to where
-    they are thought to end it, (m, 3) [m].
+    way: of all nodes, from where forces are evaluated: of the cloth's back to the step's start, of the others on
+    to where they are thought to end it, (m, 3) [m].
     """
     K, turns, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
     other = np.empty((3, 3))

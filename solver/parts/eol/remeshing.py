@@ -23,7 +23,7 @@ from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
 TRIES = 4  #: of triangles that fit better and do not lie in a thing
-STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is told
+STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is reported
 CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
 
 
@@ -50,11 +50,11 @@ class Remeshing:
         for left in range(TRIES, -1, -1):
             conformed = self._conformed(cloth, now, h, spared)
             made, again = self._adapted(cloth.moved(conformed.mesh, conformed.was), now, h)
-            spoilt = None if self.pushing is None else self.pushing.spoilt(made.mesh, cloth.mesh, now)
-            if spoilt is None or not left:
+            new_intersection = self._new_intersection(made.mesh, cloth.mesh, now)
+            if new_intersection is None or not left:
                 break
-            spared = spared | _close(cloth.mesh, spoilt[None]) | (left == 1)
-        self._tell(conformed)
+            spared = spared | _close(cloth.mesh, new_intersection[None]) | (left == 1)
+        self._report(conformed)
         return made, np.where(again >= 0, conformed.was[again], -1)
 
     def _conformed(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
@@ -62,7 +62,11 @@ class Remeshing:
         limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
         return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
 
-    def _tell(self, conformed: Conformed) -> None:
+    def _new_intersection(self, made: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
+        """Return a point [m] where remeshing made surfaces intersect, (3,); None where there is none."""
+        return None if self.pushing is None else self.pushing.new_intersection(made, before, now)
+
+    def _report(self, conformed: Conformed) -> None:
         """Say where vertices on one edge stay apart; for a step or two some do wherever cloth comes onto edges."""
         self._apart = self._apart + 1 if conformed.unjoined else 0
         if self._apart == STAY:
@@ -93,11 +97,11 @@ class Remeshing:
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             there, deepest = inside(self.look(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
-                spoilt = None if self.pushing is None else self.pushing.spoilt(made, cloth.mesh, now)
-                if spoilt is None:
+                new_intersection = self._new_intersection(made, cloth.mesh, now)
+                if new_intersection is None:
                     return cloth.moved(made.replaced(kept=np.where(
                         adapted.was >= 0, cloth.mesh.kept[adapted.was], False)), adapted.was), adapted.was
-                there = spoilt[None]
+                there = new_intersection[None]
             kept = kept | _close(cloth.mesh, there)
         return cloth, same
 

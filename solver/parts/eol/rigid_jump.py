@@ -19,7 +19,7 @@ DRAWN = 20.0
 THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, and the cloth keeps its own speed
 
 
-def carried(cloth: Cloth, pins: Pins, time: float, h: float, told: StepLog) -> tuple[Cloth, Pins]:
+def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
     """Itself, and its pins. Where these jump in the next h seconds, all alike: as it is where they jump to, with their
     speed there, and pins that have jumped."""
     held = (cloth.pin >= 0).nonzero()[0]
@@ -34,7 +34,7 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, told: StepLog) -> t
     now, later = mesh.v[held].mean(axis=0), (behind - end).mean(axis=0) / h
     if np.linalg.norm(later) > THROWN:
         later = now
-    told.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
+    step_log.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
               f"{place_of(mesh.x[held].mean(axis=0))} on: it was carried along as it is, through what is between")
     # where it is at the step's end without any force; what is sharp stays behind
     made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))

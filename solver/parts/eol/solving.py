@@ -29,8 +29,8 @@ FIRMEST = 1.0e7  #: of a vertex' own diagonal: what is stiffer beside it leaves 
 ROUNDS = 16  #: of what pushes in which something meets, before the step is tried shorter
 ENOUGH = 30  #: after which a way is taken on which nothing meets although they do not settle
 SETTLED = 0.3  #: of the distance at which surfaces push: where the next round moves less it is the last
-#: [m/s] and of all that pushes: so wrongly a vertex may be pushed where a round is the last. A move tells too little:
-#: near the barrier's wall a hundredth of its reach is as much as all that pushes
+#: [m/s] and of all that pushes: so wrongly a vertex may be pushed where a round is the last. A displacement is no
+#: measure: near the barrier's wall a hundredth of its reach is as much as all that pushes
 MISSED, SHARE = 0.02, 0.02
 COMES_BACK, CYCLE = 0.5, 4  #: of its move: where a round ends so near to one of so many before it goes half of its way
 RENEWALS = 4  #: of friction
@@ -70,8 +70,8 @@ class Solving:
         def answer_of(one: AssembledSystem, warm: WarmStart | None, renewals: int = RENEWALS,
                       stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
-            rubbed = self._rubbed(mesh, rows, now)
-            return (self.ask(one, rows, warm), True) if rubbed is None else self._rub(one, rows, rubbed, warm,
+            friction = self._frictional(mesh, rows, now)
+            return (self.ask(one, rows, warm), True) if friction is None else self._rub(one, rows, friction, warm,
                                                                                       renewals, stays)
 
         def asked_more(answer: Minimum) -> bool:
@@ -87,7 +87,7 @@ class Solving:
             answer, pushed, gave = (None, pushed, gave) if pushes is None else self._kept_apart(
                 posed, pushes, answer_of, asked_more, h)
         except Singular as failure:
-            assert self.pushing is not None and pushes is not None
+            assert pushes is not None
             # layers so near that beside their barrier no digit is left of all else; no shorter step helps
             softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
                              / h**2)
@@ -97,13 +97,7 @@ class Solving:
                     return solved
             if self.is_felt:  # another part would be crossed, which that part does not know
                 return None
-            lost = TangledRegion.at(mesh, np.unique(failure.vertices))
-            lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
-            self.step_log.once("pressed", "its layers were pressed together more than can be computed near "
-                               f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
-            known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
-            left = None if known else self.pushing.of(mesh, now, lost)
-            return self.solved(cloth, now, left, held, still, time, h)
+            return self.solved(cloth, now, self._without_pressed(mesh, now, pushes, failure), held, still, time, h)
         if pushes is None:
             answer, _ = answer_of(posed, self.warm)
             for _ in range(ROUNDS):
@@ -116,6 +110,18 @@ class Solving:
         pulled = -answer.on_vertex[len(answer.on_vertex) - len(rows.held.vertex):].reshape(-1, 3)
         return StepResult(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
                           rows.pressing[:len(mesh.x)] / h)
+
+    def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, pushes: BarrierContacts, failure: Singular,
+                         ) -> BarrierContacts | None:
+        """Return the barrier without the region where layers are pressed together more than can be computed; None where
+        it was without that already."""
+        assert self.pushing is not None
+        lost = TangledRegion.at(mesh, np.unique(failure.vertices))
+        lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
+        self.step_log.once("pressed", "its layers were pressed together more than can be computed near "
+                           f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
+        known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
+        return None if known else self.pushing.of(mesh, now, lost)
 
     def _kept_apart(self, posed: AssembledSystem, pushes: BarrierContacts,
                     answer_of: Callable[[AssembledSystem, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
@@ -140,7 +146,7 @@ class Solving:
 
             # where rounds go on friction is renewed with them: by itself it would be so at places that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
-            answer, rubs = answer_of(with_pushes, warm, renewals, stays)
+            answer, friction_agrees = answer_of(with_pushes, warm, renewals, stays)
             gave, end = pushes.rates(answer.u[own:], used), end_of(answer)
             answer, warm, moved = replace(answer, u=answer.u[:own]), answer.warm, at.off(end)
             back = moved > still and k < ENOUGH and any(one.off(end) < COMES_BACK * moved for one in places)
@@ -149,7 +155,7 @@ class Solving:
             near = pushes.is_near(at)
             met, last = met + (share < 1.0), None
             settled = share == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
-                rubs and moved <= still and self._as_foreseen(pushes, was_at, end, masses / h)))
+                friction_agrees and moved <= still and self._as_foreseen(pushes, was_at, end, masses / h)))
             if settled:
                 last = answer
                 if self.is_felt:
@@ -180,8 +186,8 @@ class Solving:
         self.step_log.one_by_one += answer.one_by_one
         return answer
 
-    def _rubbed(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
-        """What touches with friction; None for nothing. A vertex that touches several rubs on the first."""
+    def _frictional(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
+        """What touches with friction; None for nothing. A vertex that touches several has the friction of the first."""
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
         coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
@@ -203,23 +209,23 @@ class Solving:
                                               along_surface(touched.met.normal[first])]),
                               np.concatenate([still, other]), mu)
 
-    def _rub(self, posed: AssembledSystem, asked: StepRows, rubbed: FrictionResult, warm: WarmStart | None,
+    def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: WarmStart | None,
              renewals: int,
              stays: Stays | None) -> tuple[Minimum, bool]:
         """With friction, whose drag begins with that of the last answer, or step, and is renewed so often at most, or
         while answers stay where they are asked; and whether that was enough."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
-        vertices, dragged, given = rubbed.vertices, None, np.zeros_like(rubbed.still)
+        vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.still)
         place = np.full(len(posed.impulse), -1)
         place[vertices] = np.arange(len(vertices))
-        along = rubbed.along(asked.rates[vertices])
-        right = rubbed.right(asked.pressing[vertices], along)
-        drag, faster = rubbed.foreseen(asked.pressing[vertices], right, asked.slips)
+        along = friction.along(asked.rates[vertices])
+        right = friction.right(asked.pressing[vertices], along)
+        drag, faster = friction.foreseen(asked.pressing[vertices], right, asked.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
                 held, given = drag, np.zeros_like(along)
-                dragged = posed.with_resistance(vertices, held[:, None, None] * rubbed.ways, rubbed.still)
+                dragged = posed.with_resistance(vertices, held[:, None, None] * friction.ways, friction.still)
                 answer = self.ask(dragged, asked, warm)
             else:  # by the factor that there is: what its drag does wrong are impulses
                 given = (held * faster - right)[:, None] * along
@@ -229,16 +235,16 @@ class Solving:
             asked.pressing = np.zeros(len(posed.impulse))
             asked.pressing[vertices] = np.linalg.norm(pressing, axis=1)
             asked.rates = np.concatenate(posed.unknowns.parted(answer.u), axis=1)
-            along, pressed = rubbed.along(asked.rates[vertices]), asked.pressing[vertices]
-            right, drags = rubbed.right(pressed, along), held[:, None] * along - given
+            along, pressed = friction.along(asked.rates[vertices]), asked.pressing[vertices]
+            right, drags = friction.right(pressed, along), held[:, None] * along - given
             wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
-            most = float(rubbed.most(pressed).sum())
+            most = float(friction.most(pressed).sum())
             enough = bool(wrong.sum() <= RENEWED * most)
             asked.slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), right)
             if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
-            drag, faster = rubbed.foreseen(pressed, right, asked.slips)
+            drag, faster = friction.foreseen(pressed, right, asked.slips)
             if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
                 dragged = None
         return answer, enough

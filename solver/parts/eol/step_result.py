@@ -39,7 +39,7 @@ class InterfaceReaction:
 class RemainingStep:
     """How what is round has left its way so far in a step."""
 
-    gives: InterfaceInertia | None  #: how it gives way; None: it goes as it is told
+    gives: InterfaceInertia | None  #: how it gives way; None: its motion is prescribed
     off: Vec  #: (o, 3) [m]
     rates: Vec  #: the mean of δ, (c, 3)
     done: float = 0.0  #: how much of it is over [s]

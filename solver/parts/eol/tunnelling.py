@@ -12,7 +12,7 @@ import numpy as np
 from ...linear.constrained.rows import Keys
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
-from .contact_rows import OVER_ANEW, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
 from .feature_contacts import PUSH, FeatureContacts
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
@@ -121,7 +121,7 @@ class _Step:
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
         found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, OVER_ANEW))
+        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with

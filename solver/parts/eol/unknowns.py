@@ -122,7 +122,7 @@ class Unknowns:
 
 @dataclass(frozen=True)
 class Joined(Unknowns):
-    """With pairs that no element of its own joins; so few that others' places are not looked for anew."""
+    """With pairs that no element of its own joins; so few that others' places are not searched again."""
 
     joined: NDArray[np.int64]  #: keys of all blocks, (b,)
 

@@ -148,7 +148,7 @@ def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: 
     """Force (p, 3) of an iteration and its step.
 
     exact: by the Hessian of the Lagrangian with the last multipliers, if that is positive definite: near a root
-    iterations converge quadratically then. Raises StepFailed.
+    iterations converge quadratically then. Raises StepFailed. [MFEM 6, changed: how multipliers resist turning counts]
     """
     if exact:
         with suppress(StepFailed):

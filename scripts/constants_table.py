@@ -1,0 +1,101 @@
+"""Writes docs/developers/constants.md from the solver's sources and scripts/constants.toml: `make manual`. Standard
+library only.
+
+A tuned constant stands in capitals in the file that reads it, with its sentence behind `#:`. scripts/constants.toml has
+its range, in which the solver still solves, and the scene of tests/tuned_scenes.py in which its ends are noticed.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLVER = ROOT / "solver"
+LIST = Path(__file__).with_name("constants.toml")
+PAGE = ROOT / "docs" / "developers" / "constants.md"
+ROOMS = ("nonlinear", "world")  #: whose constants are listed; others follow
+Value = float | int | tuple[float | int, ...]
+
+
+class Constant(NamedTuple):
+    """One constant of a source file."""
+
+    file: str  #: from solver/
+    name: str
+    value: Value
+    sentence: str
+
+
+def constants(room: str) -> Iterator[Constant]:
+    """Yield all numbers, and tuples of such, that a room's files assign to names in capitals."""
+    for path in sorted((SOLVER / room).rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
+            if not isinstance(node, ast.Assign) or (value := _number(node.value)) is None:
+                continue
+            [target] = node.targets
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            values = value if isinstance(target, ast.Tuple) and isinstance(value, tuple) else (value,)
+            for name, own in zip(names, values):
+                if isinstance(name, ast.Name) and name.id.isupper():
+                    yield Constant(path.relative_to(SOLVER).as_posix(), name.id, own,
+                                   _sentence(source.splitlines(), node.lineno - 1))
+
+
+def _number(node: ast.expr) -> Value | None:
+    """Return the value of a literal, a negative one or a quotient of such; None of all else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        above, below = _number(node.left), _number(node.right)
+        return above / below if isinstance(above, float | int) and isinstance(below, float | int) else None
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    numbers = value if isinstance(value, tuple) else (value,)
+    return value if numbers and all(type(one) in (int, float) for one in numbers) else None
+
+
+def _sentence(lines: list[str], number: int) -> str:
+    """Return what `#:` says behind a line or on the lines before it."""
+    if "#: " in lines[number]:
+        return lines[number].partition("#: ")[2]
+    found: list[str] = []
+    while number and lines[number - 1].startswith("#: "):
+        number -= 1
+        found.insert(0, lines[number].removeprefix("#: "))
+    return " ".join(found)
+
+
+def listed() -> dict[str, dict[str, list[Any]]]:
+    """Return [low, high, scene or reason] of each listed constant, by file and name; of one that is not tuned,
+    [reason]."""
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
+def page() -> str:
+    """Return the whole page."""
+    ranges = listed()
+    lines = ["# Tuned constants", "",
+             "Written by `make manual` from the sources and `scripts/constants.toml`. Numbers that steer iterations "
+             "and steps, each with the range in which the solver still solves. `tests/test_tuned_constants.py` bakes "
+             "the scene behind it with the constant at an end of its range, and frames or the failure must differ. "
+             "Where no small scene notices, the last column says what does. Whoever changes one runs that test and the "
+             "benchmarks of its room.", "",
+             "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
+    for one in (one for room in ROOMS for one in constants(room)):
+        low, high, scene = ranges[one.file][one.name] if len(ranges[one.file][one.name]) == 3 else (None, None, None)
+        if scene is None:
+            continue
+        value = ", ".join(f"{number:.4g}" for number in (one.value if isinstance(one.value, tuple) else (one.value,)))
+        lines.append(f"| `{one.file}` | `{one.name}` | {value} | {low:.4g} to {high:.4g} | {one.sentence} | {scene} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"wrote {PAGE.relative_to(ROOT)}\n")

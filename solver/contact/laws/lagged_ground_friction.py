@@ -1,0 +1,55 @@
+"""Lagged friction of the ground in one stage, a force of its positions with normal forces of earlier ones.
+
+A stage with surfaces in contact is solved with it: friction found afterwards, by the linear response, ignores
+the barrier and would bring surfaces through each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...state import Index, Vec
+from .interface import along
+
+
+@dataclass(frozen=True)
+class LaggedGroundFriction:
+    """f = −μ λ s(|T v|) T v / |T v| with v = (x − base) / seconds, relative to the ground.
+
+    At given normal forces λ it is the gradient of a convex incremental potential. [Ascher 37-39]
+    """
+
+    nodes: Index  #: (k,), no node twice
+    normal: Vec  #: unit, (k, 3)
+    base: Vec  #: positions of these nodes at rest relative to the ground, (k, 3) [m]
+    most: Vec  #: μ λ [N], (k,)
+    creep: float  #: ε: friction of slower slip is reduced [m/s]
+    seconds: float  #: from the base to the stage's end
+
+    def add_force(self, x: Vec, force: Vec) -> float:
+        """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
+        slip, speed = self._slip(x)
+        force[self.nodes] -= (self.most * self._over(speed))[:, None] * slip
+        slow = np.minimum(speed, self.creep)
+        # the integral of s
+        integral = np.where(speed < self.creep, slow**2 * (1.0 - slow / (3.0 * self.creep)) / self.creep,
+                            speed - self.creep / 3.0)
+        return self.seconds * float(self.most @ integral)
+
+    def add_stiffness(self, x: Vec, blocks: Vec) -> None:
+        """Add to the diagonal blocks of K, (n, 3, 3) [N/m], those of a parabola that touches the potential at x from
+        above, so that sliding nodes do not overshoot."""
+        stiffness = self.most * self._over(self._slip(x)[1]) / self.seconds
+        blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
+
+    def _slip(self, x: Vec) -> tuple[Vec, Vec]:
+        slip = along((x[self.nodes] - self.base) / self.seconds, self.normal)
+        return slip, np.linalg.norm(slip, axis=1)
+
+    def _over(self, speed: Vec) -> Vec:
+        """Return s(y)/y, (k,) [s/m]."""
+        over: Vec = np.where(speed < self.creep, (2.0 - speed / self.creep) / self.creep,
+                             1.0 / np.maximum(speed, self.creep))
+        return over

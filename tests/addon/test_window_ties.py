@@ -1,0 +1,195 @@
+"""Soft pins, limits of cloth and each kind of constraint in the real window, by a newcomer's keys and clicks.
+
+What stands there at first is made by script, as an artist's model: from then on the window system's events alone.
+"""
+
+import pytest
+from test_window import in_a_window
+from test_window_holds import HANDS
+from test_window_journey import needs_a_hand
+
+PAINTED = HANDS + """
+def stroke(obj, rows=6):
+    # over all of it, to and fro
+    view = region("WINDOW")
+    rv = next(area for area in window().screen.areas if area.type == "VIEW_3D").spaces.active.region_3d
+    corners = [location_3d_to_region_2d(view, rv, obj.matrix_world @ Vector(one)) for one in obj.bound_box]
+    across = np.array([[corner.x, corner.y] for corner in corners])
+    low, high = across.min(axis=0), across.max(axis=0)
+    yield from point(int(view.x + low[0]), int(view.y + low[1]))
+    send("mousedown", 1)
+    yield from rest(4)
+    for number, y in enumerate(np.linspace(low[1], high[1], rows)):
+        xs = np.linspace(low[0], high[0], 7)
+        for x in xs if number % 2 == 0 else xs[::-1]:
+            send("mousemove", int(view.x + x), int(window().height - view.y - y))
+            yield from rest(1)
+    send("mouseup", 1)
+    yield from rest(8)
+
+def artist():
+    fresh(16)
+    with override():
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=1.0, location=(0.0, 0.0, 0.5))
+    flag = bpy.context.view_layer.objects.active
+    yield from rest()
+    yield from pick(flag)
+    yield from find("add cloth", lambda: flag.conjac.kind == "cloth", "cloth")
+    yield from find("paint map pin", lambda: flag.mode == "WEIGHT_PAINT", "paint")
+    # Ctrl+F asks for the brush's weight, and takes a number
+    view = region("WINDOW")
+    yield from point(view.x + view.width // 2, view.y + view.height // 2)
+    send("key", "ctrl+f")
+    yield from rest(6)
+    send("type", "--delay", "80", "0.5")
+    yield from rest(4)
+    send("key", "Return")
+    yield from rest(8)
+    yield from stroke(flag)
+    seen("painted")
+    group = flag.vertex_groups["Pin"].index
+    weights = [sum(one.weight for one in v.groups if one.group == group) for v in flag.data.vertices]
+    assert sum(abs(w - 0.5) < 0.01 for w in weights) > 0.9 * len(weights), weights
+    yield from find("done painting", lambda: flag.mode == "OBJECT", "done")
+    yield from bake_it(flag)
+    hung = (places(flag, 1) - places(flag, 16))[:, 2].mean()
+    # half painted: by g over Pin Stiffness, where what is free falls by 1.9 m
+    assert 0.3 < hung * flag.conjac.pin_stiffness / 9.81 < 3.0, hung
+    print("all seen", flush=True)
+
+run(artist(), 0.05)
+"""
+
+LIMIT = HANDS + """
+def field(name):
+    # the mouse over the field of the panel that sets it, which Blender's Copy Data Path tells
+    ui = region("UI")
+    x, clipboard = ui.x + 2 * ui.width // 3, bpy.context.window_manager
+    for below in range(40, ui.height - 20, 9):
+        clipboard.clipboard = ""
+        send("mousemove", x, window().height - (ui.y + ui.height - below))
+        yield from rest(2)
+        send("key", "ctrl+shift+c")
+        yield from rest(2)
+        if clipboard.clipboard.endswith(name):
+            return
+    raise AssertionError("no field of the panel sets " + name)
+
+def typed(name, number):
+    yield from field(name)
+    send("key", "Return")
+    yield from rest(4)
+    send("key", "ctrl+a")
+    send("type", "--delay", "60", number)
+    yield from rest(3)
+    send("key", "Return")
+    yield from rest(6)
+
+def longest(obj, frame):
+    first, last = places(obj, 1), places(obj, frame)
+    ends = np.array([list(edge.vertices) for edge in obj.data.edges])
+    way = [np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1) for x in (first, last)]
+    return (way[1] / way[0]).max() - 1.0
+
+def artist():
+    fresh(24)
+    with override():
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=1.0, location=(0.0, 0.0, 0.5))
+    flag = bpy.context.view_layer.objects.active
+    held = [v.index for v in flag.data.vertices if abs(v.co.x) > 0.49 and abs(v.co.y) > 0.49]
+    flag.vertex_groups.new(name="Pin").add(held, 1.0, "REPLACE")
+    yield from rest()
+    yield from pick(flag)
+    yield from find("add cloth", lambda: flag.conjac.kind == "cloth", "cloth")
+    flag.conjac.area_density = 60.0  # as heavy as a carpet full of sand
+    found = {{}}
+    for number in ("0", "0.02"):
+        yield from tab()
+        yield from typed("length_limit", number)
+        assert abs(flag.conjac.length_limit - float(number)) < 1e-6, flag.conjac.length_limit
+        yield from button(BAKE)
+        yield from until(lambda: session.running, "Bake was not hit", 20)
+        yield from baked()
+        assert bake.status(flag).state == "complete", bake.status(flag)
+        found[number] = longest(flag, 24)
+    assert found["0"] > 0.04 and found["0.02"] < 0.0205, found
+    print("all seen", flush=True)
+
+run(artist(), 0.05)
+"""
+
+TIED = HANDS + """
+KIND = "{kind}"
+
+def other_of(kind):
+    # what it is tied to: what stands still, a slanted curve or a slanted plate
+    if kind in ("distance", "ball"):
+        return box("Beam", (0.0, 0.0, 1.0), (0.4, 0.4, 0.1)), (0.0, 0.0, 1.0)
+    if kind == "hinge":
+        return box("Post", (-0.45, 0.0, 0.5), (0.1, 0.3, 0.3)), (-0.45, 0.0, 0.5)
+    with override():
+        if kind == "on_curve":
+            bpy.ops.curve.primitive_bezier_curve_add(location=(0.0, 0.0, 0.8), rotation=(0.0, 0.5, 0.0))
+            made = bpy.context.view_layer.objects.active
+            for one in made.data.splines[0].bezier_points:
+                one.handle_left_type = one.handle_right_type = "VECTOR"
+            made.data.splines[0].bezier_points[0].co, made.data.splines[0].bezier_points[1].co = (-1, 0, 0), (1.6, 0, 0)
+            return made, (-0.6, 0.0, 0.8 + 0.6 * np.sin(0.5))
+        bpy.ops.mesh.primitive_plane_add(size=3.0, location=(0.0, 0.0, 0.8), rotation=(0.0, 0.5, 0.0))
+    return bpy.context.view_layer.objects.active, (-0.9, 0.0, 0.8 + 0.9 * np.tan(0.5))
+
+def artist():
+    fresh(10)
+    other, at = other_of(KIND)
+    size = (0.5, 0.3, 0.3)
+    # off the middle, so that one vertex is the nearest one
+    body = soft(box("Body", (-0.1 if KIND == "hinge" else 0.03, 0.02, 0.5), size))
+    yield from rest()
+    yield from pick(other, at)
+    yield from pick(body, None, more=True)
+    yield from find("add constraint " + KIND.replace("_", " "), lambda: len(body.conjac.constraints) == 1, KIND)
+    tie = body.conjac.constraints[0]
+    assert tie.kind == KIND and tie.object == other and tie.place is not None, tie.kind
+    place = tie.place.matrix_world.copy()
+    if KIND == "hinge":
+        # its arrow shows the axis, which the newcomer turns level: the Empty alone is selected, then R X 90
+        with override():
+            bpy.ops.object.select_all(action="DESELECT")
+        tie.place.select_set(True)
+        bpy.context.view_layer.objects.active = tie.place
+        for word in ("r", "x", "9", "0", "Return"):
+            yield from key(word)
+        assert abs(abs(tie.place.rotation_euler.x) - 1.5708) < 1e-3, tie.place.rotation_euler
+    yield from rest()
+    bpy.context.view_layer.objects.active = body
+    yield from bake_it(body)
+    first, last = places(body, 1), places(body, 10)
+    fallen, free = (first - last)[:, 2].mean(), 0.5 * 9.81 * (9 / 24) ** 2
+    spot = int(np.linalg.norm(first - np.array(place.translation), axis=1).argmin())
+    moved = np.linalg.norm(last[spot] - first[spot])
+    if KIND == "distance":
+        anchor = [other.matrix_world @ v.co for v in other.data.vertices]
+        near = min(anchor, key=lambda one: (one - place.translation).length)
+        ways = [np.linalg.norm(x[spot] - np.array(near)) for x in (first, last)]
+        assert abs(ways[1] - ways[0]) < 1e-4 and fallen < 0.95 * free, (ways, fallen)
+    elif KIND in ("ball", "hinge"):
+        assert fallen < 0.7 * free, (fallen, free)
+    else:
+        # it has slid down, and has not fallen through
+        assert 0.05 < fallen < 0.7 * free and moved > 0.1, (fallen, moved)
+    print("all seen", flush=True)
+
+run(artist(), 0.05)
+"""
+
+KINDS = ("distance", "ball", "hinge", "on_curve", "on_surface")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("journey", [PAINTED, LIMIT, *(TIED.replace("{kind}", kind) for kind in KINDS)],
+                         ids=["soft pins", "limit", *KINDS])
+def test_a_newcomer_ties_and_bakes_it(tmp_path, monkeypatch, journey):
+    needs_a_hand()
+    monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
+    said = in_a_window(journey, tmp_path, "1600x1000")
+    assert "all seen" in said, said[-3000:]

@@ -1,0 +1,84 @@
+"""Sizes of the solver's files, functions and classes: what is larger than it should be is named here, and may only
+shrink."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+SOLVER = Path(__file__).resolve().parents[2] / "solver"
+FILE, FUNCTION, METHODS = 400, 60, 25
+KERNELS = ("kernel", "inlined", "njit", "intrinsic")  #: decorators of code that numba compiles, as long as it needs
+
+#: functions that are longer, with their lines: each is one list of what a scene has, or one loop
+LONG = {
+    "build/contact.py contacts_of": 110,
+    "build/soft_bodies.py assemble": 85,
+    "linear/cholesky/lanes.py code": 77,  # writes machine code for _intrinsic
+    "linear/cholesky/lanes.py _intrinsic": 96,
+    "simulate.py simulate": 69,
+}
+#: classes with more methods, with their number: protocols of a whole room, and what answers for them
+LARGE = {
+    "frames/read.py Cache": 35,
+    "nonlinear/problem.py StageProblem": 38,
+    "parts/eol/feature_contacts.py FeatureContacts": 27,
+    "parts/modes/body.py ReducedBody": 26,
+    "world/joints.py Joints": 35,
+    "world/nodes.py Nodes": 39,
+    "world/soft_bodies.py SoftBodies": 47,
+    "world/world.py World": 38,
+}
+
+
+@cache
+def sources():
+    return {path.relative_to(SOLVER).as_posix(): path.read_text(encoding="utf-8")
+            for path in sorted(SOLVER.rglob("*.py"))}
+
+
+@cache
+def nodes(kind):
+    """(file, node) of all functions, or of all classes."""
+    return [(file, node) for file, text in sources().items() for node in ast.walk(ast.parse(text))
+            if isinstance(node, kind)]
+
+
+def is_kernel(function):
+    names = {node.id for one in function.decorator_list for node in ast.walk(one) if isinstance(node, ast.Name)}
+    return bool(names & set(KERNELS)) or any(
+        isinstance(node, ast.Attribute) and node.attr in KERNELS for one in function.decorator_list
+        for node in ast.walk(one))
+
+
+def measured(kind, size, limit):
+    """{"file name": size} of all nodes of a kind above a limit."""
+    return {f"{file} {node.name}": size(node) for file, node in nodes(kind) if size(node) > limit}
+
+
+def lines(node):
+    return node.end_lineno - node.lineno + 1
+
+
+def methods(node):
+    return sum(isinstance(item, ast.FunctionDef) for item in node.body)
+
+
+def test_no_file_is_longer():
+    assert not {file: text.count("\n") for file, text in sources().items() if text.count("\n") > FILE}
+
+
+def test_no_function_is_longer_but_kernels_and_those_that_are_named():
+    found = measured(ast.FunctionDef, lambda node: 0 if is_kernel(node) else lines(node), FUNCTION)
+    assert found.keys() == LONG.keys()
+    assert not {name: size for name, size in found.items() if size > LONG[name]}
+
+
+def test_no_class_has_more_methods_but_those_that_are_named():
+    found = measured(ast.ClassDef, methods, METHODS)
+    assert found.keys() == LARGE.keys()
+    assert not {name: size for name, size in found.items() if size > LARGE[name]}
+
+
+def test_a_long_function_and_a_kernel_are_told_apart():
+    [plain, compiled] = ast.parse("def a():\n    pass\n@kernel(X)\ndef b():\n    pass\n").body
+    assert not is_kernel(plain) and is_kernel(compiled) and lines(plain) == 2
