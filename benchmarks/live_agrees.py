@@ -7,9 +7,9 @@ baked with, and what Play Live moves before anything was tetrahedralized, from t
 along the sag, mean over vertices, in which a wobble that dies out is fitted; the rest shape is the last second's mean.
 
 Frequency was off by 11 % and rest by 8 % where cells that stand out of the surface counted whole: a torus weighed 1.6
-times as much. Now each counts by its share inside, and there are three times as many. What is left is Suzanne's ear, by
-which she hangs: it is about one cell thick, so it bends too little. Twice as many cells bring her frequency nearer by
-2 %, and take twice as long to begin; moving corners of cells onto the surface changes it by less than 1 %.
+times as much. Now each counts by its share inside, and there are three times as many. What is left at rest is Suzanne's
+ear, by which she hangs, about one cell thick: it bends too little; and the torus, whose bake has a third of the cells'
+tetrahedra and is stiffer than finer ones are. Moving corners of cells onto the surface changes either by about 1 %.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Pace:
         self._impact = 1.0, 0.0  #: the last step [s], and how many times too large the change of velocities was
         self.ends: list[State] | None = None  #: of the steps that were taken, where somebody looks at them
         self.in_contact = False  #: whether surfaces pushed each other then
-        self.landing: str | None = None  #: what the last step stopped most
+        self.stopped: str | None = None  #: what the last step stopped most
         self.most_deformed: str | None = None  #: in the last step that changed an edge too much
 
     @property
@@ -229,7 +229,7 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
     if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
     if largest and pace is not None and not is_shortest and pace.expected_impact(h) > FORESEEN_IMPACT:
-        raise StepFailed(LANDS, pace.landing)
+        raise StepFailed(LANDS, pace.stopped)
     # what overflows is seen by what looks at the step: numpy's own warnings would only stand in a farm's log
     with np.errstate(over="ignore", invalid="ignore"):
         after = world.step(state, h)
@@ -245,10 +245,10 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
                 pace.most_deformed, pace.in_contact = name, world.in_contact(after)
             if not is_shortest:
                 raise StepFailed(f"an edge changed by {change:.0%} of its length", name)
-        jump, name = world.landing(state, after)
+        jump, name = world.impact_change(state, after)
         if pace is not None:
             pace.note_impact(h, jump)
-            pace.landing = name
+            pace.stopped = name
         if jump > 1.0 and not is_shortest:
             raise StepFailed(LANDS, name)
     return after

@@ -62,7 +62,7 @@ class Springs:
     def most_deformed(self, before, after):
         return 0.0, None
 
-    def landing(self, before, after):
+    def impact_change(self, before, after):
         return 0.0, None
 
     def in_contact(self, state):

@@ -41,7 +41,8 @@ class ShortStepDamping:
     """D of a law, and in steps that were cut short α(t) (1 − h/h₀) times that of another one.
 
     Steps are cut short where something is hit, and a short one leaves fine ripples that a whole one takes: without
-    something in its place they go on, and cut the next step short, too. While a body lands this would take its bounce.
+    something in its place they go on, and cut the next step short, too. In an impact on the ground this would take the
+    bounce.
     """
 
     def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float], whole: float) -> None:
@@ -140,13 +141,13 @@ class Damping:
         self.may_change = any(one is not law for one, law in zip(whole, laws))  #: from step to step
         self._use(whole)
 
-    def begin(self, h: float, landing: Index) -> None:
-        """Damp from now on as a step of h seconds does, and bodies of which nodes `landing` (k,) touch the ground as
+    def begin(self, h: float, at_ground: Index) -> None:
+        """Damp from now on as a step of h seconds does, and bodies of which nodes `at_ground` (k,) touch the ground as
         a whole step."""
         if self.may_change:
-            lands = np.zeros(len(self._of_steps) + 1, dtype=bool)
-            lands[self._law_of[landing]] = True
-            self._use([law.within(math.inf if lands[number] else h) for number, law in enumerate(self._of_steps)])
+            touches = np.zeros(len(self._of_steps) + 1, dtype=bool)
+            touches[self._law_of[at_ground]] = True
+            self._use([law.within(math.inf if touches[number] else h) for number, law in enumerate(self._of_steps)])
 
     def _use(self, laws: Sequence[DampingLaw]) -> None:
         self._laws = laws

@@ -192,7 +192,7 @@ class Part(Subsystem):
         """Return the largest relative change of an edge by a step's displacement, and its body's name."""
         return 0.0, None
 
-    def landing(self, before: State, after: State) -> tuple[float, str | None]:
+    def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return how many times too large the steepest change of velocity by an impact is in a step, infinite where the
         impact has gained energy, and its body's name."""
         return 0.0, None

@@ -290,7 +290,7 @@ class Nodes(SoftBodies, Part):
         follow change, and the external force on nodes, (n, 3) [N]."""
         external_force, rates = state.memory.get(EXTERNAL_FORCE), self.integrator.remembered_rates
         if self._damping is not None:
-            self._damping.begin(h, self.landing_nodes(state, h))
+            self._damping.begin(h, self.nodes_at_ground(state, h))
         if self.losses is not None:
             state, pushes = self.losses.apply(self, state, h, rates)
             forces = [force for force in (external_force, pushes) if force is not None]

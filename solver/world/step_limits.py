@@ -14,7 +14,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 from .edge_changes import EdgeChanges
-from .landing import gained_energy, velocity_jumps
+from .ground_impact import gained_energy, velocity_jumps
 
 NO_NODES: Index = np.zeros(0, dtype=np.int32)
 
@@ -57,7 +57,7 @@ class StepLimits:
         x = self._at(state)
         return any(len(law.node_pairs_within(x, 1.0)) for law in self.contacts)
 
-    def landing(self, before: State, after: State) -> tuple[float, str | None]:
+    def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return how many times too large the steepest change of velocity by an impact on the ground is in a step,
         infinite where the impact has gained energy, and the name of the body that lands; zero where nothing lands.
 
@@ -77,7 +77,7 @@ class StepLimits:
         worst = int(jumps.argmax())
         return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
 
-    def landing_nodes(self, state: State, h: float) -> Index:
+    def nodes_at_ground(self, state: State, h: float) -> Index:
         """Return nodes that touch the ground at a state, or would after h seconds of straight motion."""
         if not self.ground.plane.is_there:
             return NO_NODES

@@ -286,10 +286,10 @@ class World:
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
-    def landing(self, before: State, after: State) -> tuple[float, str | None]:
+    def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return how many times too large the steepest change of velocity by an impact is in a step, and its body's
         name."""
-        found = (part.landing(subsystem, other)
+        found = (part.impact_change(subsystem, other)
                  for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
         return max(found, key=lambda one: one[0])
 
