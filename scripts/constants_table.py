@@ -88,11 +88,13 @@ def page() -> str:
              "benchmarks of its room.", "",
              "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
     for one in (one for room in ROOMS for one in constants(room)):
-        low, high, scene = ranges[one.file][one.name] if len(ranges[one.file][one.name]) == 3 else (None, None, None)
-        if scene is None:
+        entry = ranges.get(one.file, {}).get(one.name, (None, None, "not listed yet"))
+        if len(entry) < 3:
             continue
+        low, high, scene = entry
+        limits = "" if low is None else f"{low:.4g} to {high:.4g}"
         value = ", ".join(f"{number:.4g}" for number in (one.value if isinstance(one.value, tuple) else (one.value,)))
-        lines.append(f"| `{one.file}` | `{one.name}` | {value} | {low:.4g} to {high:.4g} | {one.sentence} | {scene} |")
+        lines.append(f"| `{one.file}` | `{one.name}` | {value} | {limits} | {one.sentence} | {scene} |")
     return "\n".join(lines) + "\n"
 
 
