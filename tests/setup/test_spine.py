@@ -91,6 +91,8 @@ WRITES = {
     "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",
     "world/drafts.py attempt body.stepping": "height of a moving ground: a debt",
+    "world/energy_gains.py _stricter_step nodes.stage_solver.limits": "stricter for one step: a debt",
+    "world/energy_gains.py step_without_gain nodes.turns_freely": "stiffness against rotation for one step: a debt",
     "world/islands.py _solve_group self._soft.island_factorizations": "counts factors",
     "world/islands.py solve plain.system.factored": "which pairs the factor in the linear solver belongs to",
     "world/world.py _naming_part failure.part": "a failure gets its part's number on its way out",
