@@ -98,8 +98,6 @@ WRITES = {
     "world/world.py _naming_part failure.part": "a failure gets its part's number on its way out",
     "world/world.py check_step_size failure.part": "a failure gets its part's number on its way out",
     "world/world.py explain failure.remedy": "a failure gets its remedy on its way out",
-    "world/energy_gains.py _stricter_step nodes.stage_solver.limits": "for one step that is repeated, and back",
-    "world/energy_gains.py step_without_gain nodes.turns_freely": "for one step that is repeated, and back",
 }
 
 
