@@ -85,7 +85,7 @@ def page() -> str:
              "and steps, each with the range in which the solver still solves. `tests/test_tuned_constants.py` bakes "
              "the scene behind it with the constant at an end of its range, and frames or the failure must differ. "
              "Where no small scene notices, the last column says what does. Whoever changes one runs that test and the "
-             "benchmarks of its room.", "",
+             "benchmarks of its room.", "", "<!-- written by scripts/constants_table.py -->", "",
              "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
     for one in (one for room in ROOMS for one in constants(room)):
         entry = ranges.get(one.file, {}).get(one.name, (None, None, "not listed yet"))
@@ -95,7 +95,7 @@ def page() -> str:
         limits = "" if low is None else f"{low:.4g} to {high:.4g}"
         value = ", ".join(f"{number:.4g}" for number in (one.value if isinstance(one.value, tuple) else (one.value,)))
         lines.append(f"| `{one.file}` | `{one.name}` | {value} | {limits} | {one.sentence} | {scene} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "<!-- up to here -->"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ..nonlinear.fallback_euler import StageNotConverged
+from ..nonlinear.interface import StageSolver
+from ..parts.interface import Condensation
 from ..state import State
 from .soft_bodies import SoftBodies
 
-if TYPE_CHECKING:
-    from .nodes import Nodes
+Integrate = Callable[[State, float], State]  #: a state after h seconds
+
+
+class Repeating(Protocol):
+    """How the nodes of a part step, as far as a repeated step has it otherwise."""
+
+    turns_freely: bool
+    stage_solver: StageSolver
+    condensation: Condensation
+    counts: Counter[str]
 
 REPEATED = "braked"  #: number of steps repeated with stiffness against rotation
 #: of what moves or is stored: less of a gain is strain of what has turned, which the next step takes back
@@ -37,40 +49,41 @@ def gains(soft: SoftBodies, before: State, after: State, admissible: float = GAI
     return not gained <= admissible * max(moved, moves, abs(stores - stored))
 
 
-def step_without_gain(nodes: Nodes, state: State, h: float) -> State:
+def step_without_gain(soft: SoftBodies, nodes: Repeating, integrate: Integrate, state: State, h: float) -> State:
     """Return the integrator's step. One with Free Turning that gains energy is repeated without it, one whose stages
-    stop early with a tenth of their tolerance, where nothing but the step itself could have added any.
+    stop early with a tenth of their tolerance, where nothing but the step itself could have added any. soft and nodes:
+    the part that steps. integrate: its integrator's step.
 
     Raises StageNotConverged where a step repeated without Free Turning gains energy, too: the fallback step gains none.
     """
-    after = nodes.integrator.step(nodes, state, h)
+    after = integrate(state, h)
     if not nodes.turns_freely:
-        is_repeated = _stops_early_in_peace(nodes) and gains(nodes, state, after, GAINED_EARLY)
-        return _stricter_step(nodes, state, h) if is_repeated else after
-    if not gains(nodes, state, after):
+        is_repeated = _stops_early_in_peace(soft, nodes) and gains(soft, state, after, GAINED_EARLY)
+        return _stricter_step(nodes, integrate, state, h) if is_repeated else after
+    if not gains(soft, state, after):
         return after
     nodes.counts[REPEATED] += 1
     nodes.turns_freely = False
     try:
-        after = nodes.integrator.step(nodes, state, h)
+        after = integrate(state, h)
     finally:
         nodes.turns_freely = True
-    if gains(nodes, state, after):
+    if gains(soft, state, after):
         raise StageNotConverged("a linearised step gained energy")
     return after
 
 
-def _stops_early_in_peace(nodes: Nodes) -> bool:
+def _stops_early_in_peace(soft: SoftBodies, nodes: Repeating) -> bool:
     """Return whether stages of velocities stop early, and nothing prescribed and no moving ground adds energy."""
     limits = nodes.stage_solver.limits
     return (limits.strain_left > 0.0 and not limits.accepts and nodes.condensation.whole is not None
-            and not len(nodes.coordinates.prescribed) and not nodes.ground.plane.motion.moves)
+            and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves)
 
 
-def _stricter_step(nodes: Nodes, state: State, h: float) -> State:
+def _stricter_step(nodes: Repeating, integrate: Integrate, state: State, h: float) -> State:
     limits = nodes.stage_solver.limits
     nodes.stage_solver.limits = replace(limits, strain_left=STRICTER * limits.strain_left)
     try:
-        return nodes.integrator.step(nodes, state, h)
+        return integrate(state, h)
     finally:
         nodes.stage_solver.limits = limits

@@ -6,6 +6,7 @@ import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -305,7 +306,8 @@ class Nodes(SoftBodies, Part):
         """Return the integrator's step, or the fallback step of Euler after a stage that did not converge."""
         self.stage_method.start_step()
         try:
-            return self.stage_method.end_step(state, step_without_gain(self, state, h), h)
+            after = step_without_gain(self, self, partial(self.integrator.step, self), state, h)
+            return self.stage_method.end_step(state, after, h)
         except StageNotConverged:
             pass
         self.stage_method.start_step()

@@ -167,7 +167,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
                         np.zeros(3)).mesh
     assert apart.crossing(conformed, now) is None
     assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
-    assert apart.spoilt(conformed, mesh, now) is not None and apart.spoilt(conformed, conformed, now) is None
+    assert apart.new_intersection(conformed, mesh, now) is not None
+    assert apart.new_intersection(conformed, conformed, now) is None
 
 
 @pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])
@@ -235,10 +236,10 @@ def test_vertices_on_an_edge_that_stay_apart_are_told_once_they_do():
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
     for one in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
-        remeshing._tell(one)
+        remeshing._report(one)
     assert not found.unjoined and not steps.step_log.sentences
     for _ in range(2 * STAY):
-        remeshing._tell(apart)
+        remeshing._report(apart)
     assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 
 
