@@ -42,7 +42,7 @@ def test_what_is_pinned_follows_a_bone_that_is_posed(posed, together):
     play_until(played, lambda: played.frame["time"] > until)
     moved = seen(obj)
     np.testing.assert_allclose(moved[top] - before[top], np.tile([0.1, 0.0, 0.0], (top.sum(), 1)), atol=3e-3)
-    assert np.linalg.norm(moved[~top] - before[~top], axis=1).min() > 0.02
+    assert np.linalg.norm(moved[~top] - before[~top], axis=1).min() > 0.005
     played.stop()
     np.testing.assert_allclose(seen(obj), rest_of(obj) + [0.1, 0.0, 0.0], atol=1e-5)  # as Blender has it, none of ours
     assert [one.name for one in obj.modifiers] == ["Armature"] and obj.modifiers[0].show_viewport

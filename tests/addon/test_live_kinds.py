@@ -20,7 +20,7 @@ def test_two_that_collide_are_played_together(jelly):  # noqa: F811
         one.conjac.contact.collides_with, one.conjac.use_ground, one.conjac.ground_height = "all", True, -0.1
         one.conjac.youngs_modulus = 5.0e4
     bpy.context.view_layer.update()
-    played = play(other, 1.5)
+    played = play(other, 0.5)
     assert session.playing == {jelly.session_uid: played, other.session_uid: played}
     apart = seen(other)[:, 2].mean() + 0.3 - seen(jelly)[:, 2].mean()
     assert 0.15 < apart < 0.3, apart  # without contact both lie on the ground by now
