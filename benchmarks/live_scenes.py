@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def opened(name: str) -> Callable[[], Any]:
-    """What opens an example and returns the object that is played."""
+    """Return a function that opens an example and returns the object that is played."""
     def make() -> Any:
         import bpy
 

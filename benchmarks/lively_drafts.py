@@ -1,9 +1,9 @@
-"""What drafts keep of the motion that an artist can see, and what that costs, on scenes of `lively`, beside its truths.
+"""Measure the visible motion that drafts keep, and its price, on scenes of `lively`, beside its truths.
 
 Kept is the visible energy from 0.6 to 1 s after a body is let go, as a share of the truth, and cost the processor
 seconds of a second of motion, as in `benchmarks.lively`. Subspace has its 16 weights, points as it finds them and four
-iterations a stage, by SDIRK2; Projective Dynamics ten iterations a step, by BDF2. How long the subspace takes to be
-found is told apart. Full bakes of the same scenes are the rows of `lively` and of `mixed`.
+iterations a stage, by SDIRK2; Projective Dynamics ten iterations a step, by BDF2. The time that finding the subspace takes
+is in the details. Full bakes of the same scenes are the rows of `lively` and of `mixed`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ DRAFTS = {"Subspace, SDIRK2": subspace, "Projective Dynamics, BDF2": projective}
 
 
 def rows_of(name: str) -> dict[str, dict[str, Any]]:
-    """What each draft keeps and costs."""
+    """Return the motion that each draft keeps, and its price."""
     watched = WATCHED[name]()
     scene, true = watched.scene, kept(name, watched)["value"]
     world, look = scene.world("vanilla"), watched.look(scene)

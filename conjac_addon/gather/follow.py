@@ -32,7 +32,7 @@ def follow_settings(obj: bpy.types.Object) -> dict[str, Any]:
 
 
 class Follow:
-    """What an evaluation's object follows; `sample` is to be called at every sample."""
+    """Frames of the object that a body follows; call `sample` at every sample."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         """Raises BadInput where the object to follow does not move as Blender would have it."""

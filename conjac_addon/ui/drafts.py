@@ -1,4 +1,4 @@
-"""What a method that drafts leaves out, and what of the body's settings it refuses."""
+"""Draw the line of what a draft leaves out, and the settings of the body that it refuses."""
 
 from __future__ import annotations
 
