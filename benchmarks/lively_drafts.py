@@ -2,8 +2,8 @@
 
 Kept is the visible energy from 0.6 to 1 s after a body is let go, as a share of the truth, and cost the processor
 seconds of a second of motion, as in `benchmarks.lively`. Subspace has its 16 weights, points as it finds them and four
-iterations a stage, by SDIRK2; Projective Dynamics ten iterations a step, by BDF2. The time that finding the subspace takes
-is in the details. Full bakes of the same scenes are the rows of `lively` and of `mixed`.
+iterations a stage, by SDIRK2; Projective Dynamics ten iterations a step, by BDF2. The time that finding the
+subspace takes is in the details. Full bakes of the same scenes are the rows of `lively` and of `mixed`.
 """
 
 from __future__ import annotations
