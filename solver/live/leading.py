@@ -30,7 +30,7 @@ class Leading:
 
 
 def leading_of(job: Job) -> dict[int, Leading]:
-    """What leads bodies of a job, by their numbers; nothing where no bones do."""
+    """Return the bones that lead bodies of a job, by number of the body; none where no bones do."""
     path = Path(job.path) / LEADING
     if not path.exists():
         return {}

@@ -298,7 +298,7 @@ class LiveBody:
 
 
 def substance_of(job: Job, prepared: Prepared) -> Substance:
-    """What a body's elements are made of, fibers left out: of cells as much as is inside of the artist's mesh."""
+    """Return the material of a body's elements without fibers; cells count by the share inside of the artist's mesh."""
     body, fields, volume = prepared.body, prepared.fields, prepared.volume
     material = catalogue.find("material", body.material.kind).load()
     constants = material.constants(**fields.element_parameters)

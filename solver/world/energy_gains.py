@@ -26,6 +26,7 @@ class Repeating(Protocol):
     condensation: Condensation
     counts: Counter[str]
 
+
 REPEATED = "braked"  #: number of steps repeated with stiffness against rotation
 #: of what moves or is stored: less of a gain is strain of what has turned, which the next step takes back
 GAINED = 0.3

@@ -85,7 +85,8 @@ class SlidingCloth:
 
     def felt_step(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None) -> tuple[Cloth,
                                                                                                              InterfaceReaction]:
-        """The same, and what it did to others. gives: how what is round gives way; None: its motion is prescribed."""
+        """Return the cloth after a step and what the step did to others. gives: how round colliders give way;
+        None: their motion is prescribed."""
         left = RemainingStep.begun(gives)
         cloth, self._led = carried(cloth, self.pins, time, h, self.step_log)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))

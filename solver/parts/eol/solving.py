@@ -187,7 +187,7 @@ class Solving:
         return answer
 
     def _frictional(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
-        """What touches with friction; None for nothing. A vertex that touches several has the friction of the first."""
+        """Return contacts with friction, None without any. A vertex with several has the friction of the first."""
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
         coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
