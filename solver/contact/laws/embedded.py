@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ...forces.stencils import StencilForce, Stencils
 from ...state import Index, Vec
@@ -32,6 +34,10 @@ class EmbeddedVertices:
         """Return values of nodes followed by those of vertices, (n + v, 3), from those of the nodes, (n, 3); or any (n,
         c)."""
         return np.concatenate([x, np.einsum("vc,vci->vi", self.weights, x[self.corners])])
+
+    def least(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of nodes (n,) followed by those of vertices, (n + v,): the least of each one's corners."""
+        return np.concatenate([values, values[self.corners].min(axis=1)])
 
     @cached_property
     def matrix(self) -> sp.csr_matrix:
