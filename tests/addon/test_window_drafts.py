@@ -15,7 +15,7 @@ def artist():
     bpy.data.objects.remove(cube)
     with override():
         hetero.build(scene)
-    scene.frame_end = 12
+    scene.frame_end = 10  # then it is bent over, and the draft folds elsewhere
     bpy.data.objects["Layers"].conjac.solver.integrator = "sdirk2"  # that of new bodies
     scene.camera.hide_set(True)
     rv = next(area for area in window().screen.areas if area.type == "VIEW_3D").spaces.active.region_3d
@@ -36,11 +36,11 @@ def artist():
         yield from until(lambda: session.running, "Bake was not hit", 20)
         yield from baked()
         status = bake.status(layers)
-        assert status.state == "complete" and status.total == 12, status
+        assert status.state == "complete" and status.total == 10, status
         scene.frame_set(9)
         yield from rest()
         seen(stages or method)
-        moved[method] = np.stack([places(layers, frame) for frame in range(1, 13)])
+        moved[method] = np.stack([places(layers, frame) for frame in range(1, 11)])
     draft, whole = moved["subspace"], moved["vanilla"]
     swung = abs(whole - whole[0]).max()
     apart = np.linalg.norm(draft - whole, axis=2).max()
