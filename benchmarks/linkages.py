@@ -5,8 +5,8 @@ are off by, the larger of places and of twists. The linkage is a crank of .25 m,
 on pins .8 m apart, let go and watched for four seconds at 1/120 s; shares are of the most that it moves with.
 
 `order_bdf2`, `order_backward_euler` and `order_semi_implicit` are missed by the chain with springs in its joints alone:
-its parts are flung by 4 Hz springs and are not yet where an order shows. From 2 to 1 ms it has 1.92, .93 and .89, from 1
-to .5 ms 1.97, .96 and .95. The steps of the row stay, as artists take longer ones.
+springs of 4 Hz fling its parts, and those steps are not yet where an order shows. From 2 to 1 ms it has 1.92, .93 and
+.89, from 1 to .5 ms 1.97, .96 and .95. The steps of the row stay, as artists take longer ones.
 """
 
 from __future__ import annotations

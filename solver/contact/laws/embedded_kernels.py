@@ -6,9 +6,9 @@ import numpy as np
 
 from ...threads import kernel
 
-#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: place of each node in a stencil, (n,),
-#: −1; first and last pair of each node, (n,), −1; of pairs: smaller and larger node (m, 2), the next pair of the larger
-#: one (m,), blocks (m, 9)
+#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: place of each node in a stencil and
+#: its last pair, −1 at first, (n,) each; results: of pairs the smaller and the larger node, (m, 2), the pair before
+#: of the larger one, (m,), blocks, (m, 9)
 _PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1])"
 
 
@@ -16,8 +16,8 @@ _PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[
 def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out):  # type: ignore[no-untyped-def]
     """Add Wᵀ K W of stencils to pairs of nodes and return how many there are, −1 where these do not fit.
 
-    Of a pair (a, b) of a stencil with K_ab = B, and δ the difference of both sides' weights, a node i has −w_a(i) δ(j) B
-    + w_b(i) δ(j) Bᵀ towards a node j.
+    Of a pair (a, b) of a stencil with K_ab = B, and δ = w_a − w_b the difference of its vertices' weights, a node i has
+    −w_a(i) δ(j) B + w_b(i) δ(j) Bᵀ towards a node j. Vertices below n are nodes themselves.
     """
     count, room, own = 0, len(pairs), place.shape[0]
     local, of_a, of_b = np.empty(8, np.int32), np.empty(8), np.empty(8)
