@@ -47,8 +47,10 @@ def gained_on(where, mu, share, modulus, step=H):
     return np.polyfit(np.arange(len(late)) * step, late, 1)[0], G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
 
 
-def test_a_soft_block_slides_on_a_soft_slab_as_coulomb_says():
-    gained, true = gained_on("soft", 0.3, 1.5, 1e5)
+@pytest.mark.parametrize("where, mu", [("soft", 0.3), ("soft", 0.6), pytest.param("soft", 0.1, marks=pytest.mark.long),
+                                       pytest.param("collider", 1.0, marks=pytest.mark.long)])
+def test_a_soft_block_slides_as_coulomb_says(where, mu):
+    gained, true = gained_on(where, mu, 1.5, 1e5)
     assert abs(gained - true) <= 0.03 * true
 
 

@@ -20,7 +20,7 @@ from ..parting import part
 from ..reduced import LiveBody
 from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
 
-CELLS = 2000  #: in a body's box, about
+CELLS = 6000  #: in a body's box, about
 ITERATIONS = (4, 1)  #: of a stage, at best and where the clock asks for less
 LONGER = 2  #: how many times longer the longest steps are
 
