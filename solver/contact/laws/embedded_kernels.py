@@ -47,8 +47,8 @@ def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out): 
                     place[local[i]] = -1
                 for i in range(width):
                     for j in range(width):
-                        apart = of_a[j] - of_b[j]
-                        if local[i] <= local[j] or apart == 0.0:
+                        difference = of_a[j] - of_b[j]
+                        if local[i] <= local[j] or difference == 0.0:
                             continue
                         pair = head[local[i]]
                         while pair >= 0 and pairs[pair, 0] != local[j]:
@@ -61,7 +61,7 @@ def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out): 
                             after[pair], head[local[i]] = head[local[i]], pair
                             out[pair] = 0.0
                             count += 1
-                        straight, turned = -of_a[i] * apart, of_b[i] * apart
+                        straight, turned = -of_a[i] * difference, of_b[i] * difference
                         for r in range(3):
                             for c in range(3):
                                 out[pair, 3 * r + c] += (straight * blocks[s, row, 3 * r + c]
