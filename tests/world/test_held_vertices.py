@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from rope_jobs import baked
 from small_jobs import box_job, change
-from touching import resumed_alike
 from worlds import quiet
 
 from solver.build.pinned_vertices import Rigid
@@ -144,6 +144,7 @@ def test_vertices_that_a_bone_carries_move_with_its_nodes():
 
 def test_a_bake_that_goes_on_shows_them_alike(tmp_path):
     chosen = ENDS["six vertices"]
-    jobs = [held_job(tmp_path / name, chosen, True) for name in ("whole", "resumed")]
-    kept = resumed_alike([job for job, _ in jobs], 4, 6)
-    assert np.abs(kept.vertices(6)[chosen] - jobs[0][1][10]).max() <= 1e-6
+    (whole, motion), (resumed, _) = (held_job(tmp_path / name, chosen, True) for name in ("whole", "resumed"))
+    kept = baked(whole, body="Ear")
+    assert np.array_equal(kept, baked(resumed, 6, STEPS // 2 + 1, body="Ear"))
+    assert np.abs(kept[5, chosen] - motion[10]).max() <= 1e-6
