@@ -9,6 +9,11 @@ flank are soft; *Self Collision* and *Pins Yield* are on, all else is as it is b
 `armpit_frames`: frames in which a triangle that is drawn goes through another one, by ipctk's exact test.
 `armpit_stretch`: the longest that an edge is drawn, over its length at rest, as a share of what the rig itself makes of
 the edge that it stretches most.
+
+Both are missed, in nearly as many frames as the rig alone crosses itself in: all skin but belly and flank is pinned,
+and bones bring pinned skin through pinned skin. *Pins Yield* makes springs of these, which give way to what tetrahedra
+touch and draw the skin out between arm and trunk; without it the bake stops where they meet. What is painted as held is
+asked to be drawn where its animation has it as well, and no way was found that does both.
 """
 
 from __future__ import annotations
