@@ -90,6 +90,9 @@ class ModesEngine:
         for number, body in enumerate(self.bodies):
             body.hold([hold for hold in grabs if self._owner[hold.id] == number])
 
+    def forget_past(self) -> None:
+        """Nothing stands beside its states."""
+
     def change(self, job: Job) -> None:
         filled_job = filled(job, CELLS, by_bake=True, inside=True)
         prepared = prepare_all(filled_job, self._report, volumes_of(filled_job, self._report))
