@@ -64,6 +64,20 @@ def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver
     assert np.ptp(x[riders], axis=0).max() < 0.16
 
 
+def test_only_what_nothing_moves_is_prescribed(tmp_path):
+    path = np.repeat(np.eye(4)[None], 49, axis=0)
+    path[:, 2, 3] = 0.6
+    arrays = {"path": path}
+    bodies = [soft("Jelly", *box(at=(0.0, 0.0, 0.05)), arrays, pinned=[0, 1])]
+    led = RIGID | {"name": "Led", "motion": "arrays/path.npy", "position": [0.0, 0.0, 0.6], "rotation": [1, 0, 0, 0]}
+    world = made(contact_job(tmp_path / "job", bodies, [obstacle("Floor", *sheet(1.0, 1), arrays)], arrays,
+                             mechanisms=[{"name": "M", "bodies": [led, RIGID]}]))
+    nodes, floor, corners = world.parts[0].bodies_in_world[0].nodes.stop, 4, 8
+    expected = np.zeros(nodes + floor + 2 * corners, bool)
+    expected[[0, 1]] = expected[nodes : nodes + floor + corners] = True
+    assert world.parts[0].contacts[0].surfaces.is_prescribed.tolist() == expected.tolist()
+
+
 def momenta(world, state):
     """Linear [N s] and about the origin [N m s], of the soft body and of the rigid one, (2, 2, 3)."""
     [part, jointed] = world.parts

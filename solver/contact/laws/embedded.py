@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ...forces.stencils import StencilForce, Stencils
 from ...state import Index, Vec
-from .interface import Bounds, ContactLaw, Gaps
+from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
 BODY_ROUNDS = 4  #: rounds in which fractions are cut body by body, before all bodies have the same
 PAIRS = np.array([[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]])  #: nodes of a stencil in the order of its blocks
@@ -32,6 +34,10 @@ class EmbeddedVertices:
         """Return values of nodes followed by those of vertices, (n + v, 3), from those of the nodes, (n, 3); or any (n,
         c)."""
         return np.concatenate([x, np.einsum("vc,vci->vi", self.weights, x[self.corners])])
+
+    def least(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of nodes (n,) followed by those of vertices, (n + v,): the least of each one's corners."""
+        return np.concatenate([values, values[self.corners].min(axis=1)])
 
     @cached_property
     def matrix(self) -> sp.csr_matrix:
@@ -114,6 +120,14 @@ class EmbeddedBounds:
         self._bounds.record_forces(self._embedded.positions(x), forces)
 
 
+class EmbeddedFriction(EmbeddedForce):
+    """Friction between surfaces of nodes and embedded vertices, as a force on nodes alone."""
+
+    def __init__(self, inner: FrictionForce, embedded: EmbeddedVertices) -> None:
+        super().__init__(inner, embedded)
+        self.limit = inner.limit  #: Coulomb's, the sum of μ λ over all pairs [N]
+
+
 class Embedded(EmbeddedForce):
     """A contact law between surfaces with embedded vertices."""
 
@@ -158,11 +172,11 @@ class Embedded(EmbeddedForce):
         """Whether any node has friction."""
         return self.inner.has_friction
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedForce | None:
+    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
         """Return the friction of a stage with normal forces and normals at positions x (n, 3) [m]; None where there is
         none."""
         friction = self.inner.lagged_friction(self._embedded.positions(x), self._embedded.positions(base), seconds)
-        return None if friction is None else EmbeddedForce(friction, self._embedded)
+        return None if friction is None else EmbeddedFriction(friction, self._embedded)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the largest fraction in [0, 1] of a straight displacement between positions (n, 3) [m] without
