@@ -104,7 +104,7 @@ class Engine(Protocol):
         """Move on by `efforts[effort].step`."""
 
     def forget_past(self) -> None:
-        """Drop what a bake drops at a snapshot, as what stands beside the state: both go on alike from there."""
+        """Drop what is remembered beside the state, as a bake does at a snapshot: both go on alike from there."""
 
     def change(self, job: Job) -> None:
         """Go on from where it stands with the settings of another job of the same mesh. Raises a ConJacError where
