@@ -46,6 +46,7 @@ HALF, YOUNG, POISSON, FRICTION, NEAR = 0.36, 4e4, 0.45, 0.3, 0.004  #: as `scene
 STIFFNESS = 1.0e4  #: of Newton's contact springs [N/m]
 ITERATIONS = {"newton": (10, 100), "mujoco": (100, 300), "rapier": (4, 40)}
 FINE = {"newton": 400, "mujoco": 2000, "rapier": 400}
+MODULES = {"newton": "newton", "mujoco": "mujoco", "rapier": "rapier3d"}
 CONVERGED = 0.03  #: Quick ends at some 0.02 of its own
 SECONDS = 600.0  #: after which a program is given up
 
@@ -58,8 +59,8 @@ def python() -> Path:
 
 
 def is_there(name: str) -> bool:
-    return python().exists() and subprocess.run([python(), "-P", "-c", f"import {name}"], cwd=python().parent,
-                                                capture_output=True).returncode == 0
+    return python().exists() and subprocess.run([python(), "-P", "-c", f"import {MODULES[name]}"],
+                                                cwd=python().parent, capture_output=True).returncode == 0
 
 
 def ran(name: str, folder: Path, scene: Row, iterations: int, steps: int) -> Row | None:
