@@ -64,3 +64,9 @@ def access(name: str, scale: float) -> tuple[Callable[[Any], float], Callable[[A
 def name_in(settings: Any, name: str) -> str:
     """Name of the property that a panel shows for a setting: its dial, where it has one."""
     return PREFIX + name if PREFIX + name in settings.bl_rna.properties else name
+
+
+def on_a_legend(param: Param, low: float, high: float) -> tuple[str, str, str]:
+    """What a legend says of a parameter in SI: its name with its unit, and both ends in that unit."""
+    unit, scale = unit_of(param) or (param.unit, 1.0)
+    return (f"{param.label} ({unit})" if unit else param.label, *(f"{end / scale:.4g}" for end in (low, high)))

@@ -349,6 +349,9 @@ def _maps() -> dict[str, Any]:
             name=f"{entry.label} Group", description=f"{entry.sentence}: the vertex group, or the float attribute of "
             "the vertices", default=default_group(entry), search=painted_names, search_options={"SORT", "SUGGESTION"},
             override=OVERRIDABLE)
+        made[f"{entry.key}_invert"] = bpy.props.BoolProperty(
+            name=f"Invert {entry.label}", description="Weights count the other way: 0 where it is painted fully, 1 "
+            "where it is not painted", default=False, override=OVERRIDABLE)
     return made
 
 

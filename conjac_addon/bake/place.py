@@ -180,6 +180,18 @@ def is_of_this_file(folder: Path, written: str) -> bool:
     return _is_ours(folder, written)
 
 
+def is_signed_here(folder: Path) -> bool:
+    """Whether a folder says that it is of this very .blend; one that is gone may have been renamed."""
+    said = home.read(folder)
+    if said is None:
+        return False
+    if not said.blend or not bpy.data.filepath:
+        return not said.blend and not bpy.data.filepath and said.session == _session
+    with suppress(OSError):
+        return os.path.samefile(os.path.normpath(folder / said.blend), bpy.data.filepath)
+    return False
+
+
 def is_temporary(obj: bpy.types.Object, blend: str | None = None) -> bool:
     """Whether the results will be deleted when Blender closes, as the .blend was never saved."""
     blend = bpy.data.filepath if blend is None else blend

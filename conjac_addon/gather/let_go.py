@@ -34,8 +34,8 @@ class LettingGo:
             return
         mesh = self._evaluation.mesh(all_layers=True)
         name = self._evaluation.object.name
-        weights = maps.of_group(self._evaluation.evaluated(self._evaluation.object), mesh, self._group, "Pin", name,
-                                lambda _: None)
+        weights = maps.as_set(self._evaluation.object.conjac, "pin", maps.of_group(
+            self._evaluation.evaluated(self._evaluation.object), mesh, self._group, "Pin", name, lambda _: None))
         held = pins.is_hard(self._evaluation.object, weights)
         self._evaluation.release()
         if self._held is None:

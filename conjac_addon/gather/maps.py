@@ -127,8 +127,13 @@ def read(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, settings: bpy.types.
             raise NoSuchThing(f'there is no vertex group "{group}" for {entry.label}, nor such a float attribute',
                               "Choose another one in the ConJac panel, or paint it; modifiers below ConJac's do not "
                               "count", name)
-        found.append(PaintedMap(entry, group, values, name, fields))
+        found.append(PaintedMap(entry, group, as_set(settings, entry.key, values), name, fields))
     return found
+
+
+def as_set(settings: bpy.types.PropertyGroup, key: str, weights: NDArray[Any]) -> NDArray[Any]:
+    """Weights of a map, (n,), the other way where its Invert is on."""
+    return 1.0 - weights if getattr(settings, f"{key}_invert") else weights
 
 
 def of_group(evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str, whose: str, name: str,

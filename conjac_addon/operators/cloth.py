@@ -4,12 +4,11 @@ import bpy
 
 from .. import failures, kinds, members, playback
 from ..redraw import redraw_panels
-from . import chosen
+from . import chosen, previews
 from .first_settings import suit_cloth
 from .joining import join
 from .light import Behaviour
 from .poll import active_soft_body, mesh_unless, unless
-from .setup import remove_preview
 
 
 class CONJAC_OT_add_cloth(Behaviour):
@@ -41,7 +40,7 @@ class CONJAC_OT_turn_into_cloth(Behaviour):
         obj = context.object
         playback.hide(obj)
         playback.hide_cut(obj)
-        remove_preview(obj)
+        previews.remove(obj)
         obj.conjac.kind = kinds.CLOTH
         suit_cloth(obj, context.scene)
         failures.mend(obj.session_uid, failures.BAKE)

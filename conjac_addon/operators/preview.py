@@ -8,13 +8,13 @@ import numpy as np
 
 from ...solver.errors import BadInput, Environment
 from ...solver.job import arrays as files
+from .. import dials
 from ..menus import FIBERS
 from ..settings import fields_in_use, painted_params
-from . import preview_objects, still
+from . import previews, still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
 from .poll import active_soft_body, unless
-from .setup import FUSED, previews, remove_preview
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,16 +39,16 @@ class CONJAC_OT_preview_field(OnWorker, Behaviour):
 class CONJAC_OT_remove_previews(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_soft_body(cls, context), lambda obj: not previews(obj),
+        return unless(cls, active_soft_body(cls, context), lambda obj: not previews.is_shown(obj),
                       "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        remove_preview(context.object)
+        previews.remove(context.object)
         return {"FINISHED"}
 
 
 def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> Doing[list[str]]:
-    """Make the tetrahedra and their wire object: `OnWorker.work`."""
+    """Make the tetrahedra and show their edges: `OnWorker.work`."""
     uid, name = obj.session_uid, obj.name
     with still.still_job(obj) as job:
         made = yield from still.run(obj, scene, job, ["tets"], wait)
@@ -56,17 +56,17 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
     owner = still.still_there(uid)
     if owner is not None:
         across = np.array(made["fused"], dtype=float).reshape(-1, 3)
-        remove_preview(owner, FUSED)
+        previews.remove(owner, previews.FUSED)
         if len(across):
-            preview_objects.show_fused(owner, preview_objects.transformed(across, matrix))
+            previews.show_fused(owner, previews.transformed(across, matrix))
         if made["to_world"] is not None:
             matrix = matrix @ made["to_world"]
-        preview_objects.show_wire(owner, preview_objects.transformed(arrays["nodes"], matrix), arrays["tets"])
+        previews.show_wire(owner, previews.transformed(arrays["nodes"], matrix), arrays["tets"])
     return [f'"{name}": {made["nodes"]} nodes, {made["tets"]} tetrahedra', *made["notes"]]
 
 
 def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wait: float) -> Doing[list[str]]:
-    """Make the lines of fibers, or a surface in the colours of a parameter: `OnWorker.work`.
+    """Show the lines of fibers, or a surface in the colours of a parameter: `OnWorker.work`.
 
     field: "fibers" or the parameter's key. Raises BadInput where the body has none.
     """
@@ -83,15 +83,13 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
     if owner is None:
         return notes
     if field == FIBERS:
-        preview_objects.show_fibers(owner, arrays["nodes"], arrays["tets"], arrays["fibers"], matrix)
+        previews.show_fibers(owner, arrays["nodes"], arrays["tets"], arrays["fibers"], matrix)
         return notes
     param, values = painted_params()[field], arrays[field]
-    nodes = preview_objects.transformed(arrays["nodes"], matrix)
-    preview_objects.show_field(owner, param.label, nodes, arrays["faces"], values[arrays["face_tets"]],
-                               bool(param.unit))
-    unit = f" {param.unit}" if param.unit else ""
-    ends = [f"{end:.4g}{unit}" for end in (values.min(), values.max())]
-    return [*notes, f'"{name}": {param.label} from {ends[0]} (dark) to {ends[1]} (bright)']
+    nodes = previews.transformed(arrays["nodes"], matrix)
+    previews.show_field(owner, param, nodes, arrays["faces"], values[arrays["face_tets"]])
+    title, low, high = dials.on_a_legend(param, float(values.min()), float(values.max()))
+    return [*notes, f'"{name}": {title} from {low} (dark) to {high} (bright)']
 
 
 def _arrays(path: str, name: str) -> "dict[str, NDArray[Any]]":

@@ -7,10 +7,9 @@ import bpy
 from ...solver.errors import ConJacError
 from .. import gather
 from .. import settings as properties
-from . import joint_lines, preview_objects
+from . import joint_lines, previews
 from .light import Behaviour
 from .poll import active_mechanism, out_of_edit_mode, unless
-from .setup import JOINTS, RIGID, previews, remove_preview
 
 
 class CONJAC_OT_show_joints(Behaviour):
@@ -28,18 +27,20 @@ class CONJAC_OT_show_joints(Behaviour):
             return {"CANCELLED"}
         scale = properties.unit_scale(context.scene)
         bodies, joints = joint_lines.of_mechanism(mechanism, arrays)
-        for label, kind, lines in (("Bodies", RIGID, bodies), ("Joints", JOINTS, joints)):
+        for kind, lines in ((previews.RIGID, bodies), (previews.JOINTS, joints)):
             if lines:
-                preview_objects.show_lines(obj, label, kind, joint_lines.in_object(lines, obj.matrix_world, scale))
+                previews.show_lines(obj, kind, joint_lines.in_object(lines, obj.matrix_world, scale))
         return {"FINISHED"}
 
 
 class CONJAC_OT_remove_joints_preview(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return unless(cls, active_mechanism(cls, context), lambda obj: not previews(obj, RIGID, JOINTS),
-                      "Nothing of it is shown") is not None
+        def hidden(obj: bpy.types.Object) -> bool:
+            return not previews.is_shown(obj, previews.RIGID, previews.JOINTS)
+
+        return unless(cls, active_mechanism(cls, context), hidden, "Nothing of it is shown") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        remove_preview(context.object, RIGID, JOINTS)
+        previews.remove(context.object, previews.RIGID, previews.JOINTS)
         return {"FINISHED"}

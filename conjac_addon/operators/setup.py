@@ -8,17 +8,12 @@ from mathutils import Vector
 
 from .. import kinds, members, playback
 from ..redraw import redraw_panels
-from . import chosen
+from . import chosen, previews
 from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
 from .joining import join
 from .light import Behaviour
 from .poll import DynamicOnly, active_mesh, baked, mesh_unless, unless
-
-#: custom properties by which previews are known: of tetrahedra, of fibers, of a map, of rigid bodies and their joints,
-#: of what moves as one across air
-TETS, FIBERS, FIELD, RIGID, JOINTS, FUSED = PREVIEWS = (
-    "conjac_tets", "conjac_fibers", "conjac_field", "conjac_rigid", "conjac_joints", "conjac_fused")
 
 
 def link_beside(made: bpy.types.Object, obj: bpy.types.Object) -> None:
@@ -40,24 +35,6 @@ def middle_of(obj: bpy.types.Object) -> Vector:
     """The middle of an object's box, in the world, in Blender units."""
     corners = [Vector(corner) for corner in obj.bound_box]
     return obj.matrix_world @ (sum(corners, Vector()) / len(corners))
-
-
-def previews(obj: bpy.types.Object, *kinds: str) -> list[bpy.types.Object]:
-    """The objects that show something of this one, of all kinds or of those given."""
-    return [child for child in obj.children if any(kind in child for kind in kinds or PREVIEWS)]
-
-
-def remove_preview(obj: bpy.types.Object, *kinds: str) -> None:
-    """Remove the objects that show something of this one, of all kinds or of those given."""
-    for child in previews(obj, *kinds):
-        mesh = child.data
-        colors = [material for material in mesh.materials if material is not None and FIELD in material]
-        bpy.data.objects.remove(child)
-        if mesh.users == 0:
-            bpy.data.meshes.remove(mesh)  # type: ignore[arg-type]
-        for material in colors:
-            if material.users == 0:
-                bpy.data.materials.remove(material)
 
 
 def add_handle_at(obj: bpy.types.Object, place: Sequence[float]) -> bpy.types.Object:
@@ -99,7 +76,7 @@ class CONJAC_OT_remove(Behaviour):
         obj = context.object
         if obj.conjac.kind != kinds.COLLIDER:  # which has nothing of ours
             playback.hide(obj)
-            remove_preview(obj)
+            previews.remove(obj)
         if members.is_soft_body(obj):
             playback.hide_cut(obj)
         obj.conjac.kind = kinds.NONE

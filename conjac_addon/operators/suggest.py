@@ -3,7 +3,7 @@
 import bpy
 from mathutils import Vector
 
-from . import preview_objects, still
+from . import previews, still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
 from .poll import DynamicOnly
@@ -20,7 +20,7 @@ def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: flo
     uid, name = obj.session_uid, obj.name
     with still.still_job(obj) as job:
         found = yield from still.run(obj, scene, job, ["suggest", "--count", str(count)], wait)
-        places = preview_objects.transformed(found["points"], still.to_object(job))
+        places = previews.transformed(found["points"], still.to_object(job))
     owner = still.still_there(uid)
     if owner is not None:
         for place in places:  # the body may stand elsewhere now than at the start frame

@@ -40,6 +40,7 @@ from . import (
     springs,
     suggest,
     takes,
+    unused,
     welds,
     wobble,
 )
@@ -192,12 +193,12 @@ classes = (
             default=2, min=0, max=100)),
     operator(
         "preview_tets", preview, "Tetrahedralize",
-        "Fill the active soft body with tetrahedra now and show them as a wire object; the bake uses the same ones",
-        UNDO, BEHIND),
+        "Fill the active soft body with tetrahedra now and show their edges; the bake uses the same ones",
+        NO_STEP, BEHIND),
     operator(
         "preview_field", preview, "Show Map",
         "Show the fibers of the active soft body as lines, or a map as colors on its tetrahedra",
-        UNDO, (*BEHIND, *TELLS),
+        NO_STEP, (*BEHIND, *TELLS),
         field=EnumProperty(
             name="Field", description="What to show",
             items=[(FIBERS, "Fibers", "A line along the fibers of each tetrahedron"),
@@ -205,13 +206,14 @@ classes = (
                      for param in painted_params().values())])),
     operator(
         "remove_previews", preview, "Remove Previews",
-        "Remove the objects that show tetrahedra, fibers and maps of the active soft body"),
+        "Show no tetrahedra, fibers and maps of the active soft body any more", NO_STEP),
     operator(
         "show_joints", preview_joints, "Show Bodies and Joints",
-        "Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now"),
+        "Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now",
+        NO_STEP),
     operator(
         "remove_joints_preview", preview_joints, "Hide Bodies and Joints",
-        "Remove the objects that show bodies and joints of the active mechanism"),
+        "Show no bodies and joints of the active mechanism any more", NO_STEP),
     operator(
         "suggest_handles", suggest, "Suggest Dynamic Nodes",
         "Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like",
@@ -306,6 +308,10 @@ classes = (
     operator(
         "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
         number=TAKE),
+    operator(
+        "remove_unused_caches", unused, "Delete Unused Caches",
+        "List what this file has baked for objects that are deleted, with sizes, and delete it from the disk", NO_STEP,
+        ("invoke", "draw")),
     operator(
         "export", bake, "Export Bake",
         "Play the baked frames in this format, which other programs and a render farm can read",

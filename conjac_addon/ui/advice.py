@@ -310,20 +310,26 @@ def renamed_pin(obj: bpy.types.Object) -> str | None:
 
 def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
     """Whether a map is painted above half anywhere; None where only an evaluation could tell."""
-    return is_group_painted(obj, getattr(obj.conjac, f"{key}_group"), is_chosen(obj.conjac, catalogue.maps()[key]))
+    return is_group_painted(obj, getattr(obj.conjac, f"{key}_group"), is_chosen(obj.conjac, catalogue.maps()[key]),
+                            getattr(obj.conjac, f"{key}_invert"))
 
 
-def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool) -> bool | None:
-    """The same of a group or an attribute. chosen: whether the artist has named it."""
+def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: bool = False) -> bool | None:
+    """Whether a group or an attribute is above half anywhere, or below it where it is inverted; None where only an
+    evaluation could tell. chosen: whether the artist has named it."""
     mesh = obj.data
     if any(modifier.type in REWEIGH for modifier in above(obj)) and (name in obj.vertex_groups or chosen):
         return None
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-        return any(one.value > PAINTED for one in attribute.data)
+        return any((1.0 - one.value if inverted else one.value) > PAINTED for one in attribute.data)
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
     if group is None:
         return False
+    if inverted:  # what is outside of the group has no weight, which counts as 1
+        full = sum(element.group == group.index and element.weight >= 1.0 - PAINTED
+                   for vertex in mesh.vertices for element in vertex.groups)
+        return full < len(mesh.vertices)
     return any(element.group == group.index and element.weight > PAINTED
                for vertex in mesh.vertices for element in vertex.groups)
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from ...solver import catalogue
 from .. import changes, dials, members
 from ..gather import maps, pins
-from ..operators.preview_objects import COLORS
 from ..settings import fields_in_use
 from . import marks as drawn
 
 Array = NDArray[np.float32]
 Index = NDArray[np.int32]
 
+#: from low to high, as everybody who cannot tell red from green can read too
+COLORS = ((0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55), (0.37, 0.79, 0.38), (0.99, 0.91, 0.14))
 LIFT = 2.0e-3  #: of the largest dimension: so far above its surface it is drawn
 OPACITY = 0.85
 HARD, SOFT = (1.0, 0.55, 0.1, 1.0), (1.0, 0.9, 0.35, 1.0)
@@ -97,7 +98,7 @@ def heat(obj: bpy.types.Object, key: str, context: bpy.types.Context) -> tuple[A
     if found is None:
         return None
     triangles, above = lifted(obj, mesh, places)
-    return above, triangles, colours(found)
+    return above, triangles, colours(maps.as_set(obj.conjac, key, found))
 
 
 def lifted(obj: bpy.types.Object, mesh: Any, places: Array) -> tuple[Index, Array]:
@@ -120,9 +121,8 @@ def ends(obj: bpy.types.Object, key: str) -> Ends:
     if not blended:
         return Ends(entry.label, "0", "1")
     param = blended[0]
-    unit, scale = dials.unit_of(param) or (param.unit, 1.0)
-    low, high = (f"{getattr(settings, name) / scale:.4g}" for name in (param.key, f"{param.key}_high"))
-    return Ends(f"{param.label} ({unit})" if unit else param.label, low, high)
+    values = (getattr(settings, name) for name in (param.key, f"{param.key}_high"))
+    return Ends(*dials.on_a_legend(param, *values))
 
 
 def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, str] | None:
@@ -203,7 +203,7 @@ def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Ar
     found = weights(obj, mesh, obj.conjac.pin_group)
     if found is None:
         return None
-    soft = pins.are_soft(obj)
+    found, soft = maps.as_set(obj.conjac, "pin", found), pins.are_soft(obj)
     hard = found >= catalogue.HARD if soft else found > maps.PAINTED
     return places[hard], places[(found > 0.0) & ~hard] if soft else places[:0]
 

@@ -28,8 +28,8 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
                                 "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("free_bake", None, "use_take", "compare_take", "remove_take", None, "export",
-                             "export_farm_job", "shared_bakes", "break_lock")),
+    "files": ("Bake Files", ("free_bake", None, "use_take", "compare_take", "remove_take", "remove_unused_caches", None,
+                             "export", "export_farm_job", "shared_bakes", "break_lock")),
 }
 
 #: operators that need a choice, as a menu of its own: name → property

@@ -10,7 +10,8 @@ import bpy
 
 from ...solver import catalogue
 from .. import later
-from . import contact_marks, ground_marks, map_marks, sliding_marks, value_marks
+from ..operators import previews
+from . import contact_marks, ground_marks, map_marks, preview_marks, sliding_marks, value_marks
 
 Items = Sequence[tuple[str, str, str]]  #: identifier, label, tooltip
 
@@ -19,29 +20,33 @@ class Overlay:
     """What is drawn over the view at the present frame. Its module runs when it is first shown."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False,
-                 draws: str = "draw") -> None:
+                 draws: str = "draw", legend: str = "", after: ModuleType | None = None) -> None:
         """name: of the switch, a property of the window manager. marks: draws them by a function of the context that is
-        called as `draws` says. default: whether it is on in a new session."""
+        called as `draws` says, and their legend by one that is called as `legend` says. default: whether it is on in a
+        new session. after: before this module has run there is nothing to draw."""
         self._name, self._label, self._tip, self._marks, self._default = name, label, tip, marks, default
-        self._draws = draws
-        self._handler: Any = None
+        self._after = after
+        self._drawn = {"POST_VIEW": draws, **({"POST_PIXEL": legend} if legend else {})}
+        self._handlers: list[Any] = []
 
-    def draw(self) -> None:
-        """Draw it where it is switched on."""
+    def draw(self, function: str) -> None:
+        """Draw a part of it where it is switched on."""
         context = bpy.context
+        if self._after is not None and not later.has_run(self._after):
+            return
         if getattr(context.window_manager, self._name) and context.space_data.overlay.show_overlays:
-            getattr(self._marks, self._draws)(context)
+            getattr(self._marks, function)(context)
 
     def register(self) -> None:
         switch = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
             name=self._label, description=self._tip, default=self._default)
         setattr(bpy.types.WindowManager, self._name, switch)
-        self._handler = bpy.types.SpaceView3D.draw_handler_add(self.draw, (), "WINDOW", "POST_VIEW")
+        self._handlers = [bpy.types.SpaceView3D.draw_handler_add(self.draw, (function,), "WINDOW", when)
+                          for when, function in self._drawn.items()]
 
     def unregister(self) -> None:
-        if self._handler is not None:
-            bpy.types.SpaceView3D.draw_handler_remove(self._handler, "WINDOW")
-            self._handler = None
+        while self._handlers:
+            bpy.types.SpaceView3D.draw_handler_remove(self._handlers.pop(), "WINDOW")
         if hasattr(bpy.types.WindowManager, self._name):
             delattr(bpy.types.WindowManager, self._name)
         if later.has_run(self._marks):
@@ -100,6 +105,8 @@ OVERLAYS = (
             "softly", map_marks, draws="draw_pins"),
     Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",
             ground_marks, default=True),
+    Overlay("conjac_show_previews", "ConJac Previews", "Show the tetrahedra, fibers, maps, bodies and joints that were "
+            "asked for by their buttons", preview_marks, default=True, legend="draw_legend", after=previews),
     Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth sits on sharp edges, and how far it slides "
             "through there in a tenth of a second", sliding_marks),
     Overlay("conjac_show_contacts", "Contacts", "Show where surfaces of baked soft bodies push each other, and how "

@@ -121,6 +121,7 @@ def draw_map(layout: bpy.types.UILayout, obj: bpy.types.Object, entry: Entry) ->
     field = row.row(align=True)
     field.alert = bool(chosen) and not is_known(obj, chosen)
     field.prop(obj.conjac, name, text=entry.label)
+    row.prop(obj.conjac, f"{entry.key}_invert", text="", icon="ARROW_LEFTRIGHT")
     if is_painting(obj, chosen):
         row.operator("conjac.done_painting", text="Done", icon="CHECKMARK")
     else:

@@ -65,12 +65,23 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
         elif _made_anew(obj):
             found[key] = "Modifiers change it: a bake reads what they make"
         else:
+            painted = _as_set(obj, key, painted)
             soft = key == "pin" and pins.are_soft(obj)
             found[key] = _of_soft_pins(painted, len(obj.data.vertices)) if soft else (
                 _of_map(key, painted, len(obj.data.vertices)))
     if members.moves_dynamic_nodes(obj):
-        found["nodes"] = _of_nodes(obj, [weights.get(name, {}) for name in (names.get("dynamic", ""), *others)])
+        dynamic = weights.get(names.get("dynamic", ""))
+        found["nodes"] = _of_nodes(obj, [{} if dynamic is None else _as_set(obj, "dynamic", dynamic),
+                                         *(weights.get(name, {}) for name in others)])
     return found
+
+
+def _as_set(obj: bpy.types.Object, key: str, painted: dict[int, float]) -> dict[int, float]:
+    """Weights above zero by vertex, the other way where Invert of the map is on."""
+    if not getattr(obj.conjac, f"{key}_invert"):
+        return painted
+    return {vertex: 1.0 - painted.get(vertex, 0.0) for vertex in range(len(obj.data.vertices))
+            if painted.get(vertex, 0.0) < 1.0}
 
 
 def _made_anew(obj: bpy.types.Object) -> bool:

@@ -25,6 +25,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.use_take", text="", icon="PLAY").number = take.number
         row.operator("conjac.compare_take", text="", icon="DRIVER_DISTANCE").number = take.number
         row.operator("conjac.remove_take", text="", icon="TRASH").number = take.number
+    layout.operator("conjac.remove_unused_caches", icon="TRASH")
 
 
 def words(take: kept.Take) -> str:

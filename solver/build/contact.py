@@ -47,8 +47,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     if contact is None:
         return []
     behind, nodes = int(first[len(prepared)]), len(rest)
-    group = np.where(coordinates.is_free, -1, HARD)
-    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
+    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, behind)
     carried = rest[coordinates.attached.nodes]
     carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
     at_start = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
@@ -65,12 +64,12 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
-        groups = np.concatenate([group, group[riding.corners].min(axis=1)])
+        groups, apart = riding.least(group), riding.least(prescribed)
         now, both_ways = riding.positions(at_start), quads
 
         def surfaces() -> Surfaces:
             return Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets, wires=among, quads=both_ways)
+                            None if meets.all() else meets, wires=among, quads=both_ways, is_prescribed=apart)
 
         made = surfaces()
         if len(quads) and made.crossing(now) is not None:
@@ -82,14 +81,14 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     touching = as_they_touch(arrange, prepared)
     prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
     triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
-    group = np.concatenate([group, group[riding.corners].min(axis=1)])
+    group, prescribed = riding.least(group), riding.least(prescribed)
     if reshaped:
         at_start[:behind] = rest[:behind]
     rest, now = riding.positions(rest), riding.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
-                        quads=touching.quads)
+                        quads=touching.quads, is_prescribed=prescribed)
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
@@ -114,7 +113,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
-    stiffness = np.concatenate([stiffness, stiffness[riding.corners].min(axis=1)])
+    stiffness = riding.least(stiffness)
     loads = _loads(job, prepared, mass, first, obstacles, riding)
     stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
     wanted = _wanted(prepared, edges, names)
@@ -147,6 +146,27 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
 
 
+def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
+    """Return the group of each node, (n,): nodes of one group do not touch each other, and -1 is none. mass: (n,) [kg].
+    """
+    group = np.where(coordinates.is_free, -1, HARD)
+    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
+    return group
+
+
+def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> NDArray[np.bool_]:
+    """Return whether nothing that a node touches moves it, (n,): pins, obstacles and rigid bodies that are led.
+
+    behind: number of nodes that stand before those of the obstacles.
+    """
+    found: NDArray[np.bool_] = ~coordinates.is_free
+    found[coordinates.attached.nodes] = False
+    masses = obstacles.masses[len(obstacles.masses) - len(obstacles.rides) + len(obstacles.anchored):]
+    for (_, own), weight in zip(obstacles.rides, masses):
+        found[behind + own.start : behind + own.stop] = weight == 0.0
+    return found
+
+
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            riding: EmbeddedVertices) -> LoadsOnCloth | None:
     """What may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
@@ -164,9 +184,7 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
         behind[start + np.unique(triangles)] = weight / (_area(obstacles.places, triangles) * squared)
     if not behind.any():
         return None
-    carried = riding.corners
-    return LoadsOnCloth(np.concatenate([area, area[carried].min(axis=1)]),
-                 np.concatenate([behind, behind[carried].max(axis=1)]))
+    return LoadsOnCloth(riding.least(area), -riding.least(-behind))
 
 
 def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:

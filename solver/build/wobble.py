@@ -109,6 +109,8 @@ def hung(elastic: BodyElements, rest: Vec, mass: Vec, held: Index, gravity: Vec,
 class _Alone:
     """A body under its own weight, with nothing besides, as what a stage asks of forces and masses."""
 
+    friction_limit = 0.0  #: [N]
+
     def __init__(self, elastic: BodyElements, rest: Vec, mass: Vec, gravity: Vec) -> None:
         self._elements, self.rest, self.mass = Elements([elastic], [], len(rest)), rest, mass
         self._weight, self._none = mass[:, None] * gravity, np.zeros((len(rest), 3, 3))

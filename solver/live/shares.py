@@ -27,13 +27,18 @@ def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Ve
     points, face = middles(vertices, triangles, SPACING * longest)
     normals = unit_normals(vertices, triangles)[face]
     tree = cKDTree(points)
+    corners = nodes[tets]
+    middle = corners.mean(axis=1)
+    away = tree.query(middle, distance_upper_bound=2.0 * longest)[0]
+    # what the surface cannot reach is on the side of its middle
+    reach = (1.0 - 1.0 / STEPS) * np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1) + SPACING * longest
     shares = np.ones(len(tets))
-    near = np.flatnonzero(tree.query(nodes[tets].mean(axis=1), distance_upper_bound=2.0 * longest)[0] < np.inf)
-    weights = _lattice()
-    places = np.einsum("wc,eck->ewk", weights, nodes[tets[near]]).reshape(-1, 3)
-    inside = np.zeros(len(places), dtype=bool)
-    inside[inside_of(tree, points, normals, places, 4.0 * longest)[0]] = True
-    shares[near] = np.maximum(inside.reshape(len(near), -1).mean(axis=1), LEAST)
+    whole, cut = np.flatnonzero((away >= reach) & (away < np.inf)), np.flatnonzero(away < reach)
+    for some, weights in ((whole, np.full((1, 4), 0.25)), (cut, _lattice())):
+        places = np.einsum("wc,eck->ewk", weights, corners[some]).reshape(-1, 3)
+        inside = np.zeros(len(places), dtype=bool)
+        inside[inside_of(tree, points, normals, places, 4.0 * longest)[0]] = True
+        shares[some] = np.maximum(inside.reshape(len(some), len(weights)).mean(axis=1), LEAST)
     return shares
 
 

@@ -25,6 +25,10 @@ class Forces(Protocol):
         """Return the projected linearisation of all but the tetrahedra that are not in `strained`, (k,), whose last K
         is reused; forces lack those of all tetrahedra."""
 
+    @property
+    def friction_limit(self) -> float:
+        """Return Coulomb's limit of friction on given normal forces, the sum of μ λ [N]; 0 without such friction."""
+
     def filled(self) -> npt.NDArray[np.int64]:
         """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""
 

@@ -271,9 +271,9 @@ def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: 
     velocity, or it by itself: contact forces separate them."""
     x, v = now.working.x, now.working.v
     off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
-    own = (1.0 - share) * v[a] + share * v[b]
-    speed = max(float(np.linalg.norm(own)), float(np.linalg.norm(own - of_thing)))
-    return off > now.limits.leap * (now.limits.thickness + now.h * speed)
+    own = now.h * ((1.0 - share) * v[a] + share * v[b]) + now.fall
+    move = max(float(np.linalg.norm(own)), float(np.linalg.norm(own - now.h * of_thing)))
+    return off > now.limits.leap * (now.limits.thickness + move)
 
 
 def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:

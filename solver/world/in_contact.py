@@ -61,6 +61,7 @@ class StageForces:
     selection: Selection = ALL  #: of forces and bodies
     ground_friction: GroundFriction | None = None  #: where the stage is solved with it
     last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
+    friction_limit: float = 0.0  #: Coulomb's, the sum of μ λ [N], where the stage is solved with friction
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Return forces [N], (n, 3), and energy [J] at positions (n, 3)."""
@@ -152,7 +153,8 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain
-        return problem_of(StageForces(soft, frictions, selection, on_ground, last))
+        limit = sum(one.limit for one in (*frictions, on_ground) if one is not None)
+        return problem_of(StageForces(soft, frictions, selection, on_ground, last, limit))
 
     unknowns, step_start = intersection_free_start(plain, step_start, guess)
     if solver.limits.strain_left and not reuses_factors:

@@ -17,6 +17,8 @@ from ..state import Index, Vec
 class StretchedForces(Stretched):
     """Mixed forces of some bodies, and all other forces on these."""
 
+    friction_limit = 0.0  #: [N]
+
     def __init__(self, elements: Sequence[StretchedElements], evaluate: Callable[[Vec, float], tuple[Vec, float]],
                  linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> None:
         """elements: those with stretches as unknowns. evaluate, linearise: of all forces."""

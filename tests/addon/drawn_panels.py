@@ -118,3 +118,12 @@ def drawn(obj, place="view3d"):
             panel = type("Panel", (), {"layout": FakeLayout(log), "bl_space_type": cls.bl_space_type})()
             cls.draw(panel, context)
     return log
+
+
+def mechanism():
+    """An armature of one bone, which is active."""
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    rig.conjac.enabled = True
+    rig.data.bones.active = rig.data.bones[0]
+    return rig

@@ -62,6 +62,34 @@ def test_each_field_may_be_painted(soft_cube, tmp_path, key, source):
     load(tmp_path)  # and the solver takes it
 
 
+def test_an_inverted_map_counts_the_other_way_wherever_it_is_read(soft_cube, tmp_path):
+    """In a bake, in colors, and in what the panel counts; vertices outside of the group are 1 then."""
+    from conjac.conjac_addon.ui import advice, map_marks, painted_state
+
+    settings = soft_cube.conjac
+    for key, weights in (("pin", {0: 1.0, 1: 1.0}), ("stiffness", {0: 0.25, 1: 1.0})):
+        setattr(settings, f"{key}_group", key.title())
+        for vertex, weight in weights.items():
+            paint(soft_cube, key.title(), [vertex], weight)
+        setattr(settings, f"{key}_invert", True)
+    bpy.context.view_layer.update()
+    scene, array = gathered(soft_cube, tmp_path)
+    [body] = scene.bodies
+    np.testing.assert_allclose(array(body.pin.weights), [0, 0, 1, 1, 1, 1, 1, 1])
+    np.testing.assert_allclose(array(body.painted["youngs_modulus"].weights), [0.75, 0, 1, 1, 1, 1, 1, 1])
+    hard, soft = map_marks.pinned(soft_cube, bpy.context)
+    assert (len(hard), len(soft)) == (6, 0)
+    tints = map_marks.heat(soft_cube, "stiffness", bpy.context)[2]
+    assert (tints[1] != tints[0]).any() and (tints[2:] == tints[2]).all() and (tints[2] != tints[0]).any()
+    found = painted_state.look_at(soft_cube)
+    assert found["pin"].startswith("6 of 8 vertices are held") and found["stiffness"].startswith("7 of 8"), found
+    assert advice.is_painted(soft_cube, "pin")
+    paint(soft_cube, "Pin", range(8), 1.0)
+    assert not advice.is_painted(soft_cube, "pin")
+    settings.pin_invert = False
+    assert advice.is_painted(soft_cube, "pin")
+
+
 def test_one_group_may_blend_several_fields(soft_cube, tmp_path):
     settings = soft_cube.conjac
     settings.stiffness_group = settings.density_group = settings.poisson_ratio_group = "Bone"

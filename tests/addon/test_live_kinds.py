@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, rest_of, scene  # noqa: E402, F401
-from test_play_live import jelly, play, seen  # noqa: E402, F401
+from played import fill, jelly, kept_tets, play, seen, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon.live import session  # noqa: E402
 
@@ -19,7 +19,7 @@ def test_two_that_collide_are_played_together(jelly):  # noqa: F811
     for one in (jelly, other):
         one.conjac.contact.collides_with, one.conjac.use_ground, one.conjac.ground_height = "all", True, -0.1
         one.conjac.youngs_modulus = 5.0e4
-    bpy.context.view_layer.update()
+    fill(other)
     played = play(other, 0.5)
     assert session.playing == {jelly.session_uid: played, other.session_uid: played}
     apart = seen(other)[:, 2].mean() + 0.3 - seen(jelly)[:, 2].mean()

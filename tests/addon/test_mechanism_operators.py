@@ -10,6 +10,7 @@ bpy = pytest.importorskip("bpy")
 from rig import add_armature, add_chain, job_of, scene, world_of  # noqa: E402, F401
 
 from conjac.conjac_addon import gather  # noqa: E402
+from conjac.conjac_addon.operators import previews  # noqa: E402
 from conjac.conjac_addon.ui import advice  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
 
@@ -177,18 +178,16 @@ def test_bodies_and_joints_are_shown_and_hidden(scene):  # noqa: F811
     active(rig)
     bpy.context.view_layer.update()
     bpy.ops.conjac.show_joints()
-    assert sorted(child.name for child in rig.children) == ["Rig Bodies", "Rig Joints"]
-    bodies = next(child for child in rig.children if child.name == "Rig Bodies")
-    assert bodies.hide_render and bodies.hide_select
-    co = np.array([v.co for v in bodies.data.vertices])
+    shown = previews.shown[rig.session_uid]
+    assert shown.keys() == {"conjac_rigid", "conjac_joints"} and not rig.children
+    co = shown["conjac_rigid"].ends
     assert co[:, 0].min() == pytest.approx(0.0, abs=1e-5) and co[:, 0].max() == pytest.approx(0.9, abs=1e-5)
-    joints = np.array([v.co for v in next(c for c in rig.children if c.name == "Rig Joints").data.vertices])
+    joints = shown["conjac_joints"].ends
     at_hinge = joints[np.linalg.norm(joints - [0.3, 0, 0], axis=1) < 0.12]
     assert len(at_hinge) > 10  # an arc of a quarter turn
     bpy.ops.conjac.show_joints()
-    assert len(rig.children) == 2
     bpy.ops.conjac.remove_joints_preview()
-    assert not rig.children
+    assert not previews.is_shown(rig)
     bone.ik_min_x = 0.0
     limit = bone.constraints.new("LIMIT_ROTATION")
     limit.owner_space, limit.use_limit_x, limit.min_x, limit.max_x = "LOCAL", True, 1.0, 0.5
@@ -325,7 +324,7 @@ def test_a_mechanism_is_removed_and_its_settings_stay(scene):  # noqa: F811
     active(rig)
     bpy.ops.conjac.show_joints()
     bpy.ops.conjac.remove()
-    assert not rig.conjac.enabled and not rig.children and rig.pose.bones["B1"].conjac.stiffness == 2.0
+    assert not rig.conjac.enabled and not previews.is_shown(rig) and rig.pose.bones["B1"].conjac.stiffness == 2.0
 
 
 def test_reasons_why_a_button_is_grey(scene):  # noqa: F811

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from drawn_panels import Context, FakeLayout, advised, drawn, panels
+from drawn_panels import Context, FakeLayout, advised, drawn, mechanism, panels
 
 
 def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
@@ -91,7 +91,7 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
         assert {name.removeprefix("dial_") for name in group.bl_rna.properties.keys()} - hidden <= shown
 
 
-@pytest.mark.parametrize("add", [lambda: bpy.data.objects["Cube"], lambda: mechanism()], ids=["soft body", "mechanism"])
+@pytest.mark.parametrize("add", [lambda: bpy.data.objects["Cube"], mechanism], ids=["soft body", "mechanism"])
 def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add):
     obj = add()
     obj.conjac.integrator = "semi_implicit"
@@ -150,13 +150,14 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
 
     from conjac.conjac_addon.ui import painted
 
-    assert fields() == {"carry", "poisson_ratio_group", "density_group"}  # and Stiffness is a button
+    begun = {f"{key}_{what}" for key in ("poisson_ratio", "density") for what in ("group", "invert")}
+    assert fields() == {"carry", *begun}  # and Stiffness is a button
     soft_cube.conjac.density_group = "Density"
-    assert fields() == {"carry", "poisson_ratio_group", "density_group", "density", "density_high"}
+    assert fields() == {"carry", *begun, "density", "density_high"}
     soft_cube.vertex_groups.new(name="Stiffness")
     soft_cube.conjac.material, soft_cube.conjac.fiber_material = "mooney_rivlin", "astvk"
-    assert fields() > {"stiffness_group", "youngs_modulus", "youngs_modulus_high", "mooney_share_group",
-                       "fiber_modulus_group"}
+    assert fields() > {"stiffness_group", "stiffness_invert", "youngs_modulus", "youngs_modulus_high",
+                       "mooney_share_group", "fiber_modulus_group"}
     assert "activation_group" not in fields()
 
 
@@ -265,64 +266,6 @@ def test_every_operator_has_a_button(soft_cube):
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
-
-
-def mechanism():
-    """An armature of one bone, which is active."""
-    bpy.ops.object.armature_add()
-    rig = bpy.context.object
-    rig.conjac.enabled = True
-    rig.data.bones.active = rig.data.bones[0]
-    return rig
-
-
-def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
-    def props(obj):
-        return {name for kind, name in drawn(obj) if kind == "prop"}
-
-    rig = mechanism()
-    part = rig.pose.bones[0].conjac
-    shown = props(rig)
-    part.joint, part.motor, part.friction, part.stiffness = "revolute", "servo", 0.1, 1.0
-    part.use_limits = True
-    rig.conjac.mechanism.springs.add().as_placed = False
-    shown |= props(rig)
-    bpy.ops.object.empty_add()
-    empty = bpy.context.object
-    empty.conjac.enabled = True
-    shown |= props(empty)
-    bpy.ops.rigidbody.world_add()
-    bpy.ops.object.empty_add()
-    bpy.ops.rigidbody.constraint_add(type="HINGE")
-    shown |= props(bpy.context.object)
-    soft_cube.conjac.attachments.add().object = rig
-    shown |= props(soft_cube)
-    for group in (part, rig.conjac.mechanism, rig.conjac.mechanism.springs[0], soft_cube.conjac.attachments[0]):
-        there = {one.identifier for one in group.bl_rna.properties if not one.is_hidden}
-        assert there - {"rna_type", "name"} <= shown
-    assert "conjac_motor_target" in shown
-    assert {"step", "use_ground", "integrator", "cache_folder", "frame_start"} <= shown
-    assert "beta" in props(empty) and "mesher" not in props(rig)
-
-
-def test_an_empty_that_joins_rigid_bodies_shows_its_joint(soft_cube):
-    bpy.ops.rigidbody.world_add()
-    bpy.ops.object.empty_add()
-    empty = bpy.context.object
-    assert not [one for one in drawn(empty) if one[0] != "label"]
-    bpy.ops.rigidbody.constraint_add(type="HINGE")
-    shown = {name for kind, name in drawn(empty) if kind == "prop"}
-    assert {"stiffness", "friction", "motor", "planar"} <= shown and "role" not in shown
-    empty.rigid_body_constraint.type = "POINT"
-    assert ("prop", "planar") not in drawn(empty)
-
-
-def test_a_soft_body_that_hangs_on_a_mechanism_says_so(soft_cube):
-    rig = mechanism()
-    soft_cube.conjac.attachments.add().object = rig
-    labels = " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
-    assert "baked with it" in labels
-    assert soft_cube.name in [text for kind, text in drawn(rig) if kind == "label"]
 
 
 def test_another_object_shows_one_button_or_nothing(addon):

@@ -12,42 +12,15 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon import live  # noqa: E402
 from conjac.conjac_addon.live import session, shape  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 
 
-@pytest.fixture()
-def jelly(scene):  # noqa: F811
-    yield add_jelly()
-    session.stop_all()
-
-
-def seen(obj):
-    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    co = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", co)
-    return co.reshape(-1, 3)
-
-
-def play_until(played, condition, seconds=240.0):
-    """Tick as the window's timer does."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert played.tick(), played.ended
-        assert time.monotonic() < until, played.sentence()
-        time.sleep(0.01)
-
-
-def play(obj, seconds=0.25):
-    """Play it for so long in its own time."""
-    played = session.Played(obj, bpy.context.scene)
-    play_until(played, lambda: played.frame is not None and played.frame["time"] > seconds)
-    return played
-
-
-def test_it_moves_on_the_object_and_leaves_nothing(jelly):
+def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
+    jelly = unfilled  # noqa: F811
     rest, modifiers = rest_of(jelly), [one.name for one in jelly.modifiers]
     blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups", "cache_files")}
     played = play(jelly)
@@ -66,7 +39,7 @@ def test_it_moves_on_the_object_and_leaves_nothing(jelly):
     assert not folder.exists() and played._worker.exit_code is not None
 
 
-def test_modifiers_below_are_applied_to_what_moves(jelly):
+def test_modifiers_below_are_applied_to_what_moves(jelly):  # noqa: F811
     jelly.modifiers.new("Smooth", "SUBSURF").levels = 1
     whole = len(seen(jelly))
     play(jelly)
@@ -75,7 +48,7 @@ def test_modifiers_below_are_applied_to_what_moves(jelly):
     assert [one.name for one in jelly.modifiers] == ["ConJac Live", "Smooth"]
 
 
-def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):
+def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):  # noqa: F811
     bpy.context.scene.frame_end = 3
     assert jelly.conjac.bake() == 0
     bpy.context.scene.frame_set(3)
@@ -87,7 +60,7 @@ def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):
     np.testing.assert_array_equal(seen(jelly), baked)
 
 
-def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):
+def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):  # noqa: F811
     played = play(jelly)
     path = tmp_path / "saved.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
@@ -100,7 +73,7 @@ def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):
     assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
 
 
-def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_path):
+def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_path):  # noqa: F811
     played = play(jelly)
     handlers = list(bpy.app.handlers.save_pre)
     bpy.app.handlers.save_pre.clear()  # as where Blender saves every few minutes
@@ -115,7 +88,7 @@ def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_pat
     assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
 
 
-def test_undo_while_it_plays_and_after_it_has_ended(jelly):
+def test_undo_while_it_plays_and_after_it_has_ended(jelly):  # noqa: F811
     bpy.ops.ed.undo_push(message="before")
     played = play(jelly)
     jelly.location.x = 1.0
@@ -130,7 +103,7 @@ def test_undo_while_it_plays_and_after_it_has_ended(jelly):
     assert shape.find(bpy.data.objects["Jelly"]) is None  # that step was made while it played
 
 
-def test_a_worker_that_is_killed_ends_it_with_a_sentence(jelly):
+def test_a_worker_that_is_killed_ends_it_with_a_sentence(jelly):  # noqa: F811
     rest = rest_of(jelly)
     played = play(jelly)
     os.kill(played._worker.pid, signal.SIGKILL)
@@ -141,7 +114,7 @@ def test_a_worker_that_is_killed_ends_it_with_a_sentence(jelly):
     np.testing.assert_array_equal(seen(jelly), rest)
 
 
-def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):
+def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):  # noqa: F811
     played = play(jelly)
     jelly.data.vertices.add(1)
     assert not played.tick()
@@ -149,7 +122,42 @@ def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):
     assert shape.find(jelly) is None
 
 
-def test_edit_mode_ends_it_with_a_sentence(jelly):
+def test_a_render_beside_it_is_not_disturbed(jelly, monkeypatch):  # noqa: F811
+    """test_window_live.py has a real one behind a window."""
+    played = play(jelly)
+    told, shown = [], seen(jelly)
+    monkeypatch.setattr(session, "is_rendering", lambda: True)
+    monkeypatch.setattr(played._board, "tell", lambda *words: told.append(words))
+    jelly.location.x = 0.5
+    for _ in range(20):
+        assert played.tick()
+        time.sleep(0.01)
+    np.testing.assert_array_equal(seen(jelly), shown)
+    assert not told and not shape.find(jelly).show_render  # a render shows the object as it is, or its bake
+    monkeypatch.undo()
+    before = played.frame["time"]
+    play_until(played, lambda: played.frame["time"] > before)
+
+
+def test_keyframes_lead_it_while_the_timeline_plays(jelly):  # noqa: F811
+    scene = bpy.context.scene  # noqa: F811
+    for frame, x in ((1, 0.0), (12, 0.3)):
+        jelly.location.x = x
+        jelly.keyframe_insert("location", index=0, frame=frame)
+    scene.frame_set(1)
+    rest, held = rest_of(jelly), rest_of(jelly)[:, 2] > 0.09
+    played = play(jelly)
+    for frame in range(1, 13):
+        scene.frame_set(frame)
+        before = played.frame["time"]
+        play_until(played, lambda before=before: played.frame["time"] > before + 1 / 24)
+    assert jelly.location.x == pytest.approx(0.3)
+    swung = seen(jelly)
+    np.testing.assert_allclose(swung[held], rest[held], atol=1e-3)
+    assert np.linalg.norm(swung - rest, axis=1).max() > 0.005  # what hangs lags behind
+
+
+def test_edit_mode_ends_it_with_a_sentence(jelly):  # noqa: F811
     played = play(jelly)
     bpy.ops.object.mode_set(mode="EDIT")
     assert not played.tick() and "it is in Edit Mode" in played.ended
@@ -157,14 +165,14 @@ def test_edit_mode_ends_it_with_a_sentence(jelly):
     assert [one.name for one in jelly.modifiers] == []
 
 
-def test_an_object_that_is_deleted_ends_it_with_a_sentence(jelly):
+def test_an_object_that_is_deleted_ends_it_with_a_sentence(jelly):  # noqa: F811
     played = play(jelly)
     bpy.data.objects.remove(jelly)
     assert not played.tick() and "was deleted" in played.ended
     assert played._worker.exit_code is not None
 
 
-def test_a_hand_pulls_it(jelly):
+def test_a_hand_pulls_it(jelly):  # noqa: F811
     played = play(jelly)
     low = seen(jelly)
     corner = int(np.argmin(low.sum(axis=1)))
@@ -178,7 +186,7 @@ def test_a_hand_pulls_it(jelly):
     assert played.grabs == {}
 
 
-def test_sliders_act_at_once(jelly):
+def test_sliders_act_at_once(jelly):  # noqa: F811
     played = play(jelly, 0.5)
     soft = seen(jelly)[:, 2].min()
     jelly.conjac.youngs_modulus = 1.0e6
@@ -191,7 +199,7 @@ def test_sliders_act_at_once(jelly):
     assert played.frame["settings"] == 1  # gravity needs no new settings
 
 
-def test_what_is_pinned_follows_the_object_that_is_moved(jelly):
+def test_what_is_pinned_follows_the_object_that_is_moved(jelly):  # noqa: F811
     played = play(jelly)
     rest = rest_of(jelly)
     held = rest[:, 2] > 0.09
@@ -202,14 +210,14 @@ def test_what_is_pinned_follows_the_object_that_is_moved(jelly):
     np.testing.assert_allclose(seen(jelly)[held], rest[held], atol=1e-4)
 
 
-def test_a_collider_that_is_moved_pushes_it(jelly):
+def test_a_collider_that_is_moved_pushes_it(jelly):  # noqa: F811
     jelly.vertex_groups.remove(jelly.vertex_groups["Pin"])
     jelly.location.z = 0.5
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.5))
     floor = bpy.context.object
     bpy.ops.conjac.add_collider()
     jelly.conjac.contact.collides_with = "all"
-    bpy.context.view_layer.update()
+    fill(jelly)
     played = play(jelly, 1.5)
     lies = (seen(jelly)[:, 2] + jelly.location.z).min()
     assert -0.03 < lies < 0.03, lies
@@ -223,10 +231,10 @@ def test_a_collider_that_is_moved_pushes_it(jelly):
     assert (seen(jelly)[:, 2] + jelly.location.z).min() > 0.15
 
 
-def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):
+def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):  # noqa: F811
     bpy.context.scene.unit_settings.scale_length = 0.5
     jelly.scale, jelly.rotation_euler = (2.0, 2.0, 2.0), (0.0, 0.0, 1.0)
-    bpy.context.view_layer.update()
+    fill(jelly)
     rest = rest_of(jelly)
     play(jelly, 0.1)
     moved, held = seen(jelly), rest[:, 2] > 0.09
@@ -234,14 +242,14 @@ def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):
     assert 0.0005 < rest[:, 2].min() - moved[:, 2].min() < 0.1
 
 
-def test_what_is_nothing_of_conjac_is_refused(jelly):
+def test_what_is_nothing_of_conjac_is_refused(jelly):  # noqa: F811
     jelly.conjac.enabled = False
     with pytest.raises(BadInput, match="no ConJac body"):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
 
 
-def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
+def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.live.performance import Performance
 
@@ -266,7 +274,7 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):
     assert jelly.conjac.bake() == 0
 
 
-def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):
+def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     from conjac.conjac_addon import bake
     from conjac.conjac_addon.live import pulled
     from conjac.conjac_addon.live.performance import Performance
@@ -274,9 +282,10 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):
 
     other = add_jelly("Other")
     other.location.x = 0.5
+    bpy.context.scene.gravity = (0.0, 0.0, 0.0)  # nothing moves before the hand does
     for one in (jelly, other):
         one.conjac.contact.collides_with = "all"
-    bpy.context.view_layer.update()
+    fill(other)
     played = play(other, 0.05)
     corner = int(np.argmin(rest_of(jelly).sum(axis=1)))
     played.record(True)
@@ -323,7 +332,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):
     np.testing.assert_allclose(baked[1], performed["Jelly"][1], rtol=0.35)
 
 
-def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):
+def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):  # noqa: F811
     from conjac.conjac_addon.live.performance import Performance
     from conjac.solver.errors import NoSuchThing
 
@@ -332,7 +341,7 @@ def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):
     assert jelly.conjac.use_scene_range
 
 
-def test_a_bake_ends_it_and_is_the_same_as_without(jelly):
+def test_a_bake_ends_it_and_is_the_same_as_without(jelly):  # noqa: F811
     bpy.context.scene.frame_end = 2
     played = play(jelly)
     assert jelly.conjac.bake() == 0 and played.ended == ""
@@ -342,7 +351,7 @@ def test_a_bake_ends_it_and_is_the_same_as_without(jelly):
     assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
 
 
-def test_switching_the_extension_off_ends_it(jelly):
+def test_switching_the_extension_off_ends_it(jelly):  # noqa: F811
     import conjac
 
     played = play(jelly)
@@ -351,7 +360,7 @@ def test_switching_the_extension_off_ends_it(jelly):
     conjac.register()
 
 
-def test_the_key_is_free_in_blenders_own_keymap(jelly):
+def test_the_key_is_free_in_blenders_own_keymap(jelly):  # noqa: F811
     folder = Path(bpy.utils.system_resource("SCRIPTS"), "presets", "keyconfig", "keymap_data")
     spec = importlib.util.spec_from_file_location("keymaps", folder / "blender_default.py")
     made = importlib.util.module_from_spec(spec)

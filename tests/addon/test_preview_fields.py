@@ -1,9 +1,10 @@
-"""Fibers as lines and maps as colours: objects below the body that show what the solver carried into its volume."""
+"""Fibers as lines and maps as colours, drawn over the body: what the solver carried into its volume."""
 
 import bpy
 import numpy as np
 import pytest
 from gathered_jobs import paint
+from mathutils import Vector
 from test_setup_operators import reason
 
 
@@ -19,13 +20,10 @@ def bar(soft_cube, tmp_path):
     return soft_cube
 
 
-def shown(kind):
-    child, = (o for o in bpy.data.objects if kind in o)
-    return child
+def shown(obj, kind):
+    from conjac.conjac_addon.operators import previews
 
-
-def coordinates(obj):
-    return np.array([v.co for v in obj.data.vertices])
+    return previews.shown.get(obj.session_uid, {}).get(f"conjac_{kind}")
 
 
 def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
@@ -33,25 +31,23 @@ def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
     bar.conjac.youngs_modulus, bar.conjac.youngs_modulus_high = 1e4, 1e6
     for _ in range(2):  # the second takes the first one's place
         assert bpy.ops.conjac.preview_field(field="youngs_modulus") == {"FINISHED"}
-    child = shown("conjac_field")
-    assert child.parent == bar and child.hide_render and child.hide_select
-    assert child["conjac_field"] == "Young's Modulus"
-    co = coordinates(child)
-    np.testing.assert_allclose([co.min(axis=0), co.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
-    heights = np.array([p.center.z for p in child.data.polygons])
-    bands = np.array([p.material_index for p in child.data.polygons])
-    assert len(bands) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
-    assert bands[heights < -0.9].max() <= 1 and bands[heights > 0.9].min() >= 14
-    assert np.corrcoef(heights, bands)[0, 1] > 0.95
-    outward = np.array([p.normal @ p.center for p in child.data.polygons])
+    faces = shown(bar, "field")
+    assert (faces.title, faces.low, faces.high) == ("Young's Modulus (kPa)", "11.55", "866")
+    np.testing.assert_allclose([faces.corners.min(axis=(0, 1)), faces.corners.max(axis=(0, 1))],
+                               [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
+    heights, shares = faces.corners[:, :, 2].mean(axis=1), faces.shares
+    assert len(shares) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
+    assert shares[heights < -0.9].max() <= 0.1 and shares[heights > 0.9].min() >= 0.9
+    assert np.corrcoef(heights, shares)[0, 1] > 0.95
+    sides = faces.corners[:, 1:] - faces.corners[:, :1]
+    outward = np.einsum("bi,bi->b", np.cross(sides[:, 0], sides[:, 1]), faces.corners.mean(axis=1))
     assert (outward > 0).all()
-    colors = [tuple(m.diffuse_color[:3]) for m in child.data.materials]
-    assert sum(colors[0]) < sum(colors[7]) < sum(colors[15]) and len(bpy.data.materials) == 16
+    assert [one.name for one in bpy.data.objects] == ["Cube"] and not bpy.data.materials
 
 
 def test_one_value_everywhere_is_one_color(bar):
     assert bpy.ops.conjac.preview_field(field="density") == {"FINISHED"}
-    assert {p.material_index for p in shown("conjac_field").data.polygons} == {0}
+    assert set(shown(bar, "field").shares) == {0.0}
 
 
 def test_fibers_are_lines_along_their_direction_in_each_tetrahedron(bar):
@@ -60,9 +56,8 @@ def test_fibers_are_lines_along_their_direction_in_each_tetrahedron(bar):
     settings.fiber_material, settings.fiber_field = "astvk", "straight"
     settings.fiber_x, settings.fiber_y, settings.fiber_z = 1.0, 0.0, 1.0  # in the object's own space
     assert bpy.ops.conjac.preview_field(field="fibers") == {"FINISHED"}
-    lines = shown("conjac_fibers")
-    assert lines["conjac_fibers"] == len(lines.data.edges) == 6 * 4 * 4 * 8 and lines.parent == bar
-    ends = coordinates(lines)[np.array([e.vertices[:] for e in lines.data.edges])]
+    ends = shown(bar, "fibers").ends.reshape(-1, 2, 3)
+    assert len(ends) == 6 * 4 * 4 * 8
     along = ends[:, 1] - ends[:, 0]
     assert np.abs(along[:, 1]).max() < 1e-6 and (np.abs(ends) <= 1 + 1e-6).all()
     assert np.allclose(along[:, 0], along[:, 2], rtol=1e-3) and (along[:, 0] > 0.05).all()
@@ -73,24 +68,43 @@ def test_a_map_that_the_material_does_not_have_is_refused(bar):
 
 
 def test_previews_stand_beside_each_other_and_go_together(bar, tmp_path):
+    """And are nothing of the file."""
+    from conjac.conjac_addon.operators import previews
+
     bar.conjac.fiber_material, bar.conjac.fiber_field = "astvk", "straight"
     bpy.ops.conjac.preview_tets()
     bpy.ops.conjac.preview_field(field="fibers")
     bpy.ops.conjac.preview_field(field="density")
-    assert {kind for o in bar.children for kind in o.keys()} == {"conjac_tets", "conjac_fibers", "conjac_field"}
+    assert previews.shown[bar.session_uid].keys() == {"conjac_tets", "conjac_fibers", "conjac_field"}
     assert len(list(tmp_path.rglob("*_tets_*.npz"))) == 1 and not list(tmp_path.rglob("*_fields_*.npz"))
+    assert [o.name for o in bpy.data.objects] == ["Cube"] and len(bpy.data.meshes) == 1
+    assert bpy.ops.conjac.remove_previews() == {"FINISHED"}
+    assert not previews.is_shown(bar) and not bpy.ops.conjac.remove_previews.poll()
+    bpy.ops.conjac.preview_tets()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     cube = bpy.data.objects["Cube"]
-    bpy.ops.conjac.preview_field(field="density")  # after loading, in place of the saved one
-    assert len(cube.children) == 3
-    bpy.ops.ed.undo_push(message="before")
+    assert not previews.is_shown(cube)
+    bpy.ops.conjac.preview_tets()
+    assert list(previews.shown) == [cube.session_uid]  # what the other file showed is dropped
+
+
+def test_objects_that_earlier_versions_showed_them_by_go_too(bar):
+    wire = bpy.data.objects.new("Cube Tets", bpy.data.meshes.new("Cube Tets"))
+    wire["conjac_tets"], wire.parent = 96, bar
+    bpy.context.collection.objects.link(wire)
     assert bpy.ops.conjac.remove_previews() == {"FINISHED"}
-    assert [o.name for o in bpy.data.objects] == ["Cube"]
-    assert len(bpy.data.meshes) == 1 and len(bpy.data.materials) == 0
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    assert len(bpy.data.objects["Cube"].children) == 3 and len(bpy.data.materials) == 16
+    assert [o.name for o in bpy.data.objects] == ["Cube"] and len(bpy.data.meshes) == 1
+
+
+def test_the_nearest_faces_are_drawn_last_whichever_way_the_view_looks():
+    from conjac.conjac_addon.ui.preview_marks import far_to_near
+
+    corners = np.zeros((3, 3, 3), np.float32) + np.array([0.0, 2.0, 1.0], np.float32)[:, None, None]
+    view = np.eye(4, dtype=np.float32)  # from above
+    assert far_to_near(corners, view).tolist() == [0, 2, 1]
+    view[2, 2] = -1.0
+    assert far_to_near(corners, view).tolist() == [1, 2, 0]
 
 
 def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
@@ -122,7 +136,7 @@ def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(b
     assert not bpy.ops.conjac.remove_previews.poll()  # it is always there, grey, so that nothing moves
     bpy.ops.conjac.preview_field(field="youngs_modulus")
     assert bpy.ops.conjac.remove_previews() == {"FINISHED"}
-    assert not [one for one in bpy.data.objects if "conjac_field" in one]
+    assert shown(bar, "field") is None
 
 
 def test_parts_that_are_one_in_the_tetrahedra_are_marked_before_a_bake(bar, monkeypatch):
@@ -139,13 +153,12 @@ def test_parts_that_are_one_in_the_tetrahedra_are_marked_before_a_bake(bar, monk
 
     monkeypatch.setattr(still, "run", fused)
     assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
-    line = shown("conjac_fused")
-    assert line.parent == bar and line.hide_render and line.hide_select and line.show_in_front
-    bpy.context.view_layer.update()
-    ends = np.array([line.matrix_world @ v.co for v in line.data.vertices])
+    line = shown(bar, "fused")
+    assert line.in_front
+    ends = np.array([bar.matrix_world @ Vector(end) for end in line.ends])
     # metres of the solver are two Blender units here
     assert np.allclose(ends.mean(axis=0), [5.0, 0.0, 1e-4], atol=1e-5)
     assert np.abs(ends[1] - ends[0])[2] > 0.05 and np.allclose((ends[1] - ends[0])[:2], 0.0, atol=1e-6)
     across.clear()
     bpy.ops.conjac.preview_tets()
-    assert not [o for o in bpy.data.objects if "conjac_fused" in o], "gone where they are apart now"
+    assert shown(bar, "fused") is None, "gone where they are apart now"

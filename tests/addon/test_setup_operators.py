@@ -56,6 +56,8 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
 
 def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
     """Its collection cannot be changed, so what is made for it stands in the scene's own."""
+    from conjac.conjac_addon.operators import previews
+
     asset = bpy.data.collections.new("Asset")
     bpy.context.scene.collection.children.link(asset)
     soft_cube.users_collection[0].objects.unlink(soft_cube)
@@ -71,10 +73,11 @@ def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path)
     cube.conjac.cache_folder, cube.conjac.mesher, cube.conjac.edge_length = str(tmp_path), "grid", 1.0
     assert bpy.ops.conjac.add_handle() == {"FINISHED"}
     assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
-    assert {o.name for o in scene.collection.objects} == {"Cube Handle", "Cube Tets"}
+    assert {o.name for o in scene.collection.objects} == {"Cube Handle"}
     assert all(o.parent == cube for o in scene.collection.objects)
+    assert previews.is_shown(cube)
     assert bpy.ops.conjac.remove() == {"FINISHED"}
-    assert "Cube Tets" not in bpy.data.objects
+    assert not previews.is_shown(cube)
 
 
 @pytest.mark.parametrize("key, label", [("dynamic", "Dynamic"), ("pin", "Pin"), ("stiffness", "Stiffness"),
@@ -136,18 +139,18 @@ def test_adding_can_be_undone(addon):
 
 
 def test_remove_takes_modifier_and_preview_but_not_the_painting(soft_cube):
-    from conjac.conjac_addon.operators import preview_objects
+    from conjac.conjac_addon.operators import previews
     from conjac.conjac_addon.playback import modifier
 
     soft_cube.vertex_groups.new(name="Pin")
     modifier.put(soft_cube, "MESH_CACHE")
     soft_cube.modifiers.new("Subdivision", "SUBSURF")
-    preview_objects.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
+    previews.show_wire(soft_cube, np.eye(4)[:, :3], np.array([[0, 1, 2, 3]], np.int32))
     bpy.context.view_layer.objects.active = soft_cube
     assert bpy.ops.conjac.remove() == {"FINISHED"}
     assert [m.name for m in soft_cube.modifiers] == ["Subdivision"]
     assert soft_cube.vertex_groups.keys() == ["Pin"] and not soft_cube.conjac.enabled
-    assert [o.name for o in bpy.data.objects] == ["Cube"] and len(bpy.data.meshes) == 1
+    assert not previews.is_shown(soft_cube)
 
 
 def test_a_body_that_is_being_baked_cannot_be_removed(soft_cube, tmp_path):
@@ -167,6 +170,7 @@ def test_a_body_that_is_being_baked_cannot_be_removed(soft_cube, tmp_path):
 def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     """The mesher runs in its own process, and the bake finds its result instead of making it again."""
     from conjac.conjac_addon import bake, gather
+    from conjac.conjac_addon.operators import previews
     from solver.job import hashes, load, stages
 
     bpy.context.scene.unit_settings.scale_length = 0.1
@@ -175,11 +179,9 @@ def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     soft_cube.location, soft_cube.scale = (5, 0, 0), (1, 1, 2)
     for _ in range(2):  # the second takes the first one's place
         assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
-    wire, = (o for o in bpy.data.objects if o != soft_cube)
-    assert wire.parent == soft_cube and wire.hide_render
     # 2 x 2 x 4 cells of six tetrahedra between 3 x 3 x 5 nodes, in the object's own space
-    assert len(wire.data.vertices) == 45 and wire["conjac_tets"] == 96
-    places = np.array([v.co for v in wire.data.vertices])
+    places = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
+    assert len(places) == 45 and [o.name for o in bpy.data.objects] == ["Cube"]
     np.testing.assert_allclose([places.min(axis=0), places.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
 
     folder = bake.job_folder(soft_cube)

@@ -110,7 +110,7 @@ sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
 from window_steps import bpy, override, run
 from conjac.conjac_addon import bake
 from conjac.conjac_addon.bake import session
-from conjac.conjac_addon.operators import on_worker
+from conjac.conjac_addon.operators import on_worker, previews
 
 def press(operator):
     with override():
@@ -155,7 +155,7 @@ def artist():
     drawn_again, redraw = [], on_worker.redraw_panels
     on_worker.redraw_panels = lambda: (drawn_again.append(True), redraw())
     assert press(bpy.ops.conjac.preview_tets) == {{"RUNNING_MODAL"}}
-    while "Cube Tets" not in bpy.data.objects:
+    while not previews.is_shown(cube):
         yield
     assert cube.modifiers["ConJac"].show_viewport
     yield

@@ -64,6 +64,20 @@ def test_a_rigid_box_that_falls_on_jelly_lies_on_it(tmp_path, integrator, solver
     assert np.ptp(x[riders], axis=0).max() < 0.16
 
 
+def test_only_what_nothing_moves_is_prescribed(tmp_path):
+    path = np.repeat(np.eye(4)[None], 49, axis=0)
+    path[:, 2, 3] = 0.6
+    arrays = {"path": path}
+    bodies = [soft("Jelly", *box(at=(0.0, 0.0, 0.05)), arrays, pinned=[0, 1])]
+    led = RIGID | {"name": "Led", "motion": "arrays/path.npy", "position": [0.0, 0.0, 0.6], "rotation": [1, 0, 0, 0]}
+    world = made(contact_job(tmp_path / "job", bodies, [obstacle("Floor", *sheet(1.0, 1), arrays)], arrays,
+                             mechanisms=[{"name": "M", "bodies": [led, RIGID]}]))
+    nodes, floor, corners = world.parts[0].bodies_in_world[0].nodes.stop, 4, 8
+    expected = np.zeros(nodes + floor + 2 * corners, bool)
+    expected[[0, 1]] = expected[nodes : nodes + floor + corners] = True
+    assert world.parts[0].contacts[0].surfaces.is_prescribed.tolist() == expected.tolist()
+
+
 def momenta(world, state):
     """Linear [N s] and about the origin [N m s], of the soft body and of the rigid one, (2, 2, 3)."""
     [part, jointed] = world.parts
@@ -372,8 +386,9 @@ def test_a_belt_brings_flesh_on_a_bone_to_a_wall_and_not_into_it(tmp_path, integ
         ground={"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 2e4, "motion": "arrays/belt.npy",
                 "friction": {"kind": "coulomb", "params": {"friction_coefficient": 1.0}}},
         integrator={"kind": integrator}, stage_solver={"kind": solver}))
-    state = world.initial_state()
+    state, reached = world.initial_state(), []
     for _ in range(16):
         state = world.step(state, 1 / 48)
-        x = looked_at(world, state)
-    assert 0.1015 < x[: len(nodes), 0].max() < 0.102
+        reached.append(looked_at(world, state)[: len(nodes), 0].max())
+    # it trembles there: the belt drags on
+    assert np.median(reached) > 0.1015 and max(reached) < 0.102

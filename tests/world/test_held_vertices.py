@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from small_jobs import box_job, change
+from touching import resumed_alike
 from worlds import quiet
 
 from solver.build.pinned_vertices import Rigid
@@ -139,3 +140,10 @@ def test_vertices_that_a_bone_carries_move_with_its_nodes():
     x = np.concatenate([rng.normal(size=(2, 3)), nodes @ turn.T + [1.0, 2.0, 3.0]])
     target = Rigid(np.arange(6), vertices, np.arange(2, 6), nodes)
     assert target.places(x, 7) == pytest.approx(vertices @ turn.T + [1.0, 2.0, 3.0])
+
+
+def test_a_bake_that_goes_on_shows_them_alike(tmp_path):
+    chosen = ENDS["six vertices"]
+    jobs = [held_job(tmp_path / name, chosen, True) for name in ("whole", "resumed")]
+    kept = resumed_alike([job for job, _ in jobs], 4, 6)
+    assert np.abs(kept.vertices(6)[chosen] - jobs[0][1][10]).max() <= 1e-6

@@ -56,15 +56,20 @@ class Surfaces:
     """All that may touch, as one mesh."""
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
-                 serves_long: bool = True, wires: Index | None = None, quads: Index | None = None) -> None:
+                 serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
+                 is_prescribed: Mask | None = None) -> None:
         """rest: of all nodes, (n, 3) [m]. triangles: (t, 3). group: of each node, (n,): those of one group do not
         collide with each other, such as prescribed ones, and −1 is none.
 
         owner: body of each node, (n,). collide: whether two bodies do, or one with itself, (k, k), symmetric; all do
         where left out. serves_long: whether near pairs are required at many positions. wires: edges in addition to
         those of triangles, (k, 2). quads: corners in turn of two triangles that share the edge from the first to the
-        third, (q, 4): nothing passes through the triangles along the other diagonal either.
+        third, (q, 4): nothing passes through the triangles along the other diagonal either. is_prescribed: whether
+        nothing that a node touches moves it, (n,), as pins and obstacles, but no rider of a rigid body; none where left
+        out.
         """
+        #: whether nothing that it touches moves a node, (n,)
+        self.is_prescribed: Mask = np.zeros(len(rest), dtype=bool) if is_prescribed is None else is_prescribed
         self._room_share = 1.0 if serves_long else SHORT
         wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
         quads = np.zeros((0, 4), dtype=np.int32) if quads is None else quads

@@ -9,6 +9,9 @@ from ...threads import inlined, kernel
 EXACT = 1.0e-9  #: of an edge: what lies no further beyond its end still is on it
 PARALLEL = 1.0e-10  #: square of the sine between edges that have no nearest points of their own
 CUTS = 0.25  #: of the depth: how far inside of the faces ends of an edge may be that cuts off an edge of a feature
+#: of what the nearest points of an edge and a wire approach each other by in a step at these velocities: forces that
+#: are not known yet may bring them nearer
+SWAY = 1.5
 RECEDES = 1.0e-3  #: of the thickness: what moves away by more than that in a step is let go
 HALVINGS = 50  #: of the time at which two primitives touch
 
@@ -192,6 +195,14 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                         away = _dot(later[2:5], found[2:5]) / gap - gap
                     if later[5] <= PARALLEL or away <= RECEDES * thickness:
                         time = 0.0
+            elif not solid and _within(found[0]) and _within(found[1]):
+                # who is beyond a wire once is not found again: it has no inner side
+                for c in range(3):
+                    P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
+                _nearest(P, Q, A, B, later)
+                nearer = gap - _dot(later[2:5], found[2:5]) / gap
+                if nearer > 0.0 and gap <= thickness + SWAY * nearer:
+                    time = 1.0
             if time < 0.0 and not inner:
                 time = _time_of_contact(p, q, a, b, dp, dq, da, db)
                 if time >= 0.0:

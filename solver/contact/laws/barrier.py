@@ -157,8 +157,8 @@ class Barrier:
         nodes, normal, couples = found.nodes[loaded], direction / gap[:, None], np.empty((len(loaded), 4, 3))
         _for_pairs(couple_weights, len(loaded), x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap,
                    couples)
-        # with it, stages that press bodies against obstacles do not converge; these take any angular momentum anyway
-        couples[~np.isfinite(self._stiffness[nodes]).all(axis=1)] = 0.0
+        # what is prescribed takes any angular momentum, and stages that press bodies on it converge better without
+        couples[self.surfaces.is_prescribed[nodes].any(axis=1)] = 0.0
         return LaggedFriction(nodes, found.work[loaded, :4].copy(), couples, normal, load[loaded], self.creep_speed,
                               base, seconds)
 

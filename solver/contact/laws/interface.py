@@ -89,6 +89,14 @@ class LoadsOnCloth:
     areal_mass: Vec
 
 
+class FrictionForce(StencilForce, Protocol):
+    """Friction on given normal forces."""
+
+    @property
+    def limit(self) -> float:
+        """Return Coulomb's limit, the sum of μ λ over all pairs [N]."""
+
+
 class ContactLaw(StencilForce, Protocol):
     """A contact force between surfaces with a bound on their motion, or constraints in place of the force. Entries of
     the family "contact"."""
@@ -138,7 +146,7 @@ class ContactLaw(StencilForce, Protocol):
     def has_friction(self) -> bool:
         """Whether any node has friction."""
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> StencilForce | None:
+    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> FrictionForce | None:
         """Return the friction of a stage with normal forces and normals at positions x (n, 3) [m]; None where there is
         none.
 

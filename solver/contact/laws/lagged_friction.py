@@ -32,6 +32,11 @@ class LaggedFriction:
     base: Vec  #: positions of all nodes at v = 0, (n, 3) [m]
     seconds: float  #: from there to the stage's end
 
+    @property
+    def limit(self) -> float:
+        """Return Coulomb's limit, the sum of μ λ over all pairs [N]."""
+        return float(self.load.sum())
+
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return forces and energy at positions (n, 3) [m], without blocks."""
         return self._table(x, False, np.zeros((0, 6, 9)))

@@ -28,6 +28,11 @@ class LaggedGroundFriction:
     creep: float  #: ε: friction of slower slip is reduced [m/s]
     seconds: float  #: from the base to the stage's end
 
+    @property
+    def limit(self) -> float:
+        """Return Coulomb's limit, the sum of μ λ over all nodes [N]."""
+        return float(self.most.sum())
+
     def add_force(self, x: Vec, force: Vec) -> float:
         """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
         slip, speed = self._slip(x)

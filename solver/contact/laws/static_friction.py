@@ -37,6 +37,11 @@ class StaticFriction:
     stiffness: Vec  #: k [N/m], (k,)
     point: Vec  #: reference point of the ground at the present time [m], (3,)
 
+    @property
+    def limit(self) -> float:
+        """Return Coulomb's limit, the sum of μ λ over all nodes [N]."""
+        return float(self.most.sum())
+
     def add_force(self, x: Vec, force: Vec) -> float:
         """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
         offset, distance = self._offset(x)

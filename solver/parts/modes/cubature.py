@@ -18,8 +18,9 @@ CLASS = 0.5  #: decades of the modulus that make one class of elements
 FEW = 4  #: points of a lump at least, where it has as many elements
 SAMPLE = 60_000  #: elements of a class that clusters are found on; all others join the nearest then
 ROUNDS = 12
-SLICE = 1 << 14
+SLICE = 1 << 9  #: elements whose distances are made at once: they stay in the cache
 PLACES = 8.0  #: how much the place of an element counts, as a share of the body's size, against its weights
+ROUNDING = 1.0e-12  #: of a square: what is less is the centre itself
 SHARE = 0.6  #: exponent of a class' spread in its number of points: what spreads evenly in three dimensions errs evenly
 
 
@@ -130,13 +131,18 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
 def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
     """Centres to begin with, each drawn by how far an element is from those before, (count, m)."""
     chosen = np.empty(count, np.int64)
-    away = np.full(len(features), np.inf)
-    chance = volumes / volumes.sum()
+    squares = (features**2).sum(axis=1)
+    away, apart = np.full(len(features), np.inf), np.empty(len(features))
+    sums = np.cumsum(volumes)
     for k, draw in enumerate(rng.random(count)):
-        chosen[k] = min(np.searchsorted(np.cumsum(chance), draw * chance.sum()), len(features) - 1)
-        np.minimum(away, ((features - features[chosen[k]]) ** 2).sum(axis=1), out=away)
-        chance = volumes * away
-        if not chance.sum() > 0.0:
+        chosen[k] = one = min(int(np.searchsorted(sums, draw * sums[-1])), len(features) - 1)
+        np.dot(features, -2.0 * features[one], out=apart)
+        apart += squares
+        apart += squares[one]
+        np.minimum(away, apart, out=away)
+        away[away < ROUNDING * squares] = 0.0
+        np.cumsum(volumes * away, out=sums)
+        if not sums[-1] > 0.0:
             chosen[k:] = chosen[k]
             break
     return features[chosen]

@@ -11,6 +11,8 @@ from .points import CubaturePoints
 
 SLOW = 16  #: modes whose stiffness counts most; that of the k-th counts by SLOW/(SLOW + k)
 LOOSE = 1.0e-3  #: how much volumes resist, against all equations
+SLICE = 32  #: points whose products are made at once
+NOTHING = 1.0e-12  #: of a point's largest stiffness, that is rounding
 LEAST, LARGEST = 0.05, 20.0  #: of a point's volume, once all are scaled by one factor
 
 
@@ -46,8 +48,11 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
     # ⟨K_c, K_d⟩ = |R_c R_dᵀ|², K_c = R_cᵀ R_c; in slices, as all products at once take much memory
     flat = roots.reshape(count * rank, q)
     gram = np.empty((count, count))
-    for c in range(count):
-        gram[c] = ((flat @ roots[c].T).reshape(count, rank * rank) ** 2).sum(axis=1)
+    for c in range(0, count, SLICE):
+        stop = min(c + SLICE, count)
+        products = (flat[c * rank :] @ flat[c * rank : stop * rank].T).reshape(count - c, rank, stop - c, rank)
+        gram[c:, c:stop] = np.einsum("drcs,drcs->dc", products, products)
+        gram[c:stop, c:] = gram[c:, c:stop].T
     target = np.einsum("crq,crq,q->c", roots, roots, weights**2)
     share = points.volumes[: points.count] / points.volumes.sum()
     resist = loose * float((weights**4).sum()) * share / factor**2
@@ -61,15 +66,17 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
 
 
 def _roots(points: CubaturePoints, modes: Vec) -> Vec:
-    """R of each point, (c, 9, q): w δF_i : ∂P/∂F : δF_k = R_iᵀ R_k at rest."""
+    """R of each point, (c, r, q): w δF_i : ∂P/∂F : δF_k = R_iᵀ R_k at rest. r is 6, 9 where turns cost something."""
     points.linearise(np.zeros((len(points.volumes), 9)), False)
     dense = np.empty((len(points.volumes), 9, 9))
     for row in range(9):
         for column in range(9):
             dense[:, row, column] = points.tangents[:, place_of(row % 3, row // 3, column % 3, column // 3)]
     values, vectors = np.linalg.eigh(dense)
-    root = np.sqrt(np.maximum(values, 0.0))[:, :, None] * vectors.transpose(0, 2, 1)
+    own = np.flatnonzero((values > NOTHING * values[:, -1:]).any(axis=0))
+    root = np.sqrt(np.maximum(values[:, own], 0.0))[:, :, None] * vectors[:, :, own].transpose(0, 2, 1)
     flat = points.functions.reshape(len(dense) * 3, -1)
-    bent = np.stack([(flat @ one).reshape(-1, 9) for one in modes], axis=2)
+    bent = np.ascontiguousarray((flat @ modes.transpose(1, 0, 2).reshape(flat.shape[1], -1))
+                                .reshape(len(dense), 3, len(modes), 3).transpose(0, 1, 3, 2)).reshape(-1, 9, len(modes))
     found: Vec = root @ bent
     return found

@@ -1,0 +1,69 @@
+"""A small soft body that is played live, and the window's timer that plays it."""
+
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from jelly import add_jelly, scene  # noqa: E402, F401
+
+from conjac.conjac_addon.bake import place  # noqa: E402
+from conjac.conjac_addon.live import session  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def kept_tets(tmp_path_factory):
+    """A folder for the tetrahedra of jellies, few as they are: the first one makes them."""
+    return tmp_path_factory.mktemp("tets")
+
+
+@pytest.fixture()
+def unfilled(scene):  # noqa: F811
+    """A jelly whose tetrahedra nobody has asked for: cells are made around it as it is played."""
+    yield add_jelly()
+    session.stop_all()
+
+
+@pytest.fixture()
+def jelly(unfilled, kept_tets):
+    """One that was filled by the artist with a few tetrahedra, which are played. They are those of this place: one that
+    is moved is filled again by `fill`, or in cells."""
+    if not list(kept_tets.iterdir()):
+        fill(unfilled)
+        shutil.copytree(place.job_folder(unfilled) / "stages", kept_tets, dirs_exist_ok=True)
+    shutil.copytree(kept_tets, place.own_folder(unfilled) / "stages", dirs_exist_ok=True)
+    return unfilled
+
+
+def fill(obj):
+    """Press Tetrahedralize."""
+    bpy.context.view_layer.objects.active = obj
+    bpy.context.view_layer.update()
+    assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
+    bpy.ops.conjac.remove_previews()
+
+
+def seen(obj):
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    co = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", co)
+    return co.reshape(-1, 3)
+
+
+def play_until(played, condition, seconds=240.0):
+    """Tick as the window's timer does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert played.tick(), played.ended
+        assert time.monotonic() < until, played.sentence()
+        time.sleep(0.01)
+
+
+def play(obj, seconds=0.25):
+    """Play it for so long in its own time."""
+    played = session.Played(obj, bpy.context.scene)
+    play_until(played, lambda: played.frame is not None and played.frame["time"] > seconds)
+    return played
