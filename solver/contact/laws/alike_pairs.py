@@ -59,13 +59,13 @@ def find_first(x, nodes, points, rest, work, keys, table, first):  # type: ignor
         if work[k, FREE] > 1.5:
             continue
         # of each side the nodes that its nearest point depends on
-        behind = 1 if k < points else 2
+        first_side = 1 if k < points else 2
         a0, a1, b0, b1, many = -1, -1, -1, -1, 0
         for c in range(4):
             if work[k, c] != 0.0:
                 node = nodes[k, c]
                 many += 1
-                if c < behind:
+                if c < first_side:
                     a0, a1 = max(a0, node), a0 if node > a0 else node
                 else:
                     b0, b1 = max(b0, node), b0 if node > b0 else node
