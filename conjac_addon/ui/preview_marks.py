@@ -26,6 +26,8 @@ _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 def draw(context: bpy.types.Context) -> None:
     """Draw what is shown of all visible objects."""
+    if not previews.shown:
+        return
     for obj in context.visible_objects:
         for kind, one in previews.shown.get(obj.session_uid, {}).items():
             gpu.matrix.push()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..state import Vec
 
@@ -21,3 +21,17 @@ class WithMultipliers(Protocol):
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return them at positions (n, 3) [m] and a time [s], (`remembers`,) [N]."""
+
+
+@runtime_checkable
+class StiffensAcross(Protocol):
+    """Links of ropes and constraints that are stiff across their direction, by their multipliers.
+
+    An iteration from nowhere near the root needs the multipliers that its linear step ends with, as methods with
+    Lagrange multipliers have them: those of the last step may be smaller by orders of magnitude, those of the positions
+    that it comes to larger, since what moves sideways gets longer by the square of that.
+    """
+
+    def expect(self, before: Vec, after: Vec, time: float) -> None:
+        """Let the projected K take the multipliers at positions `after` by their values and slopes at `before`, both
+        (n, 3) [m], until the next `recall`. time: [s]."""

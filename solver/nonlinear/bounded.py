@@ -14,7 +14,7 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import Stage
 from ..state import State, Vec
 from .intersection_free import BLOCKED_REMEDY
-from .iterations import EXTENT_FRACTION, Iterations, PosedStage, T
+from .iterations import EXTENT_FRACTION, Iterations, PosedStage
 from .limits import StopRule, remaining
 
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
@@ -62,18 +62,42 @@ class Surroundings:
         return q, there, 0.0
 
 
-class Bounded(Iterations[T]):
-    """Iterations of nodes with inertia. A true stiffness that diverges is tried again much nearer to the root."""
+class SlopeAlongStep(PosedStage, Protocol):
+    """A linearised stage that reports slope and curvature along its step."""
+
+    @property
+    def curvature(self) -> float:
+        """Return the second directional derivative of the soft bodies' potential along the step that `solve` found [J].
+        """
+
+    @property
+    def start_slope(self) -> float:
+        """Return its first directional derivative at the step's start [J]."""
+
+
+S = TypeVar("S", bound=SlopeAlongStep)
+
+
+class Bounded(Iterations[S]):
+    """Iterations of nodes with inertia: each step is as long as the potential decreases. A true stiffness that diverges
+    is tried again much nearer to the root.
+
+    Joints have no potential for a line search, but soft bodies and surfaces that touch are their only stiff reaction:
+    the directional derivative of the soft bodies' potential along the step bounds its length.
+    """
 
     tries = 40  # the first iterations of an impact find its pairs
     patience = sys.maxsize  # a creeping contact may still come to rest
     tolerated, retry = 0, 0.03
     visible = 1.0  #: fraction of the tolerance of early stopping
+    relaxes = True  #: whether changes are relaxed by those before them
 
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], T], around: Surroundings, stage: Stage, start: State,
-                 limits: StopRule) -> None:
+    def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
+                 around: Surroundings, stage: Stage, start: State, limits: StopRule) -> None:
+        """slope_at: directional derivative of the soft bodies' potential along a step, at other coordinates and rates
+        on it."""
         super().__init__(pose_at, stage, start, limits)
-        self._around = around
+        self._slope_at, self._around = slope_at, around
         self._move(start.q, around.step_start, self.q - start.q)
         around.loads(around.step_start)
         self._most = 0  #: the node with the largest displacement of the last iteration
@@ -85,11 +109,20 @@ class Bounded(Iterations[T]):
         self.u = (self.q - self.base) / self.seconds
         return fraction
 
-    def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
-        before = self._x
-        self.free_fraction = self._move(self.q, before, relaxation * self.seconds * change)
+    def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
+        if posed.curvature <= 0.0 and self.stiffness.is_true:
+            raise NotPositiveDefinite
+        whole = relaxation if self.relaxes else 1.0
+        q, before, self.free_fraction = self.q, self._x, 1.0
+        for _ in range(TRIALS):
+            self.free_fraction *= self._move(q, before, whole * self.free_fraction * self.seconds * change)
+            # the joints' part decreases at least as fast as the linear response of the soft bodies allows
+            over = self._slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
+            if over <= UPHILL * posed.curvature:
+                break
+            self.free_fraction *= max(SHORTEST_BACKTRACK, posed.curvature / (posed.curvature + over))
         # the full change, of which relaxation took a fraction
-        self.moved = self.rate_change = self._farthest(before) / relaxation
+        self.moved = self.rate_change = self._farthest(before) / whole
 
     def _farthest(self, before: Vec) -> float:
         """Return the largest change of a position since `before`, (n, 3) [m]."""
@@ -97,7 +130,7 @@ class Bounded(Iterations[T]):
         self._most = int(change.argmax())
         return float(change[self._most])
 
-    def is_done(self, posed: T) -> bool:
+    def is_done(self, posed: S) -> bool:
         self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._around.extent)
         # a step that is cut short has the rest of its change left, as far as contact permits
         self._remaining = remaining(self.moved, self.last) if self.free_fraction == 1.0 else np.inf
@@ -134,46 +167,11 @@ def in_words(point: Vec) -> str:
     return ", ".join(f"{c:.4g}" for c in point)
 
 
-class SlopeAlongStep(PosedStage, Protocol):
-    """A linearised stage of quasistatic nodes that reports slope and curvature along its step."""
-
-    #: second directional derivative of the soft bodies' potential along the step that `solve` found [J]
-    curvature: float
-    start_slope: float  #: its first directional derivative at the step's start [J]
-
-
-S = TypeVar("S", bound=SlopeAlongStep)
-
-
 class BoundedQuasistatic(Bounded[S]):
-    """Iterations of mostly quasistatic nodes: each step is as long as the potential decreases. Rates are those of
-    positions.
-
-    Joints have no potential for a line search, but soft bodies are their only stiff reaction: the directional
-    derivative of the soft bodies' potential along the step bounds its length.
-    """
+    """Iterations of mostly quasistatic nodes. Rates are those of positions."""
 
     tries = 100  # a step ends where the first of its pairs would make contact
     true_within, retry = np.inf, 1.0
     least_fraction = BLOCKED
     visible = QUASISTATIC_FRACTION
-
-    def __init__(self, pose_at: Callable[[Vec, Vec, bool], S], slope_at: Callable[[S, Vec, Vec], float],
-                 around: Surroundings, stage: Stage, start: State, limits: StopRule) -> None:
-        """slope_at: directional derivative of the soft bodies' potential along a step, at other coordinates and rates
-        on it."""
-        self._slope_at = slope_at
-        super().__init__(pose_at, around, stage, start, limits)
-
-    def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
-        if posed.curvature <= 0.0 and self.stiffness.is_true:
-            raise NotPositiveDefinite
-        q, before, self.free_fraction = self.q, self._x, 1.0
-        for _ in range(TRIALS):
-            self.free_fraction *= self._move(q, before, self.free_fraction * self.seconds * change)
-            # the joints' part decreases at least as fast as the linear response of the soft bodies allows
-            over = self._slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
-            if over <= UPHILL * posed.curvature:
-                break
-            self.free_fraction *= max(SHORTEST_BACKTRACK, posed.curvature / (posed.curvature + over))
-        self.moved = self.rate_change = self._farthest(before)
+    relaxes = False

@@ -98,7 +98,8 @@ class CoupledStage(NoQuasistatic):
         self.lin, self.stage = lin, stage
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
-        v_hat = self._brought(at, stage, of_joints, kept)
+        self._kept, self._of_flesh = kept, stage
+        self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, kept)
         standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
         self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
@@ -117,20 +118,64 @@ class CoupledStage(NoQuasistatic):
         self.posed, self.stage = eliminated.moving(rates, self._standing(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
-        return np.concatenate([self.posed.solve(), u])
+        own = self.posed.solve()
+        self._way = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
+        # at the way's end free nodes have nothing left, and those on bones what is left on their rates
+        self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._way[1])
+        self._start_slope: float | None = None
+        return np.concatenate([own, u])
+
+    @property
+    def start_slope(self) -> float:
+        """Return the slope of the merit where both are linearised along the way that `solve` found: the soft bodies'
+        part [J]."""
+        if self._start_slope is None:
+            self._start_slope = self._slope_here()
+        return self._start_slope
+
+    def _slope_here(self) -> float:
+        attached, v = self._coordinates.attached, self.lin.v.copy()
+        v[attached.nodes] = attached.velocities(self._at.E, self._at.twist)
+        force = self.lin.force if self.lin.damped is None else self.lin.force + self.lin.damped.force(v)
+        return self._along(self._left(v, self._v_hat, force), self._columns)
+
+    @property
+    def curvature(self) -> float:
+        """Return the curvature of the merit along the way that `solve` found: the soft bodies' part [J]."""
+        return self._end_slope - self.start_slope
+
+    def slope(self, at: Bodies, v: Vec, force: Vec) -> float:
+        """Return the slope of the merit along the way that `solve` found, where both have moved on: the soft bodies'
+        part [J]. at: the bones there. v, force: of and on all nodes, damping and attached nodes included, (n, 3) [m/s],
+        [N]."""
+        columns = self._coordinates.attached.columns(at.E, at.twists)
+        v_hat = self._brought(at, columns, self._of_flesh, self._of_joints, self._kept)
+        return self._along(self._left(v, v_hat, force), columns)
+
+    def _left(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
+        """Return the momentum that velocities v owe to forces, all of all nodes, (n, 3) [N s]."""
+        stage = self._of_flesh
+        return np.asarray(stage.inertia * self.lin.mass[:, None] * (v - v_hat) - stage.a * stage.h * force)
+
+    def _along(self, left: Vec, columns: Vec) -> float:
+        """Return the sum of momenta (n, 3) times the change of velocities, attached nodes by `columns`, (a, 3, c)."""
+        of_nodes, turned = self._way
+        felt = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
+        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(felt @ turned)
 
     @property
     def tree_stage(self) -> Any:
         """Return the stage of joints at the rates that `solve` found."""
         return self.bones.tree_stage
 
-    def _brought(self, at: Bodies, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
-        """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here."""
+    def _brought(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, kept: Vec | None) -> Vec:
+        """v̂ of all nodes, (n, 3) [m/s]; `kept` of the attached ones, (a, 3), unless that is found here. columns: J_a,
+        (a, 3, c)."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
         if kept is None:
             # inertia keeps what attached nodes have, J_a û, less what their turning takes
             turning = attached.accelerations(at.E, at.twist, at.drift)
-            kept = self._columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+            kept = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
         v_hat[attached.nodes] = kept
         return v_hat
 
@@ -144,7 +189,7 @@ class CoupledStage(NoQuasistatic):
         other, rates = copy.copy(self), at.carrying(joints.u)
         attached = self._coordinates.attached
         other._columns = columns = attached.columns(at.E, at.twists)
-        gained = stage.inertia * self.lin.mass[:, None] * (v - other._brought(at, stage, of_joints, kept))
+        gained = stage.inertia * self.lin.mass[:, None] * (v - self._brought(at, columns, stage, of_joints, kept))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
         felt = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])

@@ -35,7 +35,7 @@ from .in_contact import solve_without_contact, touches
 from .interface import Attachment
 from .joints import Joints
 from .layout import of_another_version
-from .multipliers import recall, remembering
+from .multipliers import Iterates, recall, remembering
 from .nodes import Nodes
 from .skeleton import Skeleton
 
@@ -234,7 +234,6 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         """
         flesh, (of_flesh, of_joints) = self._flesh, self._stages(stage)
         soft, joints = self.parted(start)
-
         predicted = replace(joints, q=joints.q + (stage.time - start.time) * joints.u)
         # damping is evaluated at the predicted end of both
         damped = self.soft.damped_through(stage, replace(soft, carrier_motion=self.carrier_motion(predicted)))
@@ -243,10 +242,12 @@ class FleshOnBones(Attachment, System[CoupledStage]):
             # attached nodes keep their momentum as bones do
             stood = self._skeleton.bodies(joints)
             carried_velocities = flesh.attached.velocities(stood.E, stood.twist)
-        frictions: list[StencilForce] = []  # of surfaces, with the present normal forces
+        # friction of surfaces with the present normal forces
+        frictions, iterates = list[StencilForce](), Iterates(self.soft.links)
 
         def pose_at(q: Vec, u: Vec, project: bool = True) -> CoupledStage:
             where, at, _, x, v = self._at_coordinates(q, u, of_flesh, joints)
+            iterates.follow(x, stage.time)
             lin = self.soft.linearise_at(x, v, stage.time, project, frictions)
             lin = replace(lin, damped=damped, memory=soft.memory)
             self._posed = posed = CoupledStage(self.soft, self._skeleton, at, lin, of_flesh, where, of_joints,
@@ -258,11 +259,11 @@ class FleshOnBones(Attachment, System[CoupledStage]):
             posed = self._posed
             if posed is None or self.soft.linear.factored != self._factored or not posed.stage.shares(of_flesh):
                 return None
-            where, at, carrier_motion, x, v = self._at_coordinates(q, u, of_flesh, joints)
-            force = self.soft.evaluate(x, stage.time)[0]
-            v[flesh.attached.nodes] = carrier_motion.velocities
-            force = force if damped is None else force + damped.force(v)
+            where, at, v, force = self._forces(q, u, of_flesh, joints, damped, frictions)
             return posed.on_last_factor(at, v, force, of_flesh, where, of_joints, carried_velocities)
+
+        def slope_at(posed: CoupledStage, q: Vec, u: Vec) -> float:
+            return posed.slope(*self._forces(q, u, of_flesh, joints, damped, frictions)[1:])
 
         def without_contact() -> State:
             limits = self.soft.stage_solver.limits
@@ -279,7 +280,7 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         elif (reduced := self.soft.condensation.at_once) is not None:
             after = self._quasistatic(reduced, without_contact, stage, start, damped)
         else:
-            after = Bounded(pose_at, self._surroundings(stage, start, frictions), stage, start,
+            after = Bounded(pose_at, slope_at, self._surroundings(stage, start, frictions), stage, start,
                             self.soft.stage_solver.limits).solve_stage()
         self.jointed.count_impact(joints)
         end = self.parted(after)[0]
@@ -297,6 +298,15 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         carrier_motion = flesh.attached.carrier_motion(at)
         return where, at, carrier_motion, flesh.positions(q[:cut], stage.time, carrier_motion), flesh.spread(u[:cut],
                                                                                                              stage.w)
+
+    def _forces(self, q: Vec, u: Vec, stage: NodeStage, joints: State, damped: Damped | None,
+                frictions: Sequence[StencilForce]) -> tuple[State, Bodies, Vec, Vec]:
+        """Return the joints' state, bodies, velocities of all nodes and forces on them, (n, 3) [m/s], [N], damping
+        included, at coordinates and rates of the stage's end."""
+        where, at, carrier_motion, x, v = self._at_coordinates(q, u, stage, joints)
+        force = self.soft.evaluate(x, stage.time, frictions)[0]
+        v[self._flesh.attached.nodes] = carrier_motion.velocities
+        return where, at, v, force if damped is None else force + damped.force(v)
 
     def _surroundings(self, stage: Stage, start: State, frictions: list[StencilForce]) -> Surroundings:
         """Return the contact queries of a stage. frictions: receives the lagged friction."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..forces.multipliers import MULTIPLIERS, WithMultipliers
+from ..forces.multipliers import MULTIPLIERS, StiffensAcross, WithMultipliers
 from ..state import State, Vec
 
 
@@ -23,3 +23,19 @@ def remembering(laws: Sequence[WithMultipliers], after: State, x: Vec) -> State:
     """Return a state with the multipliers of forces at its positions x, (n, 3) [m]."""
     found = np.concatenate([law.multipliers(x, after.time) for law in laws])
     return replace(after, memory={**after.memory, MULTIPLIERS: found})
+
+
+class Iterates:
+    """Positions that the iterations of a stage linearise at, from each of which laws expect their multipliers at the
+    next."""
+
+    def __init__(self, laws: Sequence[WithMultipliers]) -> None:
+        self._laws = [law for law in laws if isinstance(law, StiffensAcross)]
+        self._last: Vec | None = None
+
+    def follow(self, x: Vec, time: float) -> None:
+        """Go on to positions x, (n, 3) [m], at the stage's end [s]."""
+        if self._last is not None and not np.array_equal(self._last, x):
+            for law in self._laws:
+                law.expect(self._last, x, time)
+        self._last = x

@@ -386,8 +386,9 @@ def test_a_belt_brings_flesh_on_a_bone_to_a_wall_and_not_into_it(tmp_path, integ
         ground={"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness": 2e4, "motion": "arrays/belt.npy",
                 "friction": {"kind": "coulomb", "params": {"friction_coefficient": 1.0}}},
         integrator={"kind": integrator}, stage_solver={"kind": solver}))
-    state = world.initial_state()
+    state, reached = world.initial_state(), []
     for _ in range(16):
         state = world.step(state, 1 / 48)
-        x = looked_at(world, state)
-    assert 0.1015 < x[: len(nodes), 0].max() < 0.102
+        reached.append(looked_at(world, state)[: len(nodes), 0].max())
+    # it trembles there: the belt drags on
+    assert np.median(reached) > 0.1015 and max(reached) < 0.102

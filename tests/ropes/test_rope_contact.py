@@ -6,8 +6,10 @@ from rope_jobs import Quiet, baked, chain, rope_body, rope_job, stretched
 from scipy.spatial import ConvexHull
 from small_jobs import box_tets, change, write_job
 
+from solver.build.world import build
 from solver.errors import BadScene
 from solver.frames.read import Cache
+from solver.job.load import load
 from solver.simulate import bake
 
 G = 9.81
@@ -122,6 +124,31 @@ def test_a_rigid_body_swings_on_it(tmp_path):
     assert max(np.abs(stretched(frame, x)).max() for frame in out[2:]) < 5e-6
     assert out[-1, -1, 2] < -0.4, "it swings down"
     assert np.array_equal(out, baked(parts, 5, 9, 13))
+
+
+def test_a_rigid_box_falls_on_two_taut_ropes_and_is_caught(tmp_path):
+    """40 kg on ropes of 1 kg: in a step what they pull with grows from nothing to the weight of a man."""
+    links, arrays = 96, {}
+    way = np.linspace(-1.0, 1.0, links + 1)
+    x = np.concatenate([np.stack([way, np.full(links + 1, y), 1.0 - 0.12 * (1.0 - way**2)], 1) for y in (-0.3, 0.3)])
+    edges = np.concatenate([chain(links), chain(links) + links + 1])
+    rope = rope_body("Ropes", x, arrays, edges=edges, pinned=(0, links, links + 1, 2 * links + 1), thickness=0.03,
+                     linear_density=0.5, bending_stiffness=0.02)
+    falls = {"name": "Box", "position": [0.03, 0.0, 1.05], "rotation": [1.0, 0.02, 0.03, 0.0], "mass": 40.0,
+             "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 1.0, "size_z": 0.1}}}
+    job = write_job(tmp_path, {
+        "version": 1, "name": "caught", "time": {"start": 1, "end": 6, "fps": 24, "step": 1 / 96}, "bodies": [rope],
+        "mechanisms": [{"name": "M", "bodies": [falls]}], "contact": {}, "integrator": {"kind": "backward_euler"},
+        "stage_solver": {"kind": "newton_visible"}}, arrays)
+    world = build(load(job), lambda *_: None)[0]
+    state = world.initial_state()
+    for _ in range(20):
+        state = world.step(state, 1 / 96)
+    part, [mine, bones] = world.parts[0], world.parted(state)
+    places = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
+    assert part.contacts[0].surfaces.crossing(places) is None
+    assert np.abs(stretched(places[:len(x)], x, edges)).max() < 1e-4
+    assert places[:len(x), 2].min() > 0.85 and abs(bones.u[-1]) < 0.7, "it would fall by 21 cm and at 2 m/s"
 
 
 def test_it_lies_on_the_ground_as_it_is_thick(tmp_path):

@@ -11,6 +11,7 @@ from worlds import world_of
 from solver.assembly.elements import Elements
 from solver.build.soft_bodies import assemble, prepare_all
 from solver.errors import BadMesh, BadScene, NoFreeNode
+from solver.forces.ropes.links import Inextensible, Strand
 from solver.job.load import load as load_
 
 G = 9.81
@@ -165,6 +166,26 @@ def test_forces_are_slopes_of_the_energy_and_stiffness_of_forces(tmp_path):
                 slope = (at(x + step * way)[1] - at(x - step * way)[1]) / (2 * step)
                 assert np.abs((matrix @ way.ravel()).reshape(-1, 3) - slope).max() < 1e-4 * np.abs(slope).max()
                 assert -np.vdot(force, way) == pytest.approx((energies[0] - energies[1]) / (2 * step), rel=1e-4)
+
+
+def test_across_it_is_as_stiff_as_a_linear_step_expects():
+    """A link of 1 m with k 1e8 N/m that moves sideways by 1 cm: its length asks for 5 kN, a linear step for none."""
+    links = Inextensible(Strand(np.array([[0, 1]], np.int32), np.ones(1), np.ones(1), 0.01), {})
+    before = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    k = float(links.stiffness[0])
+
+    def across(after):
+        links.recall(np.array([3.0]))
+        links.expect(before, after, 0.0)
+        forces, blocks = np.zeros((1, 4, 3)), np.zeros((1, 6, 9))
+        links.fill(after, True, forces, blocks)
+        u = after[1] - after[0]
+        u /= np.linalg.norm(u)
+        sideways = np.array([-u[1], u[0], 0.0])
+        return sideways @ blocks[0, 0].reshape(3, 3) @ sideways * np.linalg.norm(after[1] - after[0])
+
+    for side, along, expected in ((0.01, 0.0, 3.0), (0.01, 2e-8, 3.0 + 2e-8 * k), (0.0, -1e-6, 0.0)):
+        assert across(before + [[0.0, 0.0, 0.0], [along, side, 0.0]]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 def test_a_resumed_bake_is_the_same(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,29 @@ from .rows import PointKind, PointRows
 
 STIFF = 1.0e4  #: of the inertia of the heavier body over a step: how firmly a hard constraint holds within a stage
 FADED = 1.0e-8  #: of that: what is left of it as its strength goes to 0, evenly on a logarithmic scale
+
+
+@dataclass(frozen=True)
+class NodePairs:
+    """Pairs of nodes of all joints whose weights are not 0. y = Σ w_j x_j with Σ w_j = 0, so each pair of a node of one
+    end and one of the other takes −w_i w_j of the force."""
+
+    nodes: Index  #: (p, 2)
+    joint: Index  #: of each pair, (p,)
+    share: Vec  #: w_i w_j, (p,)
+    push: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
+
+    @classmethod
+    def of(cls, rows: PointRows) -> NodePairs:
+        """Return those of rows."""
+        width = rows.nodes.shape[1]
+        one, other = (index.ravel() for index in np.meshgrid(np.arange(width), np.arange(width), indexing="ij"))
+        one, other = one[one < other], other[one < other]
+        share = rows.weights[:, one] * rows.weights[:, other]
+        push = np.where((one < rows.first) & (other >= rows.first), -share, 0.0)
+        joint, pair = np.nonzero(share)
+        nodes = np.stack([rows.nodes[joint, one[pair]], rows.nodes[joint, other[pair]]], axis=1)
+        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, share[joint, pair], push[joint, pair])
 
 
 class PointConstraint:
@@ -31,8 +54,10 @@ class PointConstraint:
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
         self._strength = Still(np.ones(1)) if strength is None else strength
         self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
+        self._expected: Vec | None = None  #: T that projected K takes [N], (r,); None: the last one
         self._none = np.zeros((0, 2), np.int32)
         self._known: tuple[float, Vec, PointRows] | None = None  #: the last rows, and where and when
+        self._paired: tuple[Index, Vec, NodePairs] | None = None  #: of these nodes and weights
 
     def stiffness(self, time: float) -> float:
         """Return k at a time [s], 0 where there is no constraint [N/m]."""
@@ -63,7 +88,15 @@ class PointConstraint:
 
     def recall(self, multipliers: Vec | None) -> None:
         """From now on these were T at the end of the last step [N], (`remembers`,); None: there was no step."""
-        self._last = multipliers
+        self._last, self._expected = multipliers, None
+
+    def expect(self, before: Vec, after: Vec, time: float) -> None:
+        """Let the projected K take T at positions `after` by T and its slope at `before`, both (n, 3) [m], until the
+        next `recall`. time: [s]."""
+        rows = self.rows(before, time)
+        moved = np.einsum("mw,mwi->mi", rows.weights, (after - before)[rows.nodes])[rows.joint]
+        linear = replace(rows, value=rows.value + np.einsum("ri,ri->r", rows.direction, moved))
+        self._expected = self._pull(linear, self.stiffness(time), time)
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return T of each row at positions (n, 3) [m] and a time [s], then zeros, (`remembers`,) [N]."""
@@ -105,17 +138,23 @@ class PointConstraint:
         energy = 0.5 * float(((pull - acting) * (pull + acting)).sum()) / k
         force = np.zeros((len(rows.nodes), 3))
         np.add.at(force, rows.joint, -pull[:, None] * rows.direction)
-        one, other = (index.ravel() for index in np.meshgrid(*(np.arange(rows.nodes.shape[1]),) * 2, indexing="ij"))
-        one, other = one[one < other], other[one < other]
-        nodes, shares = rows.nodes[:, [one, other]].transpose(0, 2, 1), rows.weights[:, one] * rows.weights[:, other]
-        # y = Σ w_j x_j with Σ w_j = 0: each pair of a node of one end and one of the other takes −w_i w_j of the force
-        between = (one < rows.first) & (other >= rows.first)
-        on_first = np.where(between, -shares, 0.0)[:, :, None] * force[:, None, :]
-        forces = np.stack([on_first, -on_first], axis=2).reshape(-1, 2, 3)
+        pairs = self._pairs(rows)
+        forces = np.empty((len(pairs.nodes), 2, 3))
+        np.multiply(pairs.push[:, None], force[pairs.joint], out=forces[:, 0])
+        np.negative(forces[:, 0], out=forces[:, 1])
         blocks = np.zeros((0, 1, 9))
         if with_blocks:
-            blocks = (shares[:, :, None] * self._bending(rows, pull, k, project).reshape(-1, 1, 9)).reshape(-1, 1, 9)
-        return Stencils(np.ascontiguousarray(nodes.reshape(-1, 2), dtype=np.int32), forces, blocks, energy)
+            bending = self._bending(rows, pull, k, project).reshape(-1, 9)
+            blocks = (pairs.share[:, None] * bending[pairs.joint])[:, None]
+        return Stencils(pairs.nodes, forces, blocks, energy)
+
+    def _pairs(self, rows: PointRows) -> NodePairs:
+        """Return the pairs of nodes of these rows' joints: the last ones where nodes and weights are the same arrays.
+        """
+        known = self._paired
+        if known is None or known[0] is not rows.nodes or known[1] is not rows.weights:
+            self._paired = known = rows.nodes, rows.weights, NodePairs.of(rows)
+        return known[2]
 
     def _bending(self, rows: PointRows, pull: Vec, k: float, project: bool) -> Vec:
         """Return ∂²E/∂y∂y of each joint with its sign changed, (m, 3, 3) [N/m]."""
@@ -123,7 +162,8 @@ class PointConstraint:
         tension = pull
         if project:
             last = np.zeros(len(pull)) if self._last is None else self._last[: len(pull)]
-            tension = np.where(works > 0.0, np.maximum(last, 0.0), 0.0)
+            known = last if self._expected is None else self._expected
+            tension = np.where(works > 0.0, np.maximum(known, 0.0), 0.0)
         out = -rows.curvature(tension)
         np.add.at(out, rows.joint, -works[:, None, None] * rows.direction[:, :, None] * rows.direction[:, None, :])
         return out

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...state import Index, Vec
 from ..cloth.sheet import over_elements
-from .rope_kernels import fill_links, measure_links
+from .rope_kernels import expect_links, fill_links, measure_links
 
 STIFF = 1.0e5  #: of the inertia of a rope with what hangs on it over a step: how hard a link holds that may not stretch
 FIRST = 1.0e-3  #: of that in a bake's first step, in which nothing is known of what links pull with
@@ -30,7 +30,8 @@ class Links:
 
     λ is what a link pulled with at the end of the last step, so that k only has to bring what changes in one: φ goes
     to 0 as the rope comes to rest, and nothing is lost where k is large. Projected, K takes λ for T, which a trial
-    that is off by a little does not spoil: a rope of light links under tension stays stiff across it.
+    that is off by a little does not spoil: a rope of light links under tension stays stiff across it. Where iterations
+    have no merit that bounds them it takes the T that the last one expects (`expect`).
     [Notes, Compliant Constraints] [Tournier 2015]
     """
 
@@ -43,6 +44,8 @@ class Links:
         self._stiffness = self.stiffness  #: k in this step
         self._tension: Vec = np.zeros(len(self.nodes))  #: at the end of the last step [N]
         self._acting = self._tension  #: λ [N]
+        self._expected = self._tension  #: T that projected K takes [N]
+        self._room = np.empty(len(self.nodes))
         self.energies: Vec = np.zeros(0)
 
     def _stiffnesses(self, strand: Strand, params: Mapping[str, float]) -> Vec:
@@ -59,8 +62,15 @@ class Links:
         self._stiffness = self.stiffness if multipliers is not None or not self.augmented else FIRST * self.stiffness
         self._tension = (np.zeros(len(self.nodes)) if multipliers is None else
                          np.ascontiguousarray(multipliers, dtype=float))
+        self._expected = self._tension
         if self.augmented:
             self._acting = self._tension
+
+    def expect(self, before: Vec, after: Vec, time: float) -> None:
+        """Let the projected K take T at positions `after` by T and its slope at `before`, both (n, 3) [m], until the
+        next `recall`. time: unused."""
+        self._expected = self._room
+        expect_links(before, after, self.nodes, self._length, self._stiffness, self._acting, self._expected)
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return T of each link at positions (n, 3) [m], (s,) [N]."""
@@ -80,7 +90,7 @@ class Links:
         """Write forces and the blocks of pairs of nodes of K, (s, 6, 9) [N/m], as `Stencils` has them."""
         self.measure(x, forces)
         over_elements(fill_links, len(self.nodes), x, self.nodes, self._length, self._stiffness,
-                      self._tension if project else self._acting, project, blocks)
+                      self._expected if project else self._acting, project, blocks)
 
 
 class Inextensible(Links):

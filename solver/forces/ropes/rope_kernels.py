@@ -56,6 +56,24 @@ def fill_links(start, stop, x, nodes, length, stiffness, tension, known, blocks)
                 blocks[s, 0, 3 * a + b] = (stiffness[s] - across) * both + (across if a == b else 0.0)
 
 
+@kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1], f8[::1])")
+def expect_links(before, after, nodes, length, stiffness, tension, expected):  # type: ignore[no-untyped-def]
+    """Write λ + k (φ + u·δ) of each link, its T by a linear step δ of its ends, (s,) [N].
+
+    before, after: positions at both ends of the step, (n, 3) [m]; φ and u are those before it. nodes: (s, 2). length: L
+    [m], (s,). stiffness: k [N/m], (s,). tension: λ [N], (s,).
+    """
+    for s in range(len(nodes)):
+        i, j = nodes[s, 0], nodes[s, 1]
+        square, along = 0.0, 0.0
+        for a in range(3):
+            away = before[j, a] - before[i, a]
+            square += away * away
+            along += away * (after[j, a] - after[i, a])
+        # φ + u·δ = u·(after) − L
+        expected[s] = tension[s] + stiffness[s] * (along / max(np.sqrt(square), SHORT) - length[s])
+
+
 @kernel("f8(f8[:,::1], i4[::1], f8[:,::1])")
 def directions(x, nodes, out):  # type: ignore[no-untyped-def]
     """cos θ between two links. out, (4, 3): their unit directions t₀ and t₁; their lengths [m] in (2, 0) and (2, 1)."""

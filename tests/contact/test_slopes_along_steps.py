@@ -1,0 +1,31 @@
+"""Steps of rigid and soft bodies in contact are as long as slopes along them say."""
+
+import pytest
+from test_rigid_and_soft import made, rigid_on_jelly
+
+from solver.nonlinear.bounded import Bounded
+
+
+def test_slopes_along_a_step_are_those_of_its_linearisation(tmp_path, monkeypatch):
+    """Where an iteration begins, and a thousandth of its way on; with the true stiffness both are exact."""
+    seen, take = [], Bounded.take
+
+    def watched(self, posed, found, change, relaxation):
+        start = self._slope_at(posed, self.q, self.u)
+        near = self._slope_at(posed, self.q + 1e-3 * self.seconds * change, self.u + 1e-3 * change)
+        seen.append((posed.start_slope, start, posed.curvature, 1e3 * (near - start), self.stiffness.is_true))
+        take(self, posed, found, change, relaxation)
+
+    monkeypatch.setattr(Bounded, "take", watched)
+    world = made(rigid_on_jelly(tmp_path / "job", step=1 / 48, integrator={"kind": "backward_euler"}, stage_solver={
+        "kind": "newton_d", "params": {"tolerance": 1e-8}}, contact={
+            "law": {"kind": "barrier", "params": {"friction_coefficient": 0.0}}}))
+    state = world.initial_state()
+    for _ in range(12):
+        state = world.step(state, 1 / 48)
+    largest = max(abs(one[0]) for one in seen)
+    for expected, start, curvature, rises, is_true in seen:
+        assert start == pytest.approx(expected, rel=1e-6, abs=1e-9 * largest)
+        if is_true:
+            assert rises == pytest.approx(curvature, rel=0.05, abs=1e-6 * largest)
+    assert sum(one[4] for one in seen) > 5
