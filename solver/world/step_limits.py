@@ -83,6 +83,8 @@ class StepLimits:
     def _reach_still(self, before: State, after: State) -> Mask:
         """Return a mask of the bodies of tetrahedra that touch prescribed nodes at either end of a step, (b,), all of
         them still in it, and no other body."""
+        if not len(self.contacts) or not len(self.tets):
+            return np.zeros(len(self.bodies_in_world), dtype=bool)
         start, end = self._at(before), self._at(after)
         pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32),
                                 *(law.node_pairs_within(x, 1.0) for law in self.contacts for x in (start, end))])
