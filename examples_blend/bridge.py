@@ -15,7 +15,6 @@ from .ropes import rope
 
 END = 44
 SHEET = (1, 6, 10, 14, 18, 24, 32, 44)  #: frames of the contact sheet
-STEP = 1.0 / 288.0  #: rigid and soft bodies that touch find no common end of longer ones, with ropes so taut [s]
 SPAN, HIGH, SAG = 3.6, 1.5, 0.22  #: between the posts, height of the lower ropes there, and how deep they hang [m]
 SIDE, RAIL = 0.42, 0.75  #: of lower ropes from the middle, and how high the upper ones are above them [m]
 LINKS = 96  #: of each rope, six from plank to plank
@@ -43,8 +42,6 @@ def build(scene: bpy.types.Scene) -> None:
     bpy.ops.conjac.add_weld()
     ropes.conjac.welds[0].distance, ropes.conjac.welds[0].stiffness = 0.5 * ROPE + 2.0 * AIR, 1.0e8
     rig = figure(scene)
-    for one in (ropes, boards, rig):
-        one.conjac.step = STEP
     for one in (ropes, boards):
         one.conjac.contact.friction = 0.6
     rig.conjac.mechanism.touch_soft = True

@@ -18,7 +18,7 @@ END = 96
 SHEET = (1, 12, 18, 24, 32, 42, 60, 96)  #: frames of the contact sheet
 TRUNK, CROWN = 0.62, 0.95  #: heights of the trunk's and of the middle branch's end [m]
 LET_GO, ASIDE = 12, 0.42  #: frame at which the pull ends, and how far it has led by then [m]
-POST, TOP = 0.62, 0.80  #: where the hinge is, along X and its height [m]
+POST, TOP = 1.20, 0.80  #: where the hinge is, along X, so far that the brick swings beside the branches; its height [m]
 BRICK = (0.44, 0.22, 0.20)  #: its edges [m]
 
 
@@ -27,10 +27,10 @@ def build(scene: bpy.types.Scene) -> None:
     stage.prepare(scene, END, 480, 400)
     tree(scene)
     brick(scene)
-    stage.backdrop(scene, 1.6, 0.0, (0.26, 0.33, 0.40))
-    stage.light(scene, "Key", (-1.8, -2.6, 2.6), (0.2, 0.0, 0.6), 210.0, 1.0, (1.0, 0.93, 0.84))
-    stage.light(scene, "Rim", (2.4, 1.4, 2.2), (0.2, 0.0, 0.6), 130.0, 0.8, (0.80, 0.90, 1.0))
-    stage.camera(scene, (0.55, -3.6, 0.95), (0.30, 0.0, 0.62), 50.0)
+    stage.backdrop(scene, 2.2, 0.0, (0.26, 0.33, 0.40))
+    stage.light(scene, "Key", (-1.6, -2.8, 2.8), (0.5, 0.0, 0.6), 260.0, 1.0, (1.0, 0.93, 0.84))
+    stage.light(scene, "Rim", (2.9, 1.5, 2.3), (0.5, 0.0, 0.6), 160.0, 0.8, (0.80, 0.90, 1.0))
+    stage.camera(scene, (0.75, -4.3, 1.0), (0.58, 0.0, 0.62), 50.0)
 
 
 def tree(scene: bpy.types.Scene) -> bpy.types.Object:
