@@ -97,7 +97,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
 
 
 def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGround | None:
-    """What draws a body on the ground; None where the scene has none, or the job no mesh of the body.
+    """Return the drawing of a body above the ground; None where the scene has none, or the job no mesh of the body.
 
     held: vertices that are drawn where they are prescribed.
     """
@@ -113,7 +113,7 @@ def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGr
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
-    """What is said of bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
+    """Return notes on bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)
     nodes = free[inside.nodes]
     for body in bodies:
