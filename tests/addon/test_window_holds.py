@@ -141,19 +141,20 @@ def unfold(name, beside, near, away):
     raise AssertionError("no header unfolds " + name)
 
 def choose(owner, name, value, near):
-    # a click on a menu of the panel, and keys to what stands in it
-    x, y = yield from field("solver." + name, near)
+    # a click on a menu of the panel, and one on what stands in it: below the field, or above it where there is no room
     keys = list(owner.bl_rna.properties[name].enum_items.keys())
-    for more, less in (("Down", "Up"), ("Up", "Down")):
-        off = keys.index(value) - keys.index(getattr(owner, name))
-        if off:
+    k = keys.index(value)
+    for down in (-24 - 23 * k, 24 + 23 * (len(keys) - 1 - k), 24 + 23 * k):
+        if getattr(owner, name) != value:
+            # what was chosen may have moved the panel
+            x, y = yield from field("solver." + name, near)
             yield from click(x, y)
             yield from rest(6)
-            for _ in range(abs(off)):
-                send("key", more if off > 0 else less)
-                yield from rest(2)
+            yield from point(x, y + down)
             seen("menu_" + name)
-            send("key", "Return")
+            send("mousedown", 1)
+            yield from rest(2)
+            send("mouseup", 1)
             yield from rest(10)
     assert getattr(owner, name) == value, (name, getattr(owner, name))
 
