@@ -49,8 +49,9 @@ def main() -> int:
     return 0
 
 
-def baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
-    """How far what hangs has moved at the last frame [mm], and how many nodes the body has."""
+def baked(folder: Path, gap: float, make: Any, itself: bool = False) -> tuple[float, int]:
+    """How far what hangs has moved at the last frame [mm], and how many nodes the body has. itself: whether it collides
+    with itself."""
     import bpy
 
     folder.mkdir()
@@ -64,6 +65,8 @@ def baked(folder: Path, gap: float, make: Any) -> tuple[float, int]:
     chosen(body)
     bpy.ops.conjac.add_soft_body()
     body.conjac.use_ground = False
+    if itself:
+        body.conjac.contact.itself = True
     session: Any = importlib.import_module("conjac.conjac_addon.bake.foreground")
     if session.bake_object(body, True, lambda *words: None):
         raise RuntimeError(f"{folder.name} was not baked")

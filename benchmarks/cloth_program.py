@@ -24,8 +24,8 @@ from benchmarks.report import claim, emit
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.forces.cloth.sheet import Sheet
-from solver.linear.constrained.program import SparseProgram
-from solver.linear.constrained.rows import SpreadRows, VertexRows
+from solver.rows.sparse.program import SparseProgram
+from solver.rows.sparse.rows import SpreadRows, VertexRows
 
 H, STEPS, WARM, HALF, DENSITY, NEAR = 1 / 96, 60, 40, 0.4, 0.2, 0.02
 STRETCH = {"stretch_warp": 900.0, "stretch_weft": 900.0, "shear": 300.0, "poisson_ratio": 0.3}

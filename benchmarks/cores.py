@@ -14,6 +14,9 @@ as many as are worth waking, in its portions, at the prices of waking and asking
 read at memory's speed goes no faster than memory does with P threads: bytes a second are measured with one and two, and
 beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention through both. `two` is held against the clock; 4 to 32
 are predictions of machines that are not here.
+
+`cores_one`: what one thread takes over what it would take if each kernel were called without the pool: a scene's calls,
+times what a call takes more by way of the pool.
 """
 
 from __future__ import annotations
@@ -93,11 +96,27 @@ def asking() -> float:
     return statistics.median(spent)
 
 
+def handing_on() -> float:
+    """Return the seconds by which a call through the pool of one thread is longer than the kernel's own, the median."""
+    x, nothing = np.zeros((PIECES, 3)), np.zeros(0, dtype=bool)
+    arguments = np.arange(PIECES), nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x)
+    threads.configure(1)
+    spent: list[float] = []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        place_nodes(0, PIECES, *arguments)
+        middle = time.perf_counter()
+        threads.parallel_for(place_nodes, PIECES, *arguments)
+        spent.append(time.perf_counter() - middle - (middle - began))
+    return max(statistics.median(spent), 0.0)
+
+
 class Prices(NamedTuple):
     """Of this machine, as they were measured."""
 
     wake: float  #: seconds until a thread begins
     ask: float  #: seconds for each portion
+    hand: float  #: seconds more that a call takes on one thread by way of the pool
     one: float  #: bytes a second of one thread
     two: float  #: of two
 
@@ -199,6 +218,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     row = {"nodes": scene.nodes, "one_s": one / scene.seconds, "two_s": two / scene.seconds, "two": one / two,
            "others": max(run.others for runs in found.values() for run in runs),
            "processor": processor[1] / processor[0],
+           "one": 1.0 + len(account.calls) * prices.hand / alone,
            "serial_share": account.serial / alone, "calls": len(account.calls) / scene.seconds,
            "predicted": {str(count): value for count, value in predicted.items()},
            "two_over_predicted": one / two / predicted[2]}
@@ -216,6 +236,7 @@ def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
         values = [row[key] for row in among.values() if least <= row["nodes"] < most]
         if values:
             found.append(claim(name + suffix, min(values), "times as fast", f">= {goal}"))
+    found.append(claim("cores_one" + suffix, max(row["one"] for row in rows.values()), "times as long", "<= 1.03"))
     eight = [rows[name]["predicted"] for name in rows if name in EIGHT]
     if eight:
         found += [claim("cores_eight" + suffix, min(one["8"] for one in eight), "times as fast, predicted", ">= 5"),
@@ -225,8 +246,9 @@ def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
 
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "large"
-    prices = Prices(waking(), asking(), bytes_a_second(1), bytes_a_second(2))
-    said = {"waking_us": 1e6 * prices.wake, "asking_us": 1e6 * prices.ask, "gb_a_second": 1e-9 * prices.one,
+    prices = Prices(waking(), asking(), handing_on(), bytes_a_second(1), bytes_a_second(2))
+    said = {"waking_us": 1e6 * prices.wake, "asking_us": 1e6 * prices.ask, "handing_us": 1e6 * prices.hand,
+            "gb_a_second": 1e-9 * prices.one,
             "gb_a_second_two": 1e-9 * prices.two}
     print(said, file=sys.stderr, flush=True)
     rows = {name: measured(name, prices) for name in PARTS.get(part, sys.argv[1:])}

@@ -68,13 +68,13 @@ def pins(folder: Path) -> Iterable[Tile]:
 
 
 def hand(folder: Path) -> Iterable[Tile]:
-    """Yield pictures of the hand of benchmarks.apart, its fingers 20, 1 and .1 mm apart."""
+    """Yield pictures of the hand of benchmarks.apart, its fingers 20, 1 and .1 mm apart, with Self Collision."""
     import bpy
 
     from benchmarks import apart, drawn
 
     for gap in (0.02, 0.001, 0.0001):
-        bend, _ = apart.baked(folder / f"hand {gap}", gap, apart.hand)
+        bend, _ = apart.baked(folder / f"hand {gap}", gap, apart.hand, itself=True)
         print("hand", gap, bend, file=sys.stderr)
         body = bpy.context.object
         coloured(body, drawn.local(body)[:, 2] > 0.03, False)

@@ -1,9 +1,10 @@
-"""Steps ducks in a crate with Newton's VBD or MuJoCo's flexes: `peers.py` runs it with the Python that has these.
+"""Steps ducks in a crate with Newton's VBD, MuJoCo's flexes or Rapier's soft bodies: `peers.py` runs it with the
+Python that has these.
 
-    PYTHON peer_programs.py newton|mujoco IN.npz OUT.npz ITERATIONS
+    PYTHON peer_programs.py newton|mujoco|rapier IN.npz OUT.npz ITERATIONS
 
 Needs numpy and the program alone. IN: rest (b, n, 3), x and v the same [m, m/s], tets (e, 4), mass (n,) [kg], and
-numbers: half (of the crate), young, poisson, friction, distance, stiffness, h, steps. OUT: x after each step, thread
+numbers: half (of the crate), young, poisson, friction, distance, stiffness, h, steps. OUT: x after each step, processor
 and wall milliseconds of each, and what the program says of itself.
 """
 
@@ -109,16 +110,47 @@ def mujoco(scene: Scene, iterations: int) -> Stepper:
     return step, lambda: (data.qpos + rest).reshape(-1, 3).copy(), told
 
 
+def rapier(scene: Scene, iterations: int) -> Stepper:
+    """Step Neo-Hookean tetrahedra by the implicit solver that it has for them; iterations are its substeps."""
+    import rapier3d as program
+
+    world, half = program.PhysicsWorld(gravity=(0.0, 0.0, -9.81)), scene["half"]
+    world.set_num_threads(1)
+    parameters = world.integration_parameters
+    parameters.dt, parameters.num_solver_iterations = scene["h"], iterations
+    implicit = parameters.soft_bodies.fem
+    implicit.max_linear_iterations = max(implicit.max_linear_iterations, iterations)
+    for place, normal in (((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), ((-half, 0.0, 0.0), (1.0, 0.0, 0.0)),
+                          ((half, 0.0, 0.0), (-1.0, 0.0, 0.0)), ((0.0, -half, 0.0), (0.0, 1.0, 0.0)),
+                          ((0.0, half, 0.0), (0.0, -1.0, 0.0))):
+        world.add_collider(program.Collider.halfspace(normal).translation(place).friction(scene["friction"]))
+    material = program.SoftBodyMaterial(young_modulus=scene["young"], poisson_ratio=scene["poisson"])
+    bodies = []
+    for places in scene["rest"]:
+        built = program.SoftBodyBuilder(places.astype(np.float32)).cells(scene["tets"])
+        built = built.cell_model(program.SoftBodyCellModel.NEO_HOOKEAN).solver(program.SoftBodySolver.FEM)
+        built = built.material(material).masses(scene["mass"]).can_sleep(False)
+        built = built.surface_collider(program.Collider.ball(0.1).friction(scene["friction"]))
+        bodies.append(world.soft_bodies.get(world.add_soft_body(built)))
+    for body, places, velocities in zip(bodies, scene["x"].tolist(), scene["v"].tolist()):
+        for k, (place, velocity) in enumerate(zip(places, velocities)):
+            body.set_particle_position(k, place)
+            body.set_particle_velocity(k, velocity)
+    world.detect_collisions()
+    return (world.step, lambda: np.concatenate([body.particle_positions for body in bodies]).astype(float),
+            lambda: {"version": program.__version__})
+
+
 def main() -> None:
     name, given, answer, iterations = sys.argv[1:]
     with np.load(given) as file:
         scene = {key: file[key] if file[key].ndim else file[key].item() for key in file.files}
-    step, places, told = {"newton": newton, "mujoco": mujoco}[name](scene, int(iterations))
+    step, places, told = {"newton": newton, "mujoco": mujoco, "rapier": rapier}[name](scene, int(iterations))
     x, spent, walls = [], [], []
     for _ in range(scene["steps"]):
-        began, wall = time.thread_time(), time.perf_counter()
+        began, wall = time.process_time(), time.perf_counter()  # one of them steps on a thread of its own
         step()
-        spent.append(1e3 * (time.thread_time() - began))
+        spent.append(1e3 * (time.process_time() - began))
         walls.append(1e3 * (time.perf_counter() - wall))
         x.append(places())
     np.savez(answer, x=np.array(x), ms=spent, wall_ms=walls, **told())

@@ -1,5 +1,5 @@
-"""Fifty ducks in a crate beside Newton's vertex block descent and MuJoCo's flexes: what a step costs, how far it is
-solved, and how deep bodies are in each other.
+"""Fifty ducks in a crate beside Newton's vertex block descent, MuJoCo's flexes and Rapier's soft bodies: what a step
+costs, how far it is solved, and how deep bodies are in each other.
 
 All start from one state, in which ours has let the ducks fall on each other (24 steps of 1/100 s by Quick), with the
 same tetrahedra, masses, moduli, friction and step, on one thread of the processor. Two ways to be far off are measured
@@ -9,10 +9,12 @@ ends, over the largest move of that step: below CONVERGED a program has converge
 through any face, by ipctk's exact test.
 
 Newton has contact springs of STIFFNESS and bounds each move so that surfaces that are apart stay so; MuJoCo has soft
-constraints and takes one linearised step, St. Venant-Kirchhoff's material. Neither is ours, and both are in a Python of
-their own, so that nothing of them comes into ConJac's:
+constraints and takes one linearised step, St. Venant-Kirchhoff's material; Rapier takes substeps, one for each of its
+iterations, in which Neo-Hookean tetrahedra go implicitly and contacts are soft constraints that it relaxes. None is
+ours, and all are in a Python of their own, so that nothing of them comes into ConJac's:
 
-    python3.11 -m venv build/peers && build/peers/bin/pip install newton==1.8.0 warp-lang==1.19.0 mujoco==4.0.0
+    python3.11 -m venv build/peers
+    build/peers/bin/pip install newton==1.8.0 warp-lang==1.19.0 mujoco==4.0.0 rapier3d==0.36.1
 
 CONJAC_PEERS names another Python that has them. A program that is absent is told in the row and not compared. Newton
 compiles for minutes when it first runs.
@@ -42,8 +44,9 @@ ROOT = Path(__file__).resolve().parents[1]
 COUNT, FALLEN, STEPS, H = 50, 24, 3, 0.01  #: ducks; steps before, and measured ones, of H [s]
 HALF, YOUNG, POISSON, FRICTION, NEAR = 0.36, 4e4, 0.45, 0.3, 0.004  #: as `scenes.ducks` has them
 STIFFNESS = 1.0e4  #: of Newton's contact springs [N/m]
-ITERATIONS = {"newton": (10, 100), "mujoco": (100, 300)}
-FINE = {"newton": 400, "mujoco": 2000}
+ITERATIONS = {"newton": (10, 100), "mujoco": (100, 300), "rapier": (4, 40)}
+FINE = {"newton": 400, "mujoco": 2000, "rapier": 400}
+MODULES = {"newton": "newton", "mujoco": "mujoco", "rapier": "rapier3d"}
 CONVERGED = 0.03  #: Quick ends at some 0.02 of its own
 SECONDS = 600.0  #: after which a program is given up
 
@@ -56,8 +59,8 @@ def python() -> Path:
 
 
 def is_there(name: str) -> bool:
-    return python().exists() and subprocess.run([python(), "-P", "-c", f"import {name}"], cwd=python().parent,
-                                                capture_output=True).returncode == 0
+    return python().exists() and subprocess.run([python(), "-P", "-c", f"import {MODULES[name]}"],
+                                                cwd=python().parent, capture_output=True).returncode == 0
 
 
 def ran(name: str, folder: Path, scene: Row, iterations: int, steps: int) -> Row | None:

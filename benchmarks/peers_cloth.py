@@ -12,9 +12,7 @@ constraint steps (of ours, with a tenth of *Edge Left*), over the largest move u
 
     python3.13 -m venv build/peers53 && build/peers53/bin/pip install bpy==5.3.0
 
-CONJAC_BPY53 names another Python that has it. Where it is absent the row says so. Rapier is not here: the package
-`rapier` of PyPI writes OpenAPI documents and has nothing to do with it, and the engine itself, which npm has for
-JavaScript alone (`@dimforge/rapier3d-compat`), solves rigid bodies and neither cloth nor flesh.
+CONJAC_BPY53 names another Python that has it. Where it is absent the row says so. Rapier's soft bodies are in `peers`.
 """
 
 from __future__ import annotations

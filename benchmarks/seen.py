@@ -88,7 +88,8 @@ def depth(one: Any, other: Any, frame: int) -> float:
 
 
 def inside(x: np.ndarray, mesh: Any, around: np.ndarray, solid: Any) -> float:
-    """How far points of the edges of a mesh are inside of a closed one [m]. x, around: where vertices are drawn."""
+    """How far points of the edges of a mesh are inside of a closed one, by its triangles [m]. x, around: where vertices
+    are drawn."""
     from mathutils import Vector
     from mathutils.bvhtree import BVHTree
 
@@ -96,7 +97,8 @@ def inside(x: np.ndarray, mesh: Any, around: np.ndarray, solid: Any) -> float:
     share = np.linspace(0.0, 1.0, STEPS + 1)[:, None, None]
     points = ((1.0 - share) * x[ends[:, 0]] + share * x[ends[:, 1]]).reshape(-1, 3)
     low, high = around.min(axis=0), around.max(axis=0)
-    tree = BVHTree.FromPolygons(around.tolist(), [face.vertices[:] for face in solid.polygons])
+    solid.calc_loop_triangles()
+    tree = BVHTree.FromPolygons(around.tolist(), [each.vertices[:] for each in solid.loop_triangles])
     deepest = 0.0
     for point in points[((points > low) & (points < high)).all(axis=1)]:
         at, normal, _, _ = tree.find_nearest(Vector(point))

@@ -45,11 +45,11 @@ from benchmarks.report import claim, emit
 from benchmarks.sharp_cloth import EDGE, H, box, scene, solid, stages_clocked
 from benchmarks.table_2_1 import PAPER
 from solver.contact.find.features import Features
-from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cloth import Cloth
 from solver.parts.eol.cone import ROWS, Cone, OnFeatures, cone
 from solver.parts.eol.obstacles import FeatureObstacles, ObstacleMotion
 from solver.parts.eol.sliding_cloth import SlidingCloth
+from solver.rows.sparse.rows import MOST, VertexRows
 from solver.sheet.adapt import adapt
 from solver.sheet.runs import Runs
 from solver.sheet.sheet_mesh import SheetMesh

@@ -69,4 +69,4 @@ def name_in(settings: Any, name: str) -> str:
 def on_a_legend(param: Param, low: float, high: float) -> tuple[str, str, str]:
     """What a legend says of a parameter in SI: its name with its unit, and both ends in that unit."""
     unit, scale = unit_of(param) or (param.unit, 1.0)
-    return (f"{param.label} ({unit})" if unit else param.label, *(f"{end / scale:.4g}" for end in (low, high)))
+    return f"{param.label} ({unit})" if unit else param.label, f"{low / scale:.4g}", f"{high / scale:.4g}"

@@ -115,3 +115,8 @@ def forget() -> None:
 
 
 classes = (CONJAC_Cache,)
+
+
+def still_there(blocks: Any, uid: int) -> Any:
+    """Return the block of a session_uid; None where there is none. Undo may have moved it in memory or removed it."""
+    return next((one for one in blocks if one.session_uid == uid), None)

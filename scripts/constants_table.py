@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOLVER = ROOT / "solver"
 LIST = Path(__file__).with_name("constants.toml")
 PAGE = ROOT / "docs" / "developers" / "constants.md"
-ROOMS = ("nonlinear", "world")  #: whose constants are listed; others follow
+ROOMS = ("nonlinear", "world", "coupling")  #: whose constants are listed; others follow
 Value = float | int | tuple[float | int, ...]
 
 

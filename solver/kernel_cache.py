@@ -1,4 +1,4 @@
-"""What numba has compiled, kept by what it was made from: a kernel is compiled anew where that changed, and only then.
+"""Cache of compiled kernels by their sources: a kernel is compiled again where these changed, and only then.
 
 numba knows a kernel by its file, place and time. It does not notice a changed helper or constant of another file, and
 an edited comment or another clone of the same text compile everything anew. Here the files of a kernel are named by a
@@ -83,7 +83,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _content(value: object) -> str:
-    """What a kernel gets of something that it finds by name."""
+    """Return a text of a global value that a kernel finds by name."""
     if value is None or value is ... or isinstance(value, (bool, int, float, complex, str, bytes, slice, np.generic)):
         return repr(value)
     if isinstance(value, (tuple, frozenset)):

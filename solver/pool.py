@@ -84,7 +84,7 @@ def least_portion(pieces: int, expected: float | None) -> int:
 
 @lru_cache(maxsize=1000)
 def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ...]:
-    """What threads take of the pieces one after the other: large portions first, then ever smaller ones, of `least` at
+    """Return the portions of pieces that threads take in turn: large ones first, then ever smaller ones, of `least` at
     the end (guided self-scheduling)."""
     found, start = [], 0
     while start < pieces:
@@ -141,7 +141,7 @@ class Pool:
 
 
 class Call(NamedTuple):
-    """What one thread took for a call."""
+    """Time of one thread in a call."""
 
     kernel: str
     began: float  #: [s of this thread]

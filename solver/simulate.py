@@ -65,7 +65,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         first = snapshot
         world, state = _restored(world, timeline, store, snapshot, reshape, groups)
 
-    began, said, pace = time.perf_counter(), len(world.notes), Pace()
+    began, noted, pace = time.perf_counter(), set(world.notes), Pace()
     shortest: list[float] = []  # steps [s] of frames in which some were halved
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
@@ -76,7 +76,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                 if share:
                     state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, share))
                 after = reshape.at(frame - 1, share, world, state)
-                world, state, begins, said = after.world, after.state, share, len(after.world.notes)
+                world, state, begins, noted = after.world, after.state, share, {*noted, *after.world.notes}
                 for note in after.notes:
                     log(note)
             if made := reshape.record():
@@ -94,9 +94,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
             shortest.append(halved.shortest)
             if len(shortest) <= TOLD:
                 log(halved.said(frame))
-        for note in world.notes[said:]:
+        for note in (one for one in world.notes if one not in noted):
             log(note)
-        said = len(world.notes)
+        noted.update(world.notes)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
             store.snapshot(frame, state)

@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CarrierMotion:
-    """What the points do that a part's nodes ride on."""
+    """Motion of the points that a part's nodes are attached to."""
 
     positions: Vec  #: [m], (a, 3)
     velocities: Vec  #: [m/s], (a, 3)

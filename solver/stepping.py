@@ -118,7 +118,7 @@ class Pace:
             self.ends.append(after)
 
     def expected(self, h: float) -> float:
-        """What a step of h seconds would."""
+        """Return the change that a step of h seconds would make."""
         return self._change * math.sqrt(h / self._last)
 
 
@@ -156,7 +156,7 @@ def _time_within(timeline: Timeline, frame: int, share: float) -> float:
 
 def _advance_frame_within(world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
                           halved: Halved | None, controller: Controller, part: tuple[float, float]) -> State:
-    """The same with steps whose error stays within the tolerance. Raises Diverged, Stopped."""
+    """Return the state at a frame by steps with an error within the tolerance. Raises Diverged, Stopped."""
     before, unit = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units
     done, end = (round(share * controller.units) for share in part)
     while done < end:

@@ -50,6 +50,15 @@ def half_life(folder):
     return job
 
 
+def dropped(folder):
+    """A bar that lands on the ground and tips over."""
+    job = box_job(folder, end=5, motion=False, method=VANILLA, integrator={"kind": "sdirk2"}, gravity=[2.0, 0.0, -30.0],
+                  stage_solver={"kind": "quick"}, ground={**GROUND, "point": [0, 0, -0.02]}, step=1 / 24)
+    change(job, "bodies.0.pin", {})
+    change(job, "bodies.0.material.params.youngs_modulus", 3e4)
+    return job
+
+
 def touching(contact=None, speed=0.0, **scene):
     """Two blocks, one on the other on a slab."""
     def job(folder):
@@ -170,6 +179,7 @@ SCENES = {
     "on the ground": stage("quick", ground=GROUND), "newton on the ground": stage("newton_d", ground=GROUND),
     "condensed": condensed("bdf2"), "condensed on the ground": condensed("semi_implicit", ground=GROUND),
     "condensed root on the ground": condensed("sdirk2", ground=GROUND), "half-life": half_life,
+    "dropped": dropped,
     "contact": touching(), "early stopping in contact": touching(
         integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}),
     "impact": touching(speed=3.0), "gaps": touching({"law": {"kind": "gap"}}),

@@ -86,7 +86,7 @@ def after(path: str) -> list[bpy.types.Object]:
     if shared:
         place.forget()
     for move in _moves:
-        obj = _found(move.object)
+        obj = identity.still_there(bpy.data.objects, move.object)
         if move.waits:
             repoint(move.target, move.source)
             _due[move.object] = move.target
@@ -124,12 +124,12 @@ def failed() -> None:
 def _take_back() -> None:
     """Objects say again what they said before."""
     for move in _moves:
-        obj = _found(move.object)
+        obj = identity.still_there(bpy.data.objects, move.object)
         repoint(move.target, move.source)
         if obj is not None:
             place.keep(obj, move.source)
     for uid in _shared:
-        obj = _found(uid)
+        obj = identity.still_there(bpy.data.objects, uid)
         folder = place.given(obj) if obj is not None else None
         if obj is not None and folder is not None:
             obj.conjac.cache.is_shared = False
@@ -147,7 +147,7 @@ def arrive(uid: int, folder: Path) -> Path:
     if target is None:
         return folder
     move(folder, target)
-    obj = _found(uid)
+    obj = identity.still_there(bpy.data.objects, uid)
     if obj is not None:
         place.keep(obj, target)
         place.sign(obj, target)
@@ -314,7 +314,3 @@ def _same_file(one: str, other: str) -> bool:
         return os.path.samefile(one, other)
     except OSError:
         return os.path.normpath(one) == os.path.normpath(other)
-
-
-def _found(uid: int) -> bpy.types.Object | None:
-    return next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)

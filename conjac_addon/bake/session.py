@@ -35,11 +35,8 @@ from .worker import Worker
 
 SOLVER = "solver"
 
-#: seconds between looks at a bake that runs behind a window
-TICK = 0.1
-
-#: seconds for which a wait in the foreground looks for the next message
-WAIT = 0.2
+TICK = 0.1  #: seconds between looks at a bake that runs behind a window
+WAIT = 0.2  #: seconds for which a wait in the foreground looks for the next message
 
 #: the bakes of this Blender, by session_uid of the object: it may be renamed meanwhile, and its folder move
 running: dict[int, Bake] = {}
@@ -283,8 +280,7 @@ class Bake:
         """Show what is there, and say how it ended."""
         assert self.worker is not None
         code = self.worker.exit_code
-        died = self.progress.exit_code is None and not self._cancelled
-        if died:
+        if self.progress.exit_code is None and not self._cancelled:
             for said in self.worker.last_lines:
                 self.note(said)
             raise Environment(f"the solver's process ended by itself (exit code {code})",
@@ -397,8 +393,7 @@ def is_read(obj: bpy.types.Object) -> bool:
     return bake is not None and bake.worker is None
 
 
-def _found(collection: Any, uid: int, name: str) -> Any:
-    for block in collection:
-        if block.session_uid == uid:
-            return block
-    raise NoSuchThing("it was deleted while it was baked", "Undo that and bake again; its frames are kept", name)
+def _found(blocks: Any, uid: int, name: str) -> Any:
+    if (block := identity.still_there(blocks, uid)) is None:
+        raise NoSuchThing("it was deleted while it was baked", "Undo that and bake again; its frames are kept", name)
+    return block

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...solver.errors import BadInput, ConJacError, Environment, NoSuchThing
 from ...solver.live import board
-from .. import members, prefs, settings
+from .. import identity, members, prefs, settings
 from ..bake import kernels, place
 from ..bake.worker import Worker
 from ..events import is_rendering
@@ -342,8 +342,7 @@ def show_again() -> None:
             one.stop(str(error), failed=True)
 
 
-def _found(collection: Any, uid: int, name: str) -> Any:
-    for block in collection:
-        if block.session_uid == uid:
-            return block
-    raise NoSuchThing("it was deleted while it was played live", "Undo that and press Play Live again", name)
+def _found(blocks: Any, uid: int, name: str) -> Any:
+    if (block := identity.still_there(blocks, uid)) is None:
+        raise NoSuchThing("it was deleted while it was played live", "Undo that and press Play Live again", name)
+    return block

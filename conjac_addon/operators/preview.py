@@ -8,7 +8,7 @@ import numpy as np
 
 from ...solver.errors import BadInput, Environment
 from ...solver.job import arrays as files
-from .. import dials
+from .. import dials, identity
 from ..menus import FIBERS
 from ..settings import fields_in_use, painted_params
 from . import previews, still
@@ -53,7 +53,7 @@ def preview_tets(obj: bpy.types.Object, scene: bpy.types.Scene, wait: float) -> 
     with still.still_job(obj) as job:
         made = yield from still.run(obj, scene, job, ["tets"], wait)
         arrays, matrix = _arrays(made["path"], name), still.to_object(job)
-    owner = still.still_there(uid)
+    owner = identity.still_there(bpy.data.objects, uid)
     if owner is not None:
         across = np.array(made["fused"], dtype=float).reshape(-1, 3)
         previews.remove(owner, previews.FUSED)
@@ -78,7 +78,7 @@ def preview_field(obj: bpy.types.Object, scene: bpy.types.Scene, field: str, wai
     with still.still_job(obj) as job:
         made = yield from still.run(obj, scene, job, ["fields"], wait)
         arrays, matrix = _arrays(made["path"], name), still.to_object(job)
-    owner = still.still_there(uid)
+    owner = identity.still_there(bpy.data.objects, uid)
     notes = [*made["gathered"], *(f'"{name}": {note}' for note in made["notes"])]
     if owner is None:
         return notes

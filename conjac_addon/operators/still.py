@@ -130,8 +130,3 @@ def to_object(job: Path) -> NDArray[np.float64]:
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise Environment(f"what was read of the scene has gone from {job} ({error})", "Try again") from error
     return matrix
-
-
-def still_there(uid: int) -> bpy.types.Object | None:
-    """The object of a session_uid: undo may have moved it in memory while the worker ran, or taken it away."""
-    return next((one for one in bpy.data.objects if one.session_uid == uid), None)

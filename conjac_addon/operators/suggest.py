@@ -3,6 +3,7 @@
 import bpy
 from mathutils import Vector
 
+from .. import identity
 from . import previews, still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
@@ -21,7 +22,7 @@ def suggest(obj: bpy.types.Object, scene: bpy.types.Scene, count: int, wait: flo
     with still.still_job(obj) as job:
         found = yield from still.run(obj, scene, job, ["suggest", "--count", str(count)], wait)
         places = previews.transformed(found["points"], still.to_object(job))
-    owner = still.still_there(uid)
+    owner = identity.still_there(bpy.data.objects, uid)
     if owner is not None:
         for place in places:  # the body may stand elsewhere now than at the start frame
             add_handle_at(owner, owner.matrix_world @ Vector(place))  # type: ignore[arg-type]

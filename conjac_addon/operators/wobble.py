@@ -3,6 +3,7 @@
 import bpy
 
 from ...solver import catalogue
+from .. import identity
 from . import still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
@@ -18,7 +19,7 @@ def set_wobble(obj: bpy.types.Object, scene: bpy.types.Scene, hertz: float, wait
     uid, name = obj.session_uid, obj.name
     with still.still_job(obj) as job:
         found = yield from still.run(obj, scene, job, ["wobble", "--hertz", str(hertz)], wait)
-    owner = still.still_there(uid)
+    owner = identity.still_there(bpy.data.objects, uid)
     if owner is None:
         return []
     settings, key = owner.conjac, catalogue.YOUNGS_MODULUS.key

@@ -10,6 +10,7 @@ import bpy
 
 from ...solver import catalogue
 from .. import later
+from ..operators import previews
 from . import contact_marks, ground_marks, map_marks, preview_marks, sliding_marks, value_marks
 
 Items = Sequence[tuple[str, str, str]]  #: identifier, label, tooltip
@@ -19,17 +20,20 @@ class Overlay:
     """What is drawn over the view at the present frame. Its module runs when it is first shown."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False,
-                 draws: str = "draw", legend: str = "") -> None:
+                 draws: str = "draw", legend: str = "", after: ModuleType | None = None) -> None:
         """name: of the switch, a property of the window manager. marks: draws them by a function of the context that is
         called as `draws` says, and their legend by one that is called as `legend` says. default: whether it is on in a
-        new session."""
+        new session. after: before this module has run there is nothing to draw."""
         self._name, self._label, self._tip, self._marks, self._default = name, label, tip, marks, default
+        self._after = after
         self._drawn = {"POST_VIEW": draws, **({"POST_PIXEL": legend} if legend else {})}
         self._handlers: list[Any] = []
 
     def draw(self, function: str) -> None:
         """Draw a part of it where it is switched on."""
         context = bpy.context
+        if self._after is not None and not later.has_run(self._after):
+            return
         if getattr(context.window_manager, self._name) and context.space_data.overlay.show_overlays:
             getattr(self._marks, function)(context)
 
@@ -102,7 +106,7 @@ OVERLAYS = (
     Overlay("conjac_show_ground", "ConJac Ground", "Show the planes that soft bodies, cloth and mechanisms fall on",
             ground_marks, default=True),
     Overlay("conjac_show_previews", "ConJac Previews", "Show the tetrahedra, fibers, maps, bodies and joints that were "
-            "asked for by their buttons", preview_marks, default=True, legend="draw_legend"),
+            "asked for by their buttons", preview_marks, default=True, legend="draw_legend", after=previews),
     Overlay("conjac_show_sliding", "Sliding Cloth", "Show where cloth sits on sharp edges, and how far it slides "
             "through there in a tenth of a second", sliding_marks),
     Overlay("conjac_show_contacts", "Contacts", "Show where surfaces of baked soft bodies push each other, and how "

@@ -26,6 +26,8 @@ _batches: dict[tuple[int, str], tuple[Any, Any, Any]] = {}
 
 def draw(context: bpy.types.Context) -> None:
     """Draw what is shown of all visible objects."""
+    if not previews.shown:
+        return
     for obj in context.visible_objects:
         for kind, one in previews.shown.get(obj.session_uid, {}).items():
             gpu.matrix.push()
@@ -57,7 +59,8 @@ def draw_legend(context: bpy.types.Context) -> None:
 
 def _draw_lines(obj: bpy.types.Object, kind: str, one: previews.Lines) -> None:
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = _batch(obj, kind, one, None, lambda: batch_for_shader(shader, "LINES", {"pos": one.ends}))
+    ends: Any = one.ends
+    batch = _batch(obj, kind, one, None, lambda: batch_for_shader(shader, "LINES", {"pos": ends}))
     gpu.state.blend_set("ALPHA")
     gpu.state.line_width_set(WIDTH)
     gpu.state.depth_test_set("NONE" if one.in_front else "LESS_EQUAL")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constraints.bounded_program import BoundedProgram
 from ..coordinates import tree_kernels
+from ..rows.bounded import BoundedProgram
 from ..state import Vec
 from .bearings import BearingContacts, Bearings
 from .interface import FrictionAnswer, PosedJoints

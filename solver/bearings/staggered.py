@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, null_space
 
-from ..constraints.bounded_program import BoundedProgram
 from ..constraints.rows import Rows
+from ..rows.bounded import BoundedProgram
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .interface import FrictionAnswer, PosedJoints, free_directions

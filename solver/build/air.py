@@ -24,7 +24,7 @@ class AirAround:
     density: float  #: [kg/m³]
 
     def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
-        """What it does to these bodies. first: of each body's nodes, (bodies + 1,). node: the air's."""
+        """Return the forces of the air on these bodies. first: of each body's nodes, (bodies + 1,). node: the air's."""
         if not len(self.place):
             return []
         from ..forces.cloth.air import Air

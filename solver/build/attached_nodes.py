@@ -10,9 +10,9 @@ import numpy as np
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
+from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
 from ..world.joints import Joints
-from ..world.skeleton import rates_that_move
 from .fields import Prepared
 
 

@@ -22,7 +22,7 @@ from .positions import WorldPositions
 
 def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
                outside: MechanismConstraints | None) -> Constraints | None:
-    """What holds the mechanisms with friction inside the joints that have a bearing; `outside` where none has friction.
+    """Return the constraints with friction inside the joints that have a bearing; `outside` where none has friction.
 
     Raises BadScene for a bearing where a joint has none, and for what the chosen law does not know.
     """

@@ -1,4 +1,4 @@
-"""What a cloth with steps of its own touches of other parts, and hangs on."""
+"""Interface points of a cloth with substeps on the parts that it touches or hangs on."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
 from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
+from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..embedding.bind import bind
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..state import Index, Vec
-from ..world.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..world.nodes import Nodes
 from .fields import Prepared
 

@@ -30,7 +30,7 @@ class CompliantAnchors:
 
 
 def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
-    """Those of all bodies that hang on mechanisms and whose pins give way."""
+    """Return the anchors of all bodies that hang on mechanisms and have compliant pins."""
     shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
     found = []
     for one in prepared:

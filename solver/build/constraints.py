@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int], q: Vec
                    ) -> MechanismConstraints | None:
-    """What holds the mechanisms besides forces; None where nothing does. q: where they start, (m,). Raises BadInput."""
+    """Return the constraints of all mechanisms, None without any. q: coordinates at the start, (m,). Raises
+    BadInput."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
     loops = _loops(placed, place, at.E)
     drives = Drives(tree, _drives(job, placed, place))
@@ -147,8 +148,8 @@ DEEP = 0.05
 
 
 def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
-    """The same without contact of jointed bodies that overlap where they start, E (n, 4, 4): shoulder and breast of a
-    ragdoll, which would push each other against their joints for ever."""
+    """Return the colliders without contact of jointed bodies that overlap at the start, E (n, 4, 4): shoulder and
+    breast of a ragdoll, whose contact would act against their joints for ever."""
     top = np.arange(tree.count, dtype=np.int32)  # of each body, the one that flies or hangs in the world
     for i, above in enumerate(tree.parent):
         if above >= 0:
@@ -162,7 +163,7 @@ def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
 
 def notes_of(world: Joints, constraints: MechanismConstraints | None, placed: Sequence[WorldPositions],
              rates: Mapping[str, Index]) -> list[str]:
-    """What the artist should know of a mechanism before it moves: joints outside their limits, needless loops."""
+    """Return notes on a mechanism before it moves: joints outside their limits, redundant loops."""
     if constraints is None:
         return []
     state = world.initial_state()

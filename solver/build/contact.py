@@ -169,7 +169,7 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> ND
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            riding: EmbeddedVertices) -> LoadsOnCloth | None:
-    """What may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
+    """Return loads that may lie on cloth; None where there is no cloth, or nothing else that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
     area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
@@ -318,8 +318,8 @@ def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Inde
 
 
 def _apart_or_merged(near: Vec) -> str:
-    """What helps where a body goes through itself. near: different vertices of it there, (k, 3) [m]; of meshes that are
-    split along their seams, as imported clothes are, some lie on each other."""
+    """Return the remedy for a body that intersects itself. near: different vertices of it there, (k, 3)
+    [m]; of meshes that are split along their seams, as imported clothes are, some lie on each other."""
     doubled = len(np.unique(near, axis=0)) < len(near)
     return ("Vertices lie on each other there: join them by Merge > By Distance in Edit Mode" if doubled else
             "Move its parts away from each other")

@@ -34,7 +34,7 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
 
 
 def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
-    """Those of quads (q, 4) of which both triangles are among these (m, 3), beginning at an end of what cuts them."""
+    """Return the quads of (q, 4) with both triangles among (m, 3), each from an end of its diagonal on, (k, 4)."""
     known, kept = _keys(triangles, nodes), []
     for shift in (0, 1):
         turned = np.roll(quads, -shift, axis=1)
@@ -59,7 +59,7 @@ def _is_flat(quads: Index, now: Vec) -> Index:
 
 
 def without_crossing(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
-    """Those whose other diagonal goes through nothing at positions (n, 3) [m], nor does anything go through theirs."""
+    """Return the quads whose other diagonal makes no intersection at positions (n, 3) [m]."""
     ends = {tuple(sorted(pair)): k for k, pair in enumerate(quads[:, [1, 3]].tolist())}
     crossed = set()
     for edge, face in surfaces.crossings(now):

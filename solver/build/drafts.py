@@ -169,7 +169,7 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
 
 
 def _truth(reduced: ReducedBody, one: Prepared) -> str:
-    """What of the whole mesh is left."""
+    """Return a note on the size of the reduced body and the error of its frequencies."""
     truth = reduced.truth
     said = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "
             f"{len(one.volume.tets)} tetrahedra")

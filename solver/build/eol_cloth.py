@@ -9,6 +9,7 @@ import numpy as np
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.interface import ContactLaw, LoadsOnCloth
+from ..coupling.staggered import CoupledInterface, InterfaceLink
 from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
 from ..forces.cloth.sheet import Sheet, SheetLaw
@@ -26,7 +27,6 @@ from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
 from ..state import Index, Vec
-from ..world.cloth_coupling import CoupledInterface, InterfaceLink
 from ..world.eol_cloth import EolCloth
 from .air import air_of
 from .cloth_interfaces import ClothSurroundings, CoupledPins, CoupledSurface
@@ -181,7 +181,7 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
 
 def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
             holds: list[CoupledPins]) -> list[InterfaceLink]:
-    """What is another part's: what is round stands first in what a cloth feels, and its pins behind."""
+    """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = things.round_triangles
     # surfaces of other parts are the last of what is round
@@ -251,7 +251,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
 def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: FeatureObstacles,
              surfaces: list[CoupledSurface],
              apart: SheetOffsets) -> ContactSettings | None:
-    """What keeps it out of itself and of what is round; None where nothing has to."""
+    """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
     contact = job.scene.contact
     if contact is None:
         return None

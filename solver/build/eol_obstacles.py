@@ -1,4 +1,4 @@
-"""What cloth with sharp edges touches, from a job: obstacles, the ground, and surfaces of other parts."""
+"""Obstacles of cloth with sharp edges, from a job: objects, the ground, and surfaces of other parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Feels:
 
 def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
               surfaces: Sequence[CoupledSurface] = ()) -> FeatureObstacles:
-    """What a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
+    """Return what a cloth of these sheets touches: the scene's obstacles, its ground, and surfaces of other parts."""
     scene, things, touches = job.scene, list[Obstacle](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])

@@ -21,8 +21,7 @@ SHORTEST = 2.0**-20  #: of the scene's step
 
 
 def notes_of_explicit(world: Joints, h: float) -> list[str]:
-    """What the artist should know before steps of h [s]: that explicit forces are too stiff for them, where the
-    mechanisms start."""
+    """Return notes on explicit forces that are too stiff for steps of h [s] where the mechanisms start."""
     explicit = world.condensation.explicit
     if explicit is None:
         return []

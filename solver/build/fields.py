@@ -201,7 +201,7 @@ def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error:
 
 
 def shown(prepared: Prepared) -> Arrays:
-    """What there is to look at: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and "face_tets",
+    """Return arrays to show: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and "face_tets",
     (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are fibers "fibers",
     (e, 3), unit directions or zero."""
     volume, fields = prepared.volume, prepared.fields

@@ -18,6 +18,7 @@ from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from .fields import Prepared
 from .inputs import over_time
+from .rigid_skins import skins_of
 
 TOLERANCE = 0.02  #: of a body's largest extent: how far its mesh and its tetrahedra may be from each other
 DEEP = 0.05  #: of a body's size: what begins so deep in the ground is thrown
@@ -33,21 +34,39 @@ def ground_of(job: Job) -> Ground:
                   None if one.motion is None else over_time(job, one.motion))
 
 
-def on_ground(job: Job, prepared: list[Prepared], rest: Vec, coordinates: FreeNodes) -> GroundPenalty:
-    """How the scene's ground acts on these nodes. rest: (n, 3) [m]."""
+def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordinates: FreeNodes) -> GroundPenalty:
+    """How the scene's ground acts on these nodes. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg].
+
+    Stiffness per area is that for a body's own weight; where rigid bodies may lie on it, it is as much larger as the
+    heaviest of them is heavier than the body.
+    """
     one = job.scene.ground
     if one is None:
         return GroundPenalty.nowhere(coordinates.is_free)
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    reach = np.zeros(len(rest))
+    reach, heavy = np.zeros(len(rest)), _rigid_masses(job)
     start = 0
     for body in prepared:
         stop = start + len(body.volume.nodes)
         reach[start:stop] = drawn_reach(job, body)
+        if per_area is not None and heavy and body.body.cloth is None:
+            touches = body.body.touches
+            on_it = max((most for name, most in heavy.items() if touches is None or name in touches), default=0.0)
+            stiffness[start:stop] *= max(1.0, on_it / float(mass[start:stop].sum()))
         start = stop
     return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share, reach)
+
+
+def _rigid_masses(job: Job) -> dict[str, float]:
+    """Return the mass of the heaviest rigid body of each mechanism that touches soft ones [kg], empty where none do."""
+    if job.scene.contact is None:
+        return {}
+    masses: dict[str, float] = {}
+    for one in skins_of(job):
+        masses[one.mechanism] = max(masses.get(one.mechanism, 0.0), one.mass)
+    return masses
 
 
 def drawn_reach(job: Job, one: Prepared) -> Vec:
@@ -78,7 +97,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
 
 
 def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGround | None:
-    """What draws a body on the ground; None where the scene has none, or the job no mesh of the body.
+    """Return the drawing of a body above the ground; None where the scene has none, or the job no mesh of the body.
 
     held: vertices that are drawn where they are prescribed.
     """
@@ -94,7 +113,7 @@ def drawn_above(job: Job, one: Prepared, held: PinnedVertices | None) -> AboveGr
 
 
 def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
-    """What is said of bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
+    """Return notes on bodies that begin deep in the ground, whose springs throw them out. free: nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)
     nodes = free[inside.nodes]
     for body in bodies:

@@ -53,8 +53,8 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
               coordinates: FreeNodes,
               nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
-    """What each part of a body loses for its half-life, its damping law with what short steps have besides, sentences
-    for the log, and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
+    """Return the half-life damping of a body's parts, its damping law with that of short steps, sentences for the log,
+    and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
     own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. nodes: the
     body's. linear: makes a fresh one.
@@ -178,7 +178,7 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
 
 
 def _at_times(job: Job, values: Vec, said: float | str) -> Callable[[float], float]:
-    """What there is of them at a time [s]: the one that there is, or a curve through those over time."""
+    """Return the value at a time [s]: the only one, or of a curve through those over time."""
     if not isinstance(said, str):
         only = float(values[0])
         return lambda time: only
@@ -225,7 +225,7 @@ def _parts(made: MaterialData, coordinates: FreeNodes, mass: Vec, rate: Callable
 
 
 def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
-    """Those of these nodes that are slower than what is seen as a wobble."""
+    """Return the modes of these nodes that are slower than what is seen as a wobble."""
     shares = wobbles.omegas / (2.0 * math.pi * SEEN[0])
     fields = wobbles.fields[:, nodes]
     norms = np.sqrt(np.einsum("mki,k,mki->m", fields, mass[nodes], fields))
@@ -269,7 +269,7 @@ def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
 
 
 class _Numerical:
-    """What the integrator makes of a wobble at the job's step."""
+    """A wobble as the integrator steps it at the job's step."""
 
     def __init__(self, job: Job, one: Prepared, integrator: Integrator, omega: float, own: float) -> None:
         """omega, own: ω and d of the slowest wobble that is seen, with what its material loses [rad/s], [1/s]."""
@@ -285,7 +285,7 @@ class _Numerical:
         return max(-math.log(kept) / self.h, 0.0)
 
     def alone(self, hertz: float) -> str:
-        """What the integrator does by itself to the slowest wobble [Hz]."""
+        """Return a sentence on the integrator's own damping of the slowest wobble [Hz]."""
         omega = 2.0 * math.pi * hertz
         return (f"its slowest wobble has {_frequency(omega)}, which {self._label} at 1/{1.0 / self.h:.4g} s alone "
                 f"halves in {_seconds(_half_life(self.loses(omega, 0.0, 0.0)))}")
@@ -304,7 +304,7 @@ class _Numerical:
         return float(brentq(lambda rho: self.loses(omega, own, rho) - asked, 0.0, most, rtol=1e-4))
 
     def sentence(self, half_life: float, rho: float) -> str:
-        """What the log says of a rate ρ [1/s] that is added."""
+        """Return a sentence on a rate ρ [1/s] that is added."""
         by_itself = _half_life(self.loses(self._omega, self._own, 0.0))
         if by_itself < 0.95 * half_life:
             with_material = f", and with the damping of its material in {_seconds(by_itself)}" if self._own else ""

@@ -1,4 +1,4 @@
-"""What a job prescribes over time: pins, colliders, activations, motors, pulls. All samples stand at the same times."""
+"""Inputs of a job over time: pins, colliders, activations, motors, pulls. All samples are at the same times."""
 
 from __future__ import annotations
 

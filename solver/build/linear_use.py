@@ -1,4 +1,4 @@
-"""What a scene uses its linear solver for, where it was measured which one is quicker for that."""
+"""The use that a scene makes of its linear solver, as far as it was measured which one is quickest for it."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
 
 
 def be_second(python: str, materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
-    """What the second process does. python: the cache tag of the first one's."""
+    """Load and compile in the second process. python: the cache tag of the first one's."""
     if sys.implementation.cache_tag != python:
         sys.exit(f"{sys.executable} is another Python")
     threading.Thread(target=_end_with_the_first, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What a body is made of, whatever that is."""
+"""Elements of a body of any material."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..state import Index, Vec
 
 @dataclass(frozen=True)
 class MaterialData:
-    """What a body is made of, in the arrays of its part."""
+    """Elements of a body, in the arrays of its part."""
 
     elements: BodyElements
     modulus: Vec  #: of its first elements, as damping laws ask for it [Pa], (e,)

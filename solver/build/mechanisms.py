@@ -108,7 +108,7 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
 
 def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start: Vec, balls: set[int],
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
-    """What acts on rates directly, (m, 8), and motors: those that are implicit, or the others."""
+    """Return the law on rates, (m, 8), and the motors: those that are implicit, or the others."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
     for one in placed:
         for joint in one.scene.joints:

@@ -41,8 +41,8 @@ class Obstacles:
 
 
 def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[CompliantAnchors] = ()) -> Obstacles:
-    """Those of the scene that have faces, and surfaces of rigid bodies; none where it has no contact. anchors: of flesh
-    that gives way."""
+    """Return the scene's obstacles with faces, and surfaces of rigid bodies; none where it has no contact. anchors: of
+    flesh that gives way."""
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])

@@ -56,7 +56,7 @@ class Rigid:
 
 
 def held_vertices(job: Job, one: Prepared) -> PinnedVertices | None:
-    """Those of a body whose tetrahedra are held as well; None where there are none."""
+    """Return the pinned vertices of a body whose tetrahedra are held as well; None without any."""
     surface, embedding, pin = one.body.surface, one.embedding, one.body.pin
     if surface is None or embedding is None:
         return None

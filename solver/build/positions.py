@@ -28,7 +28,7 @@ class WorldPositions:
     solids: Mapping[str, Solid]
 
     def key(self, body: str) -> str:
-        """What the tree calls a body."""
+        """Return the name of a body in the tree."""
         return f"{self.scene.name}/{body}"
 
 
@@ -80,7 +80,7 @@ def solid_of(job: Job, body: schema_mechanisms.RigidBody) -> Solid:
 
 
 def target_of(job: Job, motor: schema_mechanisms.Motor) -> OverTime:
-    """What a motor wants over time, (k,)."""
+    """Return the target of a motor over time, (k,)."""
     return over_time(job, motor.target if isinstance(motor.target, str) else np.array([motor.target], dtype=float))
 
 

@@ -31,7 +31,7 @@ class RigidSkin:
 
 
 def skins_of(job: Job) -> list[RigidSkin]:
-    """Those of all colliders that carry no flesh: where they do, that is their surface."""
+    """Return the skins of all colliders without flesh: where they carry some, that is their surface."""
     fleshed = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
     skins, shown = [], 0
     for mechanism in job.scene.mechanisms:

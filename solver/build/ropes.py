@@ -146,7 +146,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
 
 
 def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
-    """What ends are turned by [rad] at a time [s]."""
+    """Return the rotation of the ends [rad] at a time [s]."""
     from ..forces.ropes.twist import wound
 
     if not isinstance(rope.twist, str):
@@ -156,7 +156,7 @@ def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
 
 
 def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
-    """What keeps ropes as they are drawn. bends: (b, 3). rest: of all nodes, (n, 3) [m]."""
+    """Return the forces that keep ropes in their drawn shape. bends: (b, 3). rest: of all nodes, (n, 3) [m]."""
     from ..forces.ropes.shape import TORSION, CurvedBends, RodTorsion, in_a_row
 
     rows = in_a_row(bends, rest)

@@ -123,7 +123,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
 
         contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
         ignored = ignored_fields(job)
-    ground = on_ground(job, prepared, rest, coordinates)
+    ground = on_ground(job, prepared, rest, mass, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
     notes += sunk(bodies, ground.plane, rest, coordinates.free)

@@ -17,7 +17,7 @@ from .inputs import number_over_time, places_over_time
 
 
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
-    """Those of all bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
+    """Return the soft pins of all bodies. mass: of all nodes [kg], (n,). first: of each body's nodes, (bodies + 1,)."""
     found = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
     return [one for one in found if one is not None]
 

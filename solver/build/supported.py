@@ -56,7 +56,7 @@ class Support:
         return nodes, shift, np.where(h > 0.0, self.depth / near, -1.0)
 
     def deepened(self, places: Vec, triangles: Index) -> Vec:
-        """The same places (o, 3) [m] with walls that go on; themselves where none stands on the ground."""
+        """Return positions (o, 3) [m] with walls continued below the ground; unchanged where none stands on it."""
         nodes, shift, _ = self.shifts(places, triangles)
         if not len(nodes):
             return places

@@ -1,4 +1,4 @@
-"""What a soft body is made of: tetrahedra of a material, maybe with fibers."""
+"""Elements of a soft body: tetrahedra of a material, with or without fibers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modul
 
 
 def fibers_of(job: Job, body: schema.Body, fields: Fields) -> Fibers | None:
-    """What the body's elements have besides their material."""
+    """Return the fibers of the body's elements; None without any."""
     directions, params = fields.fiber_directions, dict(fields.fiber_parameters)
     if body.fiber_material is None or directions is None:
         return None

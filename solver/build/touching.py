@@ -1,4 +1,4 @@
-"""What touches of bodies whose tetrahedra cross others at the start although what is seen of them does not.
+"""Contact surfaces of bodies whose tetrahedra intersect others at the start although their meshes do not.
 
 Tetrahedra stand out of the mesh by up to the mesher's tolerance. What lies on a floor, or in a shelf, crosses it by
 that: there the mesh itself touches. What the artist has put exactly against something, or into it by a hair, touches

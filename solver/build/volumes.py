@@ -56,7 +56,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
 
 
 def looked_at(job: Job) -> list[str]:
-    """What will be said of the surfaces that are to be filled, before any of them is. Raises BadMesh as a bake does."""
+    """Return notes on the surfaces to be filled, before any of them is. Raises BadMesh as a bake does."""
     notes = []
     for body in job.scene.bodies:
         params = parameters("mesher", body.mesher)

@@ -171,7 +171,8 @@ def _of_all(linear: LinearSolver, weight: Vec, count: int, shift: float) -> tupl
 
 
 def _of_dynamic(linear: LinearSolver, weight: Vec, dynamic: Index, shift: float) -> tuple[Vec, Vec]:
-    """The same where all follows some nodes in balance, those in the rows of `dynamic`. [ConJac 11]"""
+    """Return squared frequencies (c,) and modes (m, c) of the nodes `dynamic`, which all others follow in equilibrium.
+    [ConJac 11]"""
     rows = (3 * dynamic[:, None] + np.arange(3)).ravel()
     if not len(rows):
         return np.zeros(0), np.zeros((len(weight), 0))

@@ -10,7 +10,7 @@ from .. import catalogue
 from ..job.folder import Job, parameters
 from ..job.schema import Body
 from ..meshing.volume import Volume
-from ..world.interface import Attachment, Part
+from ..world.interface import Coupling, Part
 from ..world.nodes import Nodes
 from ..world.world import World
 from .fields import Prepared
@@ -18,7 +18,7 @@ from .soft_bodies import assemble, joins_apart, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
-    from ..world.cloth_coupling import CoupledInterface
+    from ..coupling.staggered import CoupledInterface
     from ..world.joints import Joints
 
 #: parts from soft bodies and the mechanisms, where there are any
@@ -33,11 +33,11 @@ class SoftPart:
 
     part: Nodes
     rigid: Joints | None = None  #: the mechanisms that they may hang on or touch
-    rides: list[Attachment] = field(default_factory=list)  #: on those, where joints move any of what they hang on
+    rides: list[Coupling] = field(default_factory=list)  #: on those, where joints move any of what they hang on
 
 
 class Built(NamedTuple):
-    """What a job's scene has become."""
+    """The world of a job's scene, with its bodies and parts."""
 
     world: World
     prepared: list[Prepared]  #: of every body
@@ -68,13 +68,13 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     rides = [ride for one in soft for ride in one.rides]
     parts: list[Part] = [*(one.part for one in soft), *([] if rigid is None else [rigid])]
     beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    meetings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid)
+    couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid, rides)
     if drafted:
         # kernels are compiled where something is drafted
         parts += [catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report)
                   for one in drafted]
     notes = [SIDE_BY_SIDE] if beside else []
-    return Built(World(parts, [one.body.name for one in prepared], notes, rides, meetings), prepared, soft)
+    return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
 
 def _soft_parts(job: Job, together: list[Prepared], rigid: Joints | None) -> list[SoftPart]:
@@ -120,11 +120,13 @@ def slides(body: Body) -> bool:
 
 
 def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[Nodes], together: list[Prepared],
-               rigid: Joints | None) -> list[CoupledInterface]:
-    """Such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then the
-    mechanisms. Raises a ConJacError that names one and the field."""
+               rigid: Joints | None, rides: list[Coupling]) -> list[Coupling]:
+    """Add such cloths as parts behind the others, which they touch: first parts of soft bodies, which are these, then
+    the mechanisms. Return the couplings of all of them, those of the others included. Raises a ConJacError that names
+    one and the field."""
     if not sharp:
-        return []
+        return rides
+    from ..coupling.staggered import StaggeredCloths
     from .cloth_interfaces import ClothSurroundings
     from .eol_cloth import sharp_cloth  # its kernels are compiled where something slides
     from .eol_cloth import together as sheets_of
@@ -135,7 +137,7 @@ def _add_sharp(job: Job, parts: list[Part], sharp: list[Prepared], soft: list[No
         part, meeting = sharp_cloth(job, one, len(parts), around)
         parts.append(part)
         meetings += [meeting] if meeting.linked else []
-    return meetings
+    return [StaggeredCloths(parts, rides, meetings)] if meetings else rides
 
 
 def _mechanisms(job: Job) -> Joints | None:
@@ -153,7 +155,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     """
     if rigid is None:
         return SoftPart(assemble(job, prepared, reshaped=reshaped))
-    from ..world.flesh_on_bones import FleshOnBones
+    from ..coupling.flesh_on_bones import FleshOnBones
     from .attached_nodes import AttachedCoordinates
     from .compliant_pins import anchors_of, without_pins
     from .obstacles import obstacles_of

@@ -53,7 +53,7 @@ def family(name: str) -> dict[str, Entry]:
 
 
 def menu(name: str) -> dict[str, Entry]:
-    """Those of a family that an artist may choose from."""
+    """Return the entries of a family that an artist may choose from."""
     return {key: entry for key, entry in family(name).items() if not entry.hidden}
 
 
@@ -77,7 +77,7 @@ def maps() -> dict[str, Entry]:
 
 
 def default(name: str, key: str, parameter: str) -> float | int | bool | None:
-    """What a parameter of an entry is where nothing is said of it, None where there is no such entry or parameter."""
+    """Return the default of a parameter of an entry; None where there is no such entry or parameter."""
     entry = family(name).get(key)
     params = entry.params if entry is not None else ()
     return next((param.default for param in params if param.key == parameter), None)

@@ -1,4 +1,4 @@
-"""What cloth chooses from: how it resists stretch and shear in its plane, and bending. Standard library only."""
+"""Choices of cloth: how it resists stretch and shear in its plane, and bending. Standard library only."""
 
 from __future__ import annotations
 

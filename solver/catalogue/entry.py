@@ -1,4 +1,4 @@
-"""What an entry of the catalogue says. Standard library only."""
+"""Entries of the catalogue and their parameters. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds soft bodies: strengths of pins, and forces that hold bodies together. Standard library only."""
+"""Holds of soft bodies: strengths of pins, and forces that hold bodies together. Standard library only."""
 
 from __future__ import annotations
 

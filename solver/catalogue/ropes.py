@@ -1,4 +1,4 @@
-"""What ropes choose from: how their links keep their lengths. Standard library only."""
+"""Choices of ropes: how their links keep their lengths. Standard library only."""
 
 from __future__ import annotations
 

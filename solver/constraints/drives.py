@@ -47,11 +47,11 @@ class Drives:
         return [drive.name for drive in self._drives]
 
     def at_work(self, time: float) -> list[bool]:
-        """Of each drive, whether it holds from `time` [s] on."""
+        """Return of each drive whether it acts from `time` [s] on."""
         return [not let_go(time, drive.until) for drive in self._drives]
 
     def rows(self, time: float, asked: float, centres: Vec, limited: bool) -> tuple[Rows, Vec, Vec]:
-        """(rows, wanted coordinates (r,), largest efforts (r,)) at `time` [s] of drives with a limit or without.
+        """Return rows, target coordinates (r,) and largest efforts (r,) of drives with a limit or without at `time`.
 
         asked: when they are at work; of a stage a moment before its end, where they may let go. Targets are the rates
         that are prescribed; centres: of the charts, (s,)."""

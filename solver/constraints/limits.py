@@ -18,7 +18,7 @@ INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Of l rates whose coordinates are read as they are: hinges and sliders, no balls."""
+    """Limits of l rates whose coordinates are angles or lengths: hinges and sliders, no balls."""
 
     rate: Index  #: (l,)
     low: Vec  #: [rad, m], −∞ for none, (l,)
@@ -26,7 +26,7 @@ class JointLimits:
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> JointLimits:
-        """Those of the rates, (m,) both, that are finite on a side."""
+        """Return the limits of the rates, (m,) both, that are finite on a side."""
         limited = np.isfinite(low) | np.isfinite(high)
         for batch in tree.batches:
             if batch.centres.shape[1]:
@@ -58,7 +58,7 @@ class JointLimits:
 
 @dataclass(frozen=True)
 class BallLimits:
-    """Of b joints whose first three coordinates turn every way: bounds on the parts of the rotation vector r."""
+    """Limits of b joints whose first three coordinates are a rotation: bounds on the components of its vector r."""
 
     rate: Index  #: first of each one's rates, (b,)
     body: Index  #: below and above the joint, (b, 2)
@@ -69,7 +69,7 @@ class BallLimits:
 
     @classmethod
     def of(cls, tree: Tree, low: Vec, high: Vec) -> BallLimits:
-        """Those of the rates, (m,) both, that are finite on a side."""
+        """Return the limits of the rates, (m,) both, that are finite on a side."""
         rate, body, centre = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32)
         for batch in tree.batches:
             if batch.centres.shape[1]:
@@ -91,7 +91,8 @@ class BallLimits:
         return passed
 
     def rows(self, q: Vec, u: Vec, base: Vec, ahead: float, centres: Vec, X: Vec) -> Rows:
-        """As of `JointLimits`, by torques on both bodies that do no work but on their part of r. X: of the posture."""
+        """Return rows near the limits as `JointLimits` has, of torques on both bodies that do work on one component
+        of r alone. X: of the posture."""
         r, slope, chart = self._read(q, centres)
         each = self.rate[:, None] + np.arange(3)
         along = slope @ chart

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import StepFailed
+from ..rows.bilateral import Bilateral, Respond
 from ..state import Vec
-from .bilateral import Bilateral, Respond
 
 CLOSED = 1.0e-10  #: [m, rad]
 ITERATIONS = 20

@@ -36,7 +36,7 @@ class Rows:
         return matrix
 
     def velocity(self, twist: Vec, u: Vec) -> Vec:
-        """Of each row, (r,), where bodies have twists (n, 6) and joints rates (m,)."""
+        """Return the velocity of each row, (r,), at twists of bodies (n, 6) and rates of joints (m,)."""
         padded = np.vstack([twist, np.zeros(6)])
         on_bodies = np.einsum("rka,rka->r", self.wrench, padded[self.body])
         on_rates: Vec = on_bodies + self.rate_factor * np.append(u, 0.0)[self.rate]
@@ -52,11 +52,11 @@ class Rows:
         return out
 
     def aimed(self, target: Vec) -> Rows:
-        """The same rows with other targets, (r,)."""
+        """Return the rows with other targets, (r,)."""
         return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
 
     def turned(self, wrench: Vec) -> Rows:
-        """The same rows with other wrenches, (r, 2, 6)."""
+        """Return the rows with other wrenches, (r, 2, 6)."""
         return Rows(self.body, wrench, self.rate, self.rate_factor, self.target, self.compliance, self.owner)
 
 

@@ -89,7 +89,7 @@ class FreeNodes:
 
 
 class SomeFreeNodes(FreeNodes):
-    """Those of some nodes alone. The other free ones are others' unknowns, and stand at rest here."""
+    """Free nodes of some nodes alone. The other free ones are unknowns of others, and at rest here."""
 
     def __init__(self, whole: FreeNodes, nodes: Index, rest: Vec) -> None:
         """nodes: of which the free ones count. rest: of all, (n, 3) [m]."""

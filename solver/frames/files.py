@@ -23,7 +23,7 @@ _looked_at: dict[tuple[str, int, int, str], bool] = {}
 
 
 class CacheFiles:
-    """Those of one folder as it is now; make new ones to look again."""
+    """Files of one folder as it is now; make a new list to look again."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)

@@ -48,6 +48,11 @@ class Recording:
             return 0
         return int((self._times[-1] - self._times[0]) * self._fps + ENDING) + 1
 
+    def is_at_snapshot(self, every: int) -> bool:
+        """Whether its last moment is that of a frame at which a bake keeps a snapshot, one in so many frames."""
+        frame = (self._times[-1] - self._times[0]) * self._fps
+        return round(frame) > 0 and round(frame) % every == 0 and abs(frame - round(frame)) < ENDING
+
     def save(self, path: Path) -> None:
         """Write a moment for each of k frames, straight between steps: "places", (k, n, 3) [m], and "poses",
         (k, r, 4, 4); and each of g hands by its "vertex", (g,), its "target" [m], (k, g, 3), and its "stiffness"

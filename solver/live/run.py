@@ -44,7 +44,8 @@ class Live:
         """path: of the job folder, which is read anew where Blender says so. say: is told sentences for the artist.
         kept: is told of a file with what was recorded, see `recording`, and how many frames it has."""
         self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
-        self._pace, self._fps = Timekeeper(engine.efforts), load(path).scene.time.fps
+        time = load(path).scene.time
+        self._pace, self._fps, self._snapshots = Timekeeper(engine.efforts), time.fps, time.snapshot_every
         self._shapes = shapes_of(path)
         self._inputs: Inputs | None = None  #: nothing moves before Blender has said where it is
         self._kept, self._recorded = kept, 0
@@ -78,6 +79,8 @@ class Live:
             self._pace.took(self._clock.now() - began)
             if self._recording is not None:
                 self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.held)
+                if self._recording.is_at_snapshot(self._snapshots):
+                    self._engine.forget_past()  # as a bake of it will
             moved = True
         if moved:
             self._show()

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..errors import StepFailed
+from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .descent import DescentDirections, Direction, Exhausted, Step, Stop, descend
 from .fallback_euler import StageNotConverged
@@ -23,12 +24,9 @@ CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or u
 REUSED_FACTOR_MARGIN = 1.0e3
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
-MOST_UPDATES = 12  #: and at most, until what is left is small beside what friction does
-UPDATE_FACTORS = 2  #: new factors in these
-UPDATES_SLOWLY = 0.25  #: ratio of the work left by successive iterations beyond which their factor is a new one
-#: energy left by a stage, relative to what friction at Coulomb's limit would give all its bodies from rest: velocities
-#: are within a tenth of what friction changes them by, and most stages end far nearer
-FRICTION_ENERGY_LEFT = 0.01
+MOST_UPDATES = 8  #: and at most, until what is left is small beside what friction does
+#: energy left by these, relative to what friction at Coulomb's limit would give all its bodies from rest
+FRICTION_ENERGY_LEFT = 0.02
 SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
 REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
@@ -149,29 +147,28 @@ def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: Sta
 
 def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
                       at: Evaluation) -> tuple[StageProblem, Vec]:
-    """Return a converged stage with friction of its final normal forces, by iterations on the last factor.
+    """Return a converged stage with friction of its final normal forces, by quasi-Newton iterations on the last factor.
 
     The normal force of one stage and the sliding of the next do not belong together where a body hops. Strain and
     energy that nobody sees are as large as what sets a sliding body in motion: iterations go on until what is left is
     small beside friction.
     """
-    factors, last = 0, np.inf
+    pairs = SecantPairs(MOST_UPDATES)
+    pairs.clear(len(at.unknowns))
     for count in range(MOST_UPDATES):
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
-        direction = problem.direction(at.residual)
+        direction = pairs.direction(at.residual, problem.approximate_solve)
         work = abs(float(np.vdot(at.residual, direction)))
         if count >= LOAD_UPDATES and work <= _friction_energy_left(problem):
             break
+        start = at
         try:
-            if count >= LOAD_UPDATES and work > UPDATES_SLOWLY * last and factors < UPDATE_FACTORS:
-                problem.factor_for_directions(at.unknowns)
-                factors, work, direction = factors + 1, np.inf, problem.direction(at.residual)
-            at, _ = problem.search(at, direction)
+            at, _ = problem.search(start, direction)
         except StepFailed:
             break  # no further decrease
-        last = work
+        pairs.add(at.unknowns - start.unknowns, at.residual - start.residual)
     return problem, at.unknowns
 
 

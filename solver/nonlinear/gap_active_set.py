@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..constraints.bounded_program import BoundedProgram
 from ..contact.laws.interface import Bounds, Gaps
 from ..errors import StepFailed
 from ..parts.line_search import search
+from ..rows.dense_dual import DenseDual
+from ..rows.tables import BilateralRows, ConeRows, SparseUnilateralRows
 from ..state import Vec
 from .fallback_euler import StageNotConverged
 from .interface import StageSolver
@@ -22,7 +24,6 @@ from .problem import LARGEST_STEP, Evaluation, StageProblem
 MAX_ITERATIONS = 60  #: iterations before the stage has not converged
 #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
 DETECTION_ROUNDS = 4
-INDETERMINATE = 1.0e-9  #: relative to the mean diagonal of the constraints' Delassus matrix: regularises redundant gaps
 PENALTY_RATIO = 2.0  #: penalty of a violated gap relative to the largest multiplier
 CLOSED = 0.05  #: admissible violation relative to the smallest gap that a stage enforces
 FREE = 1.0e-6  #: relative to that: violation without a penalty
@@ -138,17 +139,13 @@ class GapActiveSet:
         N = gaps.normals[:, self._columns]
         target = -(gaps.gap + gaps.normals @ prescribed_left.ravel()) / self._seconds
         impulse, direction = np.zeros(len(gaps.gap)), free
+        none, no_cones = BilateralRows.none(len(free)), ConeRows.none(len(free))
         near = np.flatnonzero(N @ free - target < 0.0)
         # gaps that the other multipliers would close are added in turn
         while len(near):
-            rows = N[near]
-            solutions = _solved(problem, rows)
-            W = rows @ solutions
-            W = 0.5 * (W + W.T)
-            W[np.diag_indices_from(W)] += INDETERMINATE * float(np.trace(W)) / max(len(W), 1) + _TINY
-            slip = rows @ free - target[near]
-            impulses = BoundedProgram(W, slip).solve(slip, np.zeros(len(near)), np.full(len(near), np.inf))
-            direction = free + solutions @ impulses
+            rows = SparseUnilateralRows(N[near], target[near], np.zeros(len(near)), np.full(len(near), np.inf))
+            solution = DenseDual(partial(_respond, problem), none, rows, no_cones).solve(free)
+            direction, impulses = solution.u, solution.unilateral
             short = np.flatnonzero(N @ direction - target < -1.0e-6 * self._closed / self._seconds)
             news = np.setdiff1d(short, near)
             if not len(news):
@@ -239,11 +236,6 @@ def _merit(at: Evaluation) -> float:
     return np.inf if at.merit is None else at.merit
 
 
-def _solved(problem: StageProblem, rows: sp.csr_matrix) -> Vec:
-    """Return A⁻¹ Nᵀ, (3 p, k)."""
-    right = rows.toarray().T
-    return np.column_stack([problem.system.linear.solve(np.ascontiguousarray(right[:, k]))
-                            for k in range(right.shape[1])]) if right.shape[1] else right
-
-
-_TINY = float(np.finfo(float).tiny)
+def _respond(problem: StageProblem, impulses: Vec) -> Vec:
+    """Return A⁻¹ of impulses, both (3 p, k)."""
+    return np.column_stack([problem.system.linear.solve(np.ascontiguousarray(column)) for column in impulses.T])

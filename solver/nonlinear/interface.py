@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import copy
+from typing import Protocol, Self
 
 from ..linear.interface import LinearSolver
 from ..state import Vec
@@ -22,6 +23,12 @@ class StageSolver(Protocol):
 
         Raises StepFailed where the iteration does not converge.
         """
+
+    def under(self, limits: StopRule) -> Self:
+        """Return a solver with other limits, which shares factors and directions of earlier stages with this one."""
+        other = copy.copy(self)
+        other.limits = limits
+        return other
 
     def notes(self, linear: LinearSolver) -> list[str]:
         """Return sentences for the user about features that this linear solver does not support, none by default."""

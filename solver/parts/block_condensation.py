@@ -83,7 +83,8 @@ class BlockCondensation:
         return PosedBlocks(self, lin, stage, each)
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
-        """The same with joints that carry some nodes; raises as `pose` does. [ConJac MUSCLE]"""
+        """Factor, and eliminate all but the rates of joints that carry some nodes. Raises NotPositiveDefinite. [ConJac
+        MUSCLE]"""
         parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
                  for one in self.members]
         columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
@@ -113,7 +114,8 @@ class PosedBlocks(NoQuasistatic, NoJoints):
     posed: Sequence[PosedNodes]  #: of each
 
     def _each(self, ask: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
-        """What each answers, given where its coordinates stand, where they stand among all."""
+        """Return the values of all coordinates, each member's at its own. ask: from a member and
+        its coordinates."""
         count = 3 * len(self.owner.mesh.coordinates.free)
         out = np.zeros(count if like is None else like.shape)
         for one, posed in zip(self.owner.members, self.posed):

@@ -18,7 +18,7 @@ from .stage import NodeStage, Stage
 
 
 class CarrierSystem(Protocol):
-    """What a step asks of the rigid bodies that soft ones hang on."""
+    """A mechanism with attached soft bodies, as a step needs it."""
 
     def bodies(self, state: State) -> Bodies:
         """At the coordinates and rates of a state of the joints."""
@@ -41,17 +41,17 @@ class PosedCarrier(Protocol):
         """Rates at its end, (m,). Raises StepFailed."""
 
     def respond(self, impulses: Vec) -> Vec:
-        """What impulses on all rates change in them, both (m, c), soft bodies included."""
+        """Return changes of all rates by impulses on them, both (m, c), soft bodies included."""
 
     def correction(self, u: Vec) -> Vec:
-        """What coordinates owe at the new rates u, as a rate, (m,)."""
+        """Return the position correction at the new rates u, as a rate, (m,)."""
 
     def compliance(self) -> Vec:
-        """What impulses on the rates that soft bodies are condensed to change in them, these included, (c, c)."""
+        """Return changes by unit impulses of the rates that soft bodies are condensed to, these included, (c, c)."""
 
 
 class AttachedSystem(Protocol):
-    """What a step asks of the soft bodies."""
+    """Attached soft bodies, as a step needs them."""
 
     coordinates: FreeNodes
     condensation: Condensation
@@ -201,14 +201,14 @@ class CoupledStage(NoQuasistatic):
                                  bones.tree_stage)
 
     def _standing(self, rates: Vec) -> CarrierMotion:
-        """What attached nodes do at the end of a stage at such rates, (c,), to first order."""
+        """Return the motion of attached nodes at the end of a stage with such rates, (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
         return CarrierMotion(attached.positions(self._at.E) + moved, v)
 
     def under(self, impulses: Vec) -> CoupledStage:
-        """The same with impulses on all nodes besides, (n, 3) [N s]: bones feel what is done to their flesh."""
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act on bones, too."""
         other = copy.copy(self)
         other._impulses = impulses
         return other
@@ -221,7 +221,7 @@ class CoupledStage(NoQuasistatic):
                             stage.part(slice(cut, None), slice(cut, None)))
 
     def respond(self, impulses: Vec) -> Vec:
-        """What impulses on nodes and joints change in their rates, both (3 f + m, c)."""
+        """Return changes of rates by impulses on nodes and joints, both (3 f + m, c)."""
         on_flesh, columns = impulses[: self._cut], self._eliminated.columns
         pushed = impulses[self._cut :].copy()
         pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
@@ -229,7 +229,7 @@ class CoupledStage(NoQuasistatic):
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
-        """What positions and joints owe at the rates that `solve` found, as a rate, (3 f + m,)."""
+        """Return the correction of positions and joints at the rates of `solve`, as a rate, (3 f + m,)."""
         return np.concatenate([self.posed.correction(u[: self._cut]), self.bones.correction(u[self._cut :])])
 
     def moving(self, u: Vec) -> Vec:
@@ -244,7 +244,7 @@ class CoupledStage(NoQuasistatic):
         return np.concatenate([self.posed.relax(q[:cut], u[:cut], evaluate, corrections, carrier_motion), q[cut:]])
 
     def compliance(self, nodes: Index) -> Compliance:
-        """What impulses on these free nodes change there, (c, 3), with the bones that they hang on."""
+        """Return the response of these free nodes to impulses on them, (c, 3), with that of their bones."""
         alone = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]

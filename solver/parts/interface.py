@@ -1,4 +1,4 @@
-"""What a condensation is given and what a posed stage answers."""
+"""Protocols of condensations and of posed stages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mesh:
-    """What does not change between reshapes."""
+    """Mesh, mass and choice of dynamic nodes, constant between reshapes."""
 
     tets: Index  #: (e, 4)
     rest: Vec  #: rest positions [m], (n, 3)
@@ -51,8 +51,7 @@ Compliance = Callable[[Vec], Vec]
 
 @dataclass(frozen=True)
 class ReducedOnRates:
-    """What is left of a stage of soft bodies on the rates u of joints, G u = g, once its own unknowns are eliminated.
-    """
+    """A stage of soft bodies on the rates u of joints, G u = g, with its own unknowns eliminated."""
 
     matrix: Vec  #: G, symmetric, (c, c)
     impulse: Vec  #: g, (c,)
@@ -60,7 +59,7 @@ class ReducedOnRates:
 
 @dataclass(frozen=True)
 class Eliminated(ReducedOnRates):
-    """The same of linearised bodies: G = (C; J_a)ᵀ S (C; J_a) and g = (C; J_a)ᵀ (M v̂ + a h f − S w).
+    """A stage of linearised bodies on the rates of joints: G = (C; J_a)ᵀ S (C; J_a), g = (C; J_a)ᵀ (M v̂ + a h f − S w).
 
     With S = M − ahD − βabh²K of all nodes and v = C u + v₀ on the free ones, J_a u on those that joints carry. G and g
     are added to the joints' own equations; then `moving` gives the stage at the rates that were found.
@@ -79,10 +78,10 @@ class Posed(Protocol):
         """Rates at the stage's end, (m,). Raises StepFailed."""
 
     def respond(self, impulses: Vec) -> Vec:
-        """What impulses on the rates change in them, both (m, c)."""
+        """Return changes of the rates by impulses on them, both (m, c)."""
 
     def correction(self, u: Vec) -> Vec:
-        """What coordinates still owe at the new rates u, as a rate that never enters rates, (m,)."""
+        """Return the position correction at the new rates u, as a rate that never enters rates, (m,)."""
 
     def again(self, stage: Stage) -> Self:
         """Another stage at the same moment and with the same β a b h², on the same factor."""
@@ -108,18 +107,18 @@ class Touched(Posed, Protocol):
         positions, the correction included, where contacts are no part of what velocities follow."""
 
     def compliance(self, nodes: Index) -> Compliance:
-        """What `respond` says of impulses on these free nodes, (c,), at the same nodes, to be asked often."""
+        """Return the response of these free nodes, (c,), to impulses on them, for many evaluations."""
 
     def under(self, impulses: Vec) -> Self:
-        """The same stage with impulses on all nodes besides, (n, 3) [N s], spread evenly over it."""
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s], spread evenly over it."""
 
     @property
     def balances(self) -> bool:
         """Whether positions of some nodes go another way than velocities follow."""
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
-        """The same with the ground's friction in what balances, as it is at positions x, (n, 3) [m], to velocities that
-        are known. Raises NotPositiveDefinite."""
+        """Return the stage with friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and known
+        velocities. Raises NotPositiveDefinite."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
         """Coordinates (m_q,) at the stage's end, nearer to the balance of what has no inertia of its own.
@@ -133,7 +132,7 @@ class PosedNodes(Touched, Protocol):
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
-        """The same. led: what carries nodes does there."""
+        """Return coordinates nearer to equilibrium, with attached nodes at `carrier_motion`."""
 
 
 class NoQuasistatic:
@@ -206,12 +205,12 @@ class Condensation(Protocol):
 
     @property
     def whole(self) -> Whole | None:
-        """The same where velocities of all free nodes are unknowns; None where most follow others in balance."""
+        """Return the method of all free velocities; None where most nodes are quasistatic."""
 
     @property
     def at_once(self) -> Balancing | None:
-        """The same where most follow others, those of all bodies in one balance; None where each body is condensed by
-        itself."""
+        """Return the method of mostly quasistatic nodes, all bodies in one equilibrium; None where each body is
+        condensed by itself."""
 
     @property
     def sweeps(self) -> SweepsOn | None:

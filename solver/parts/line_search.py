@@ -13,7 +13,7 @@ class Trial(Protocol):
 
     @property
     def merit(self) -> float | None:
-        """What is to fall [J]; None where forces derive from no energy."""
+        """Return the function to minimise [J]; None where forces derive from no energy."""
 
     @property
     def size(self) -> float:

@@ -46,7 +46,7 @@ class Loads:
         return self.pulls(lin, w[:, :, None])[:, :, 0]
 
     def pulls(self, lin: Linearised, columns: Vec) -> Vec:
-        """The same of several, (p, 3, c): (n, 3, c)."""
+        """Return K w of several motions of the prescribed nodes, (p, 3, c), (n, 3, c) [N/s]."""
         near = self._around_prescribed.of(lin)
         inside = np.zeros((len(near.nodes), *columns.shape[1:]))
         inside[near.place[self._mesh.coordinates.prescribed]] = columns

@@ -51,7 +51,7 @@ class MixedMethods(BlockCondensation):
         return _Inertia(self.members, [of(one) for one in self.members], between, stage, self.mesh)
 
     def _parted(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
-        """The same without what damps between bodies that are condensed apart, and that alone."""
+        """Return the linearisation without damping between bodies of different members, and that damping alone."""
         damped = lin.damped
         if damped is None or damped.between is None:
             return lin, None

@@ -1,4 +1,4 @@
-"""What an integrator asks of all parts at one moment: a stage."""
+"""A stage: the implicit equations of all parts at one moment of an integrator's step."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StageShape:
 
     @property
     def stiffness_factor(self) -> float:
-        """What K is multiplied with in the linearised stage's matrix, β a b h² [s²]."""
+        """Return the factor of K in the linearised stage's matrix, β a b h² [s²]."""
         return self.beta * self.a * self.b * self.h**2
 
 
@@ -75,7 +75,7 @@ class Stage(StageShape):
     momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints
 
     def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
-        """What it asks of a part whose coordinates and rates stand there in the world's."""
+        """Return the stage of a part with these coordinates and rates of the world."""
         base = None if self.base is None else self.base[coordinates]
         foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
         return replace(self, base=base, u_hat=self.u_hat[rates], foreseen=foreseen)
@@ -100,7 +100,7 @@ class NodeStage(StageShape):
                    inertia=stage.inertia)
 
     def stiffness_and_share(self, lin: Linearised) -> float:
-        """The same with the part of D that is a share of K, β a b h² + a h share [s²]."""
+        """Return the factor of K with the fraction of it that is in D, β a b h² + a h share [s²]."""
         share = 0.0 if lin.damped is None else lin.damped.share
         return self.stiffness_factor + self.a * self.h * share
 
@@ -110,19 +110,18 @@ class NodeStage(StageShape):
         return inert if lin.damped is None else inert + self.a * self.h * lin.damped.drag
 
     def net_impulse(self, lin: Linearised) -> Vec:
-        """What forces give beyond what momentum has changed by, a h (f + D v) − M (v − v̂), (n, 3) [N s]; 0 at a root.
-        """
+        """Return the net impulse a h (f + D v) − M (v − v̂), (n, 3) [N s]; 0 at a root."""
         return self.net_impulse_of(lin.mass, lin.force, lin.v, lin.damped)
 
     def net_impulse_of(self, mass: Vec, force: Vec, v: Vec, damped: Damped | None) -> Vec:
-        """The same of masses (n,) [kg], forces (n, 3) [N] and velocities (n, 3) [m/s]."""
+        """Return the net impulse of masses (n,) [kg], forces (n, 3) [N] and velocities (n, 3) [m/s]."""
         force = force if damped is None else force + damped.force(v)
         out: Vec = self.a * self.h * force - self.inertia * mass[:, None] * (v - self.v_hat)
         return out
 
     def work(self, mass: Vec, nodes: Index, change: Vec) -> float:
-        """What a small change of the velocities of some nodes, (3 k,) [m/s], does to the energy at the stage's end, as
-        near its root as it is [J]. mass: of all nodes, (n,) [kg].
+        """Return the change of the energy at the stage's end, near its root [J], by a small change of the velocities of
+        some nodes, (3 k,) [m/s]. mass: of all nodes, (n,) [kg].
 
         Forces there are those that changed the momentum, so of ½ |v|²_M + W the part v̂ᵀ M Δv is left.
         """
@@ -130,13 +129,13 @@ class NodeStage(StageShape):
         return float(np.vdot(self.v_hat[nodes], weight * change.reshape(-1, 3)))
 
     def energy_at_stake(self, mass: Vec, nodes: Index) -> float:
-        """What inertia of some nodes brings to the stage and what weight would add in it to a body at rest [J]. mass:
-        of all nodes, (n,) [kg]."""
+        """Return the kinetic energy of some nodes before the stage plus that which weight adds in it to a body at rest
+        [J]. mass: of all nodes, (n,) [kg]."""
         kept, weight = self.v_hat[nodes], self.inertia * mass[nodes, None]
         return 0.5 * float(np.vdot(kept, weight * kept) + weight.sum() * (self.a * self.h * STANDARD_GRAVITY) ** 2)
 
     def acceleration(self, lin: Linearised | Products, v: Vec) -> Vec:
-        """What velocities v (n, 3) have gained on v̂ a second, with what mass damping takes, (n, 3) [m/s²]."""
+        """Return accelerations from v̂ to velocities v (n, 3), plus the drag of mass damping, (n, 3) [m/s²]."""
         gained: Vec = (v - self.v_hat) / (self.a * self.h)
         if lin.damped is not None:
             gained += lin.damped.drag_rate(lin.mass)[:, None] * v
@@ -148,7 +147,7 @@ class NodeStage(StageShape):
                                                                          other.stiffness_factor)
 
     def moving(self, w: Vec, carrier_motion: CarrierMotion) -> NodeStage:
-        """The same where prescribed nodes move at w (p, 3) [m/s] besides, and those that ride come to stand there."""
+        """Return the stage with additional velocities w (p, 3) [m/s] of prescribed nodes, and attached ones there."""
         return replace(self, w=w if self.w is None else self.w + w, carrier_motion=carrier_motion)
 
     def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:

@@ -20,11 +20,11 @@ from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
 from ..build.world import SoftPart, slides, soft_part
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
+from ..coupling.flesh_on_bones import HISTORIES
 from ..job.folder import Job
 from ..job.schema import Scene
 from ..job.schema_values import Choice
 from ..state import Index, Mask, State, Vec
-from ..world.flesh_on_bones import HISTORIES
 from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
@@ -125,11 +125,11 @@ class Regroup:
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world."""
         found = []
-        for numbers, attachments in world.independent:
+        for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
             tokens = tuple(sorted(token for part in parts for token in self._tokens_of(part)))
             scene = self._scene(tokens)
-            found.append(BodyGroup(World(parts, attachments=attachments), numbers, tokens, scene.time.step,
+            found.append(BodyGroup(World(parts, couplings=couplings), numbers, tokens, scene.time.step,
                                scene.time.largest_deformation))
         return found
 
@@ -182,7 +182,7 @@ class Regroup:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
                 own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
-            elif part is self._rigid and other.attachments:
+            elif part is self._rigid and other.couplings:
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
             states.append(own)
         return other, self.remembered(other.merged(states, state))

@@ -95,10 +95,10 @@ class Reshape:
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
             for ride in new.rides:
-                from ..world.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # what an integrator remembers of both is of other unknowns now
-                carrier = next(i for i, one in enumerate(world.parts) if one is ride.carrying_part)
+                carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])
                 kept = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=kept)
             world = world.with_part(k, new.part, new.rides)

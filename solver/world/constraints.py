@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..constraints.bilateral import Bilateral, Respond
 from ..constraints.drives import Drives
-from ..constraints.external import BilateralRows, External, FrictionRows, Solution, UnilateralRows
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
 from ..constraints.projection import closed
@@ -20,6 +18,9 @@ from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..parts.joints.interface import DRIVE_LEAD, ConstraintSolution, LinearizationPoint, Unsettled
 from ..parts.joints.jointed import PosedTree
+from ..rows.bilateral import Bilateral, Respond
+from ..rows.dense_dual import DenseDual, Solution
+from ..rows.tables import BilateralRows, ConeRows, UnilateralRows
 from ..state import Index, Mask, State, Vec
 from .joints import CONTACTS, EFFORT, REFLECTING
 
@@ -45,7 +46,7 @@ class ConstraintRows:
     split_targets: Vec | None
     bilateral: BilateralRows
     unilateral: UnilateralRows
-    friction: FrictionRows
+    friction: ConeRows
 
     @property
     def is_empty(self) -> bool:
@@ -84,7 +85,7 @@ class ConstraintRows:
         E = at.E[body[0]]
         return Unsettled(float(solution.off[k]), body, E[:3, :3] @ np.cross(force, torque) + E[:3, 3])
 
-    def position_correction(self, external: External, free: Vec, solution: Solution) -> Vec | None:
+    def position_correction(self, external: DenseDual, free: Vec, solution: Solution) -> Vec | None:
         """Return the correction of positions beyond the solution for `free`, both (m,), where bodies overlap; None
         where they do not. Raises StepFailed."""
         if self.split_targets is None:
@@ -215,7 +216,7 @@ class MechanismConstraints:
         split_targets = None if position_targets is None else np.concatenate([position_targets,
                                                                               targets[len(position_targets):]])
         return ConstraintRows(loops, drives, contacts, along, limits, limited, np.concatenate(names), split_targets,
-                              bilateral, unilateral, FrictionRows(T, along.target, friction))
+                              bilateral, unilateral, ConeRows(T, along.target, friction))
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
         """Return rates and impulses that satisfy all rows, from the unconstrained rates, (m,). Raises StepFailed."""
@@ -224,7 +225,7 @@ class MechanismConstraints:
             self.active = NOTHING
             return ConstraintSolution(free)
         try:
-            external = External(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
+            external = DenseDual(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
         solution = external.solve(free)

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..nonlinear.fallback_euler import StageNotConverged
-from ..nonlinear.interface import StageSolver
-from ..parts.interface import Condensation
+from ..nonlinear.limits import StopRule
 from ..state import State
 from .soft_bodies import SoftBodies
 
-Integrate = Callable[[State, float], State]  #: a state after h seconds
+
+@dataclass(frozen=True)
+class StepRule:
+    """How the stages of one step are solved."""
+
+    turns_freely: bool  #: whether linearised stages have no stiffness against rotation
+    limits: StopRule  #: of the stage solver
 
 
-class Repeating(Protocol):
-    """How the nodes of a part step, as far as a repeated step has it otherwise."""
-
-    turns_freely: bool
-    stage_solver: StageSolver
-    condensation: Condensation
-    counts: Counter[str]
+Integrate = Callable[[State, float, StepRule], State]  #: a state after h seconds, by a rule
 
 
 REPEATED = "braked"  #: number of steps repeated with stiffness against rotation
@@ -50,41 +48,35 @@ def gains(soft: SoftBodies, before: State, after: State, admissible: float = GAI
     return not gained <= admissible * max(moved, moves, abs(stores - stored))
 
 
-def step_without_gain(soft: SoftBodies, nodes: Repeating, integrate: Integrate, state: State, h: float) -> State:
+def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integrate: Integrate, state: State, h: float,
+                      counts: Counter[str]) -> State:
     """Return the integrator's step. One with Free Turning that gains energy is repeated without it, one whose stages
-    stop early with a tenth of their tolerance, where nothing but the step itself could have added any. soft and nodes:
-    the part that steps. integrate: its integrator's step.
+    stop early with a tenth of their tolerance, where nothing but the step itself could have added any.
+
+    has_energy: whether stages minimise an energy of velocities. rule: of the first try. integrate: the integrator's
+    step. counts: of repeated steps, which grow.
 
     Raises StageNotConverged where a step repeated without Free Turning gains energy, too: the fallback step gains none.
     """
-    after = integrate(state, h)
-    if not nodes.turns_freely:
-        is_repeated = _stops_early_in_peace(soft, nodes) and gains(soft, state, after, GAINED_EARLY)
-        return _stricter_step(nodes, integrate, state, h) if is_repeated else after
+    after = integrate(state, h, rule)
+    if not rule.turns_freely:
+        is_repeated = has_energy and _stops_early_in_peace(soft, rule.limits) and gains(soft, state, after,
+                                                                                        GAINED_EARLY)
+        return integrate(state, h, _stricter(rule)) if is_repeated else after
     if not gains(soft, state, after):
         return after
-    nodes.counts[REPEATED] += 1
-    nodes.turns_freely = False
-    try:
-        after = integrate(state, h)
-    finally:
-        nodes.turns_freely = True
+    counts[REPEATED] += 1
+    after = integrate(state, h, replace(rule, turns_freely=False))
     if gains(soft, state, after):
         raise StageNotConverged("a linearised step gained energy")
     return after
 
 
-def _stops_early_in_peace(soft: SoftBodies, nodes: Repeating) -> bool:
-    """Return whether stages of velocities stop early, and nothing prescribed and no moving ground adds energy."""
-    limits = nodes.stage_solver.limits
-    return (limits.strain_left > 0.0 and not limits.accepts and nodes.condensation.whole is not None
+def _stops_early_in_peace(soft: SoftBodies, limits: StopRule) -> bool:
+    """Return whether stages stop early, and nothing prescribed and no moving ground adds energy."""
+    return (limits.strain_left > 0.0 and not limits.accepts
             and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves)
 
 
-def _stricter_step(nodes: Repeating, integrate: Integrate, state: State, h: float) -> State:
-    limits = nodes.stage_solver.limits
-    nodes.stage_solver.limits = replace(limits, strain_left=STRICTER * limits.strain_left)
-    try:
-        return integrate(state, h)
-    finally:
-        nodes.stage_solver.limits = limits
+def _stricter(rule: StepRule) -> StepRule:
+    return replace(rule, limits=replace(rule.limits, strain_left=STRICTER * rule.limits.strain_left))

@@ -16,9 +16,10 @@ from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
-from .cloth_coupling import OFF, REACTION
 from .interface import Part
 
+REACTION = "felt"  #: key of the memory: impulses on interface points, (p, 3) [N s]
+OFF = "off"  #: key of the deviation of interface points from their predicted path at a step's end, (o, 3) [m]
 BLOW_UP = 1.0e3  #: a cloth this many times its size has diverged
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
 OF_CLOTH = ("pin", "flat", "free", "pressing")

@@ -1,5 +1,5 @@
-"""Protocols of the subsystems that a world steps: parts, with unknowns and the bodies that they move, and attachments
-of two parts.
+"""Protocols of the subsystems that a world steps: parts, with unknowns and the bodies that they move, and couplings of
+parts.
 
 The step of every part: it is begun, tried on posed stages, judged, and repeated where it is rejected.
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 class Subsystem(ABC):
-    """A system that is solved monolithically: a part, or two of which one is attached to the other. Steps are pure:
-    they take a State and return a new one."""
+    """A part, or a coupling of parts, which a world steps. Steps are pure: they take a State and return a new one."""
 
     notes: list[str]  #: sentences for the user; a step may add to them
 
@@ -206,19 +205,23 @@ class Part(Subsystem):
         return  # by default error and deformation limit a step
 
 
-class Attachment(Subsystem):
-    """Two parts of which one is attached to the other; their states are in this order.
+class Coupling(Subsystem):
+    """Parts that act on each other and are stepped together; the states that it merges are theirs, in their order.
 
-    A part has one attachment at most: all mechanisms of a scene are one tree, and all that is attached to it or touches
-    it is one part of nodes, condensed body by body. What is attached to soft bodies acts on them by forces.
+    There are two: monolithic, where an integrator steps one system with the unknowns of both parts, and staggered,
+    where parts step in turn under each other's reactions until these agree (the room `coupling`).
     """
 
     @property
     @abstractmethod
-    def attached_part(self) -> Part:
-        """Return the part with attached nodes."""
+    def parts(self) -> Sequence[Part]:
+        """Return the coupled parts."""
 
-    @property
-    @abstractmethod
-    def carrying_part(self) -> Part:
-        """Return the part that moves them."""
+    def solved_with(self, part: Part) -> Sequence[Part]:
+        """Return the parts that are unknowns of one system with this one, itself included."""
+        return self.parts
+
+    def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
+        """Return the couplings that take the place of this one where one of its parts was reshaped, by default those
+        of the reshaped part, `couplings`."""
+        return couplings

@@ -13,10 +13,10 @@ from ..bearings.bisp import efforts
 from ..bearings.interface import JointFriction
 from ..bearings.kernels import add_lines
 from ..bearings.staggered import OtherRows
-from ..constraints.external import External, Solution
 from ..errors import StepFailed
 from ..parts.joints.interface import ConstraintSolution
 from ..parts.joints.jointed import PosedTree
+from ..rows.dense_dual import DenseDual, Solution
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
 from .joints import BEARINGS
@@ -37,10 +37,10 @@ class StageRows:
         self.free: Vec = posed.owner.factor.solve(posed.right)
         self.solution: Solution | None = None
         self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
-        self._external: External | None = None
+        self._external: DenseDual | None = None
         if outside is not None:
             try:
-                self._external = External(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
+                self._external = DenseDual(posed.respond, outside.bilateral, outside.unilateral, outside.friction)
             except ValueError as failure:
                 raise StepFailed(str(failure)) from failure
             if len(outside.bilateral.G):

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.damping import Damped, Damping, DampingLaw
-from ..assembly.edges import Edges
 from ..assembly.elements import Elements
 from ..assembly.kernels import CHUNKS, weigh_nodes
 from ..assembly.linearised import Linearised
@@ -20,20 +19,15 @@ from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
-from ..embedding.bind import Embedding
-from ..errors import Diverged, StepFailed
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import BodyElements, StencilForce
 from ..nonlinear.forces_protocol import Stretched
 from ..state import Index, Mask, State, Vec
 from ..threads import parallel_for
-from . import ground_contact
-from .blocked import blocked_at, closes_on
-from .bodies import BodyInWorld, ObstacleInWorld, diverged
+from .bodies import BodyInWorld, ObstacleInWorld
+from .contact_bounds import ContactBounds
 from .step_limits import StepLimits
-from .stress import at_vertices
-from .taken_along import taken_along
 
 
 @dataclass(frozen=True)
@@ -49,8 +43,8 @@ ALL = Selection()
 
 
 @dataclass
-class SoftBodies(StepLimits):
-    """Bodies, forces on their nodes, and prescribed motion."""
+class SoftBodies(ContactBounds, StepLimits):
+    """Forces on the nodes of bodies, with their derivatives, and prescribed motion."""
 
     bodies_in_world: Sequence[BodyInWorld]
     elastic: Sequence[BodyElements]
@@ -103,23 +97,6 @@ class SoftBodies(StepLimits):
         """Return the present external forces on the nodes, (n, 3) [N]."""
         external_force: Vec = self._weight - self._own_weight
         return external_force
-
-    def owns(self, name: str) -> bool:
-        """Whether a body of this name is among them."""
-        return any(body.name == name for body in self.bodies_in_world)
-
-    @property
-    def bodies(self) -> list[tuple[str, int, int]]:
-        """Return (name, first vertex, number of vertices) of each body's output."""
-        out, first = [], 0
-        for body in self.bodies_in_world:
-            out.append((body.name, first, body.vertices))
-            first += body.vertices
-        return out
-
-    @property
-    def fundamental_hertz(self) -> dict[str, float]:
-        return {body.name: body.hertz for body in self.bodies_in_world if body.hertz is not None}
 
     def _damped(self, state: State, time: float) -> Damped | None:
         """Return D = ∂f/∂v at the positions predicted for `time`; None where nothing is damped."""
@@ -236,75 +213,6 @@ class SoftBodies(StepLimits):
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
-    def largest_step(self, start: Vec, end: Vec) -> float:
-        """Return the largest fraction in [0, 1] of a straight displacement of all nodes, (n, 3) [m] each, without
-        contact."""
-        return min((law.largest_step(start, end) for law in self.contacts), default=1.0)
-
-    def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
-        """Return the largest fraction of each node, (n,): bodies without contact may go farther. Prescribed nodes have
-        one fraction. by_body: whether each body has one, too."""
-        groups = self._body_groups if by_body else self._node_groups
-        steps = [law.largest_steps(start, end, groups) for law in self.contacts]
-        least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
-        return least
-
-    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
-        """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path,
-        None where something would intersect. begun, end: of all nodes, (n, 3) [m]."""
-        return taken_along([body.nodes for body in self.bodies_in_world], [one.nodes for one in self.obstacles],
-                           self.coordinates.is_free, self.contacts, begun, end,
-                           partial(self.largest_steps, by_body=True))
-
-    @cached_property
-    def _node_groups(self) -> Index:
-        """Return a number for each node, (n,), and one for all prescribed nodes."""
-        own = np.arange(len(self.rest), dtype=np.int32)
-        own[self.coordinates.prescribed] = len(own)
-        return own
-
-    @cached_property
-    def _body_groups(self) -> Index:
-        """Return the number of each node's body, (n,), and one for all prescribed nodes."""
-        own = np.full(len(self.rest), len(self.bodies_in_world), dtype=np.int32)
-        for number, body in enumerate(self.bodies_in_world):
-            own[body.nodes] = number
-        own[self.coordinates.prescribed] = len(self.bodies_in_world)
-        return own
-
-    def velocity(self, state: State) -> Vec:
-        """Return velocities of all nodes, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
-
-    def touching(self, state: State) -> Index:
-        """Return nodes that touch the ground, are pulled, or are joined to others by forces, ascending."""
-        return self.touching_at(self.coordinates.positions(state.q, state.time, state.carrier_motion), state.time)
-
-    def touching_at(self, x: Vec, time: float) -> Index:
-        """Return those nodes at positions x, (n, 3) [m]."""
-        forced = [pull.nodes for pull in self.pulls if pull.at_work(time)]
-        nodes: Index = np.unique(np.concatenate([self._elements.paired(x, time), *forced,
-                                                 self.ground.find(x, time).nodes]))
-        return nodes
-
-    def contact_persists(self, state: State, before: Index, h: float) -> bool:
-        """Whether contacts with the ground changed since `before` only at nodes of a resting or sliding body, each with
-        a normal speed of no more than weight adds in a step of h seconds."""
-        if not self.ground.plane.is_there:
-            return False
-        return ground_contact.persists(self.ground, *self.nodes_at(state), state.time, before,
-                                       self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
-
-    def hits_ground(self, states: Sequence[State], h: float) -> bool:
-        """Whether nodes touch the ground in one of some states and their normal speed is above a fraction of what
-        weight adds in a step of h seconds."""
-        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
-        return ground_contact.is_hit(self.ground, ends, self._fall(h))
-
-    def _fall(self, h: float) -> float:
-        """Return the speed along the ground's normal that weight adds in h seconds [m/s]."""
-        return h * float(np.abs(self._weight @ self.ground.plane.normal).sum() / self.mass.sum())
-
     def blocks_without_contact(self, time: float) -> Vec:
         """Return diagonal blocks of K without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
         self._no_contacts[:] = 0.0
@@ -312,73 +220,7 @@ class SoftBodies(StepLimits):
             pull.add_stiffness(time, self._no_contacts)
         return self._no_contacts
 
-    @property
-    def extent(self) -> float:
-        """Return the size of the largest body [m]."""
-        return max(body.size for body in self.bodies_in_world)
-
     def stretching(self, x: Vec, v: Vec) -> Vec:
         """Return V mean|Ṡ| of each element, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3). [Thesis
         4.17]"""
         return self._elements.stretching(x, v)
-
-    def refuse_blow_up(self, state: State) -> None:
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        for body in self.bodies_in_world:
-            body.refuse_blow_up(x)
-
-    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
-        """Return the names of the owner of a prescribed node and of what is in contact with it or with the body that
-        it moves, at x, (n, 3) [m]; each an empty string where that has no name."""
-        return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
-
-    def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
-        """Return a free node between prescribed surfaces that leave too little room for it at the end of a step, and a
-        sentence; None without one. x, end: at the start and where prescribed motion leads, (n, 3) [m]."""
-        return closes_on(self.bodies_in_world, self.obstacles, self.contacts, self.coordinates.free, x, end)
-
-    def body_of(self, node: int) -> str | None:
-        """Return the name of the body that a node belongs to."""
-        return next((body.name for body in self.bodies_in_world if body.nodes.start <= node < body.nodes.stop), None)
-
-    def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
-        """Return the error for the artist: which body, at which frame, and what helps."""
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        return diverged(self.bodies_in_world, x, failure, frame)
-
-    def nodes_at(self, state: State) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] of all nodes, (n, 3)."""
-        return self.coordinates.positions(state.q, state.time, state.carrier_motion), self.velocity(state)
-
-    def show(self, embeddings: Sequence[Embedding | None]) -> None:
-        """Replace the embeddings of the bodies' meshes in the same nodes."""
-        self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
-
-    def output(self, state: State, frame: int) -> Vec:
-        """Return vertices of all bodies in object space at this frame, (v, 3)."""
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        return np.concatenate([body.output(x, frame - self.start_frame) for body in self.bodies_in_world])
-
-    def longest(self, state: State) -> Vec:
-        """Return the largest stretch of an edge of each body, (b,)."""
-        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        return np.array([edges.largest_change(x) for edges in self._edges_of])
-
-    def stress(self, state: State) -> Vec | None:
-        """Return stress, stretch, pressure and speed at all vertices, (v, 4); None where no body shows them."""
-        return at_vertices(self.bodies_in_world, self._elements.elastic, self.rest, *self.nodes_at(state), state.time)
-
-    @cached_property
-    def _edges_of(self) -> list[Edges]:
-        return [Edges(one.tets, self.rest) for one in self._elements.elastic]
-
-    def contact_forces(self, state: State) -> Vec | None:
-        """Return positions of contacts in world [m], forces on the first side, opposite to those on the second [N], and
-        distances [m], (k, 7); None where contact is off."""
-        if not self.contacts:
-            return None
-        return self.contact_forces_at(self.coordinates.positions(state.q, state.time, state.carrier_motion))
-
-    def contact_forces_at(self, x: Vec) -> Vec:
-        """Return contact forces at positions x, (n, 3) [m]."""
-        return np.concatenate([law.contact_forces(x) for law in self.contacts])

@@ -58,24 +58,50 @@ class StepLimits:
         return any(len(law.node_pairs_within(x, 1.0)) for law in self.contacts)
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
-        """Return how many times too large the steepest change of velocity by an impact on the ground is in a step,
-        infinite where the impact has gained energy, and the name of the body that lands; zero where nothing lands.
+        """Return how many times too large the steepest change of velocity by an impact is in a step, on the ground or
+        on an obstacle that stands still, infinite where the impact has gained energy, and the name of the body that
+        lands; zero where nothing lands.
 
-        A body of which nodes are prescribed does not land: its carrier moves it.
+        A body of which nodes are prescribed does not land: its carrier moves it. On obstacles what is pushed by nothing
+        else lands: in a heap others take most of it, at every step.
         """
-        if not self.ground.plane.is_there:
-            return 0.0, None
-        touched = [self.ground.find(self._at(one), one.time).nodes for one in (before, after)]
-        if not len(touched[0]) and not len(touched[1]):
-            return 0.0, None
-        lands = self._is_free_body & np.isin(np.arange(len(self._is_free_body)),
-                                             self._body_groups[np.concatenate(touched)])
+        lands = self._is_free_body & (self._reach_ground(before, after) | self._reach_still(before, after))
         if not lands.any():
             return 0.0, None
         jumps = np.where(lands, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
                                                self.velocity(after), after.time - before.time), 0.0)
         worst = int(jumps.argmax())
         return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
+
+    def _reach_ground(self, before: State, after: State) -> Mask:
+        """Return a mask of the bodies that touch the ground at either end of a step, (b,)."""
+        if not self.ground.plane.is_there:
+            return np.zeros(len(self.bodies_in_world), dtype=bool)
+        return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
+                                               for one in (before, after)]))
+
+    def _reach_still(self, before: State, after: State) -> Mask:
+        """Return a mask of the bodies of tetrahedra that touch prescribed nodes at either end of a step, (b,), all of
+        them still in it, and no other body."""
+        if not len(self.contacts) or not len(self.tets):
+            return np.zeros(len(self.bodies_in_world), dtype=bool)
+        start, end = self._at(before), self._at(after)
+        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32),
+                                *(law.node_pairs_within(x, 1.0) for law in self.contacts for x in (start, end))])
+        owner, none = self._body_groups[pairs], len(self.bodies_in_world)
+        stands = (owner == none) & (start[pairs] == end[pairs]).all(axis=2)
+        on_still = np.zeros(none + 1, dtype=bool)
+        on_others = on_still.copy()
+        for side in (0, 1):
+            on_still[owner[stands[:, 1 - side], side]] = True
+            on_others[owner[~stands[:, 1 - side] & (owner[:, 0] != owner[:, 1]), side]] = True
+        return on_still[:none] & ~on_others[:none] & self._bodies_of(self.tets.ravel())
+
+    def _bodies_of(self, nodes: Index) -> Mask:
+        """Return a mask of the bodies of free nodes among these, (b,)."""
+        found = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
+        found[self._body_groups[nodes]] = True
+        return found[:-1]
 
     def nodes_at_ground(self, state: State, h: float) -> Index:
         """Return nodes that touch the ground at a state, or would after h seconds of straight motion."""

@@ -11,11 +11,11 @@ from sheets import grid
 
 import solver.parts.eol.solving as solving
 from solver.build.world import build
+from solver.coupling.staggered import ACTING, CARRIED_OVER
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.simulate import advance, bake
-from solver.world.cloth_coupling import ACTING, CARRIED_OVER
 
 H, DENSITY, WIDE = 1 / 96, 0.3, 0.4
 

@@ -11,10 +11,10 @@ from sliding_strips import DENSITY, block, fabric, run, start, steps_of
 from benchmarks.sharp_variants import SCENES, measured
 from solver.contact.find.sharp import wires
 from solver.coordinates.prescribed import Still
-from solver.linear.constrained.rows import MOST, VertexRows
 from solver.parts.eol.cone import Cone
 from solver.parts.eol.lifting_off import LIFTS, OFF, stays_within
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
+from solver.rows.sparse.rows import MOST, VertexRows
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 

@@ -9,11 +9,11 @@ from sliding_strips import DENSITY, STRETCH, block, fabric, folded_strip, run, s
 from sound_sheets import distances
 
 from benchmarks import sharp_variants
-from solver.linear.constrained.program import SparseProgram
-from solver.linear.constrained.rows import VertexRows
 from solver.parts.eol.eol_elements import Assembler
 from solver.parts.eol.friction import as_capstan
 from solver.parts.eol.obstacles import FeatureObstacles
+from solver.rows.sparse.program import SparseProgram
+from solver.rows.sparse.rows import VertexRows
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
 

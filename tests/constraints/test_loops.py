@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from plain_trees import chain, pose, random_tree, turn
 
-from solver.constraints.bilateral import Bilateral
 from solver.constraints.loops import Ball, Hinge, Loops, PointOnLine, frames_in_bodies
 from solver.constraints.projection import closed
 from solver.errors import StepFailed
+from solver.rows.bilateral import Bilateral
 
 ALONG_Y = turn(np.array([1.0, 0, 0]), -np.pi / 2)  # Z of the loop's frame along the hinges' y
 

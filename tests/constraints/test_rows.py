@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from plain_trees import random_tree
 
-from solver.constraints.bilateral import Bilateral
 from solver.constraints.rows import Rows, no_rows, on_bodies, on_rates, together
+from solver.rows.bilateral import Bilateral
 
 
 def random_rows(rng, tree, count):

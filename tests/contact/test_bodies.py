@@ -5,7 +5,8 @@ import pytest
 from falling import Falling, about, box, capsule, frame, quaternion, sphere
 from matrix import some
 
-from solver.constraints.external import PASSES, BilateralRows, External, FrictionRows, UnilateralRows
+from solver.rows.dense_dual import PASSES, DenseDual
+from solver.rows.tables import BilateralRows, ConeRows, UnilateralRows
 
 LEVEL = ((0, 0, 0), (0, 0, 1))
 
@@ -188,9 +189,9 @@ def test_contact_and_friction_agree_in_the_end(seed):
     N, T = rng.normal(size=(k, m)), rng.normal(size=(2 * k, m))
     N[4], T[8:] = N[3], T[6:8]
     mu = np.full(k, 0.4)
-    external = External(lambda b: np.linalg.solve(A, b), BilateralRows(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
+    external = DenseDual(lambda b: np.linalg.solve(A, b), BilateralRows(np.zeros((0, m)), np.zeros(0), np.zeros(0)),
                         UnilateralRows(N, np.zeros(k), np.zeros(k), np.full(k, np.inf)),
-                        FrictionRows(T, np.zeros(2 * k), mu))
+                        ConeRows(T, np.zeros(2 * k), mu))
     free = rng.normal(size=m)
     answer = external.solve(free)
     assert answer.passes < PASSES

@@ -10,6 +10,7 @@ from scipy.optimize import linprog, minimize
 
 from solver.contact.find.bodies import Colliders
 from solver.contact.find.convex import MOST_POINTS, Convex, Shapes
+from solver.contact.find.ground import Ground
 
 BOX = Convex.box(np.array([0.5, 0.3, 0.2]))
 ROUND = {"sphere": Convex.sphere(0.15), "capsule": Convex.capsule(0.1, 0.4)}
@@ -131,6 +132,23 @@ def test_a_fine_hull_is_thinned_and_coplanar_triangles_are_one_face():
     points = rng.normal(size=(500, 3))
     assert len(Convex.hull(points / np.linalg.norm(points, axis=1)[:, None]).points) == MOST_POINTS
     assert sorted(len(face) for face in BOX.faces) == [4] * 6 and len(BOX.edges) == 12
+
+
+@pytest.mark.parametrize("count", [162, 5000])
+def test_the_ground_sees_all_corners_of_a_hull_that_was_thinned(count):
+    """A ball stands on the ground where it is drawn, whichever way it is turned; its thinned hull lies within it."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(count, 3))
+    points *= 0.1 / np.linalg.norm(points, axis=1)[:, None]
+    ground = Ground(np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    colliders = Colliders(Shapes.of([BOX, Convex.hull(points)]), np.arange(2, dtype=np.int32),
+                          np.tile(np.eye(4), (2, 1, 1)), np.ones(2), np.array([-1, -1], np.int32),
+                          np.zeros(2, np.int32), np.array([False]), np.zeros((0, 2), np.int32), ground)
+    for angle in rng.uniform(0.0, np.pi, 4):
+        pose = frame((0, 0, 0.095), about(rng.normal(size=3), angle))
+        found = colliders.find(np.array([frame((0, 0, 9.0)), pose]), np.zeros((2, 6)), 0.0, 0.01)
+        assert len(found) and (found.body == [1, -1]).all()
+        assert found.gap.min() == pytest.approx((points @ pose[2, :3]).min() + 0.095, abs=1e-12)
 
 
 @pytest.mark.parametrize("itself, count", [(True, 1), (False, 0)])

@@ -4,7 +4,7 @@ import ipctk
 import numpy as np
 import pytest
 from matrix import some
-from touching import box, contact_job, obstacle, sheet, soft
+from touching import box, contact_job, obstacle, resumed_alike, sheet, soft
 from worlds import nodes_of
 
 from solver.contact.find.mesh import Surfaces
@@ -133,16 +133,22 @@ def skinned(name, at, arrays, shrunk=0.8, **more):
                                                     "triangles": f"arrays/{name}_triangles.npy"}, **more)
 
 
-def fallen(folder, by_mesh, method="vanilla"):
-    """Two such boxes, one above the other, that fall onto a sheet: the least height of what is seen and of the nodes,
-    and the gap between both meshes, after .4 s in which nothing that touches crosses."""
+def falling(folder, by_mesh=True, method="vanilla", **scene):
+    """A job of two such boxes, one above the other, that fall onto a sheet, and its arrays."""
     arrays = {}
     bodies = [skinned(name, at, arrays, touches_by_mesh=by_mesh) for name, at in (
         ("Low", [0.0, 0.0, 0.005]), ("High", [0.002, 0.003, 0.106]))]
     floor = obstacle("Floor", *sheet(), arrays)
-    part = nodes_of(load(contact_job(folder, bodies, [floor], arrays, step=1 / 48, method={"kind": method},
-                                     contact={"law": {"kind": "barrier", "params": {"friction_coefficient": 0.6}}},
-                                     integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"})))
+    return contact_job(folder, bodies, [floor], arrays, step=1 / 48, method={"kind": method},
+                       contact={"law": {"kind": "barrier", "params": {"friction_coefficient": 0.6}}},
+                       integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}, **scene), arrays
+
+
+def fallen(folder, by_mesh, method="vanilla"):
+    """Of two such boxes that fall the least height of what is seen and of the nodes, and the gap between both meshes,
+    after .4 s in which nothing that touches crosses."""
+    job, arrays = falling(folder, by_mesh, method)
+    part = nodes_of(load(job))
     state = part.initial_state()
     faces = arrays["Low_triangles"]
     both = np.concatenate([faces, faces + len(arrays["Low_vertices"])])
@@ -172,6 +178,11 @@ def test_what_is_seen_touches_where_the_mesh_does(tmp_path, method):
     seen, nodes, gap = fallen(tmp_path / "tets", False, method)
     assert 0.009 < seen and 0.0 < nodes < 0.004
     assert gap > 0.016
+
+
+def test_a_bake_that_goes_on_while_meshes_touch_has_the_same_bytes(tmp_path):
+    whole = resumed_alike([falling(tmp_path / name)[0] for name in ("whole", "resumed")], 4, 6)
+    assert whole.vertices(4)[:, 2].min() < 0.004  # it lay on the sheet where it was stopped
 
 
 def test_a_mesh_with_pieces_on_each_other_is_refused(tmp_path):

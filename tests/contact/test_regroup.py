@@ -99,7 +99,7 @@ def test_a_rigid_ball_that_comes_near_is_felt(tmp_path):
     folder = job(tmp_path / "job", mechanisms=[{"name": "M", "bodies": [ball]}])
     loaded = load(folder)
     regroup = Regroup(loaded)
-    assert len(build(loaded, lambda *_: None, grouping=regroup.begin).world.attachments) == 0
+    assert len(build(loaded, lambda *_: None, grouping=regroup.begin).world.couplings) == 0
     bake(folder, Quiet())
     cache = Cache(folder / "cache")
     height = [cache.poses(k)["pose"][0, 2, 3] for k in range(1, 14)]

@@ -1,22 +1,20 @@
-"""The cache folder: whole files, a torn log, what is stale, what may be deleted, and who may write."""
+"""The cache folder: whole files, a torn log, what is stale, what may be deleted, and full disks."""
 
 import errno
 import json
 import os
 import subprocess
-import sys
-import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 from calls import calls
+from child_process import child
 from small_jobs import box_job, change
 from springs import Springs
 
 from solver import catalogue
-from solver.errors import BadInput, CacheBusy, CacheUnwritable, NoSuchThing, StaleCache
+from solver.errors import BadInput, CacheUnwritable, NoSuchThing, StaleCache
 from solver.frames import lock
 from solver.frames.layout import LOG, MANIFEST, file_of
 from solver.frames.read import Cache
@@ -199,101 +197,6 @@ def test_negative_frames_have_files(tmp_path):
     assert Cache(job.cache).frames_done() == list(range(-12, 5)) and Cache(job.cache).status().state == "complete"
     Cache(job.cache).free()
     assert not job.cache.exists()
-
-
-# who may write
-
-def child(code: str, *arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, text=True,
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-HOLD = """
-import sys
-from pathlib import Path
-from solver.frames.lock import held
-with held(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_two_bakers_cannot_share_a_cache(tmp_path):
-    other = child(HOLD, tmp_path)
-    assert other.stdout.readline() == "held\n"
-    try:
-        assert Cache(tmp_path).status().state == "baking"
-        with pytest.raises(CacheBusy, match=f"rocess {other.pid} on "), lock.held(tmp_path):
-            pass
-        with pytest.raises(CacheBusy):
-            Cache(tmp_path).free()
-    finally:
-        other.communicate("")
-    assert not (tmp_path / lock.LOCK).exists()
-    with lock.held(tmp_path):
-        assert lock.holder(tmp_path) == lock.here()
-
-
-def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
-    other = child(HOLD, tmp_path)
-    assert other.stdout.readline() == "held\n"
-    other.kill()
-    other.wait()
-    assert (tmp_path / lock.LOCK).exists() and Cache(tmp_path).status().state == "none"
-    with lock.held(tmp_path):
-        assert lock.holder(tmp_path).pid == os.getpid()
-    assert not any(tmp_path.iterdir())
-
-
-def leave_lock(folder, who):
-    (folder / lock.LOCK).write_text(json.dumps(asdict(who)))
-
-
-def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):
-    leave_lock(tmp_path, lock.Holder(os.getpid(), lock.here().host, "1"))
-    assert not lock.busy(tmp_path)
-    with lock.held(tmp_path):
-        pass
-
-
-def test_a_lock_of_another_host_is_respected(tmp_path):
-    leave_lock(tmp_path, lock.Holder(1, "farm-7", ""))
-    with pytest.raises(CacheBusy, match="farm-7"), lock.held(tmp_path):
-        pass
-
-
-def test_an_empty_lock_is_young_or_dead(tmp_path):
-    path = tmp_path / lock.LOCK
-    path.touch()
-    assert lock.busy(tmp_path)
-    os.utime(path, (time.time() - 60,) * 2)
-    assert not lock.busy(tmp_path)
-    with lock.held(tmp_path):
-        pass
-
-
-def test_only_one_heir_takes_over(tmp_path):
-    """Eight processes find the lock of a dead one at once: one gets it, the others are told that it is busy."""
-    leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.here().host, ""))
-    code = """
-import sys, time
-from pathlib import Path
-from solver.errors import CacheBusy
-from solver.frames.lock import held
-time.sleep(max(0.0, float(sys.argv[2]) - time.time() - 0.02))
-while time.time() < float(sys.argv[2]): pass
-try:
-    with held(Path(sys.argv[1])):
-        print("held", flush=True)
-        sys.stdin.read()
-except CacheBusy:
-    print("busy", flush=True)
-"""
-    heirs = [child(code, tmp_path, time.time() + 1.5) for _ in range(8)]
-    said = [heir.stdout.readline() for heir in heirs]
-    for heir in heirs:
-        heir.communicate("")
-    assert sorted(said) == ["busy\n"] * 7 + ["held\n"]
 
 
 # disks that refuse

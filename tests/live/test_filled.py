@@ -31,6 +31,12 @@ def test_what_was_never_filled_gets_about_as_many_cells_as_asked(job):
     assert 300 < len(volume.tets) / 6 < 800
 
 
+def test_what_its_mesh_encloses_may_count_instead_of_its_box(job):
+    [volume] = volumes_of(filled(job, 500, by_bake=True, inside=True), quiet)
+    edge = np.ptp(volume.nodes[volume.tets[0]], axis=0).max()
+    assert 4.0 / 3.0 * np.pi / edge**3 == pytest.approx(500, rel=0.1)
+
+
 def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job, monkeypatch):
     pytest.importorskip("tetgen")
     [made] = volumes_of(job, quiet)  # as a bake does

@@ -14,7 +14,7 @@ from solver.live.run import control
 from solver.simulate import bake
 
 STEP = 1 / 48
-LAST = 11  #: frame: at a snapshot, which comes every ten, a bake drops what its quick solver remembers
+LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
 HELD = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 

@@ -24,7 +24,7 @@ STAYS = {
     "build/constraint_drafts.py": ({"isinstance", "kind"}, "turns the energies of catalogue kinds into quadratic ones"),
     "build/bearings.py": ({"kind"}, "which joints have bearings is a table's own keys"),
     "coordinates/tree_build.py": ({"kind"}, "gathers joints of one type into a batch"),
-    "linear/constrained/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),
+    "rows/sparse/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),
     "parts/eol/touching_kernels.py": ({"kind"}, "bits of a row's name"),
 }
 PROBES = {"isinstance", "issubclass", "hasattr", "callable"}

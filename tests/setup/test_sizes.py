@@ -24,9 +24,6 @@ LARGE = {
     "parts/eol/feature_contacts.py FeatureContacts": 27,
     "parts/modes/body.py ReducedBody": 26,
     "world/joints.py Joints": 35,
-    "world/nodes.py Nodes": 39,
-    "world/soft_bodies.py SoftBodies": 47,
-    "world/world.py World": 38,
 }
 
 

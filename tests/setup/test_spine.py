@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
-ROOMS = "nonlinear world parts integrators".split()
+ROOMS = "nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, search along a direction, or solve a program of rows
 SOLVES = frozenset(
     "factor factor_for_directions refactor_columns pose pose_at posed_at search _searched answer_of".split())
@@ -37,7 +37,9 @@ LOOPS = {
 
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
-    "Subsystem": {"Part", "Attachment", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones"},
+    "Subsystem": {"Part", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones",
+                  "StaggeredCloths"},
+    "Coupling": {"FleshOnBones", "StaggeredCloths"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
     "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
@@ -47,23 +49,27 @@ CLASSES = {
              "ContactIterations"},
 }
 
-#: rooms of constraints, and the classes there that solve a program of rows: each is a home of rows, with its reason
-ROW_ROOMS = ("constraints", "bearings", "linear/constrained")
-HOMES = {
-    "constraints/bilateral.py Bilateral": "equalities by the dual: shared by External and the hard way of nodes",
-    "constraints/external.py External": "joints: dense dual of equalities, bounds and cones, by what a stage responds",
-    "constraints/bounded_program.py BoundedProgram": "gaps of nodes: a sparse program of inequalities",
-    "constraints/ways/hard.py Hard": "nodes: equalities by Bilateral",
-    "constraints/ways/compliant.py Compliant": "nodes: equalities with compliance",
-    "constraints/ways/penalty.py Penalty": "nodes: equalities by stiff springs",
-    "constraints/ways/acceleration.py Acceleration": "nodes: equalities of accelerations, to compare with",
-    "constraints/ways/mass_modification.py MassModification": "nodes: equalities by mass, to compare with",
-    "constraints/ways/symplectic.py Symplectic": "nodes: equalities at the end of a symplectic step, to compare with",
-    "linear/constrained/program.py SparseProgram": "cloth with Sharp Edges: rows of vertices, primal active sets",
-    "linear/constrained/reduced.py ReducedProgram": "the factor and active set of one SparseProgram",
+#: the room of programs of rows, and the classes there that solve one
+PROGRAMS = {
+    "rows/bilateral.py Bilateral": "equations by their dual, which the other rows then respond through",
+    "rows/dense_dual.py DenseDual": "equations, bounds and cones by the dual, where A is known by its response",
+    "rows/bounded.py BoundedProgram": "impulses within bounds, by a semismooth Newton method or an active set",
+    "rows/sparse/program.py SparseProgram": "equations and bounds of single vertices, where A is a sparse matrix",
+    "rows/sparse/reduced.py ReducedProgram": "the factor and active set of one SparseProgram",
 }
-#: classes that couple two parts, by way, and where a third would have to be added
-COUPLINGS = {"monolithic": {"FleshOnBones"}, "staggered": {"CoupledInterface"}}
+#: files outside that pose programs, with their rows
+POSED = {
+    "bearings/bisp.py": "friction along the lines of bearings, whose normal forces the tree hands on",
+    "bearings/staggered.py": "normal forces and friction of bearings in turn, as the dissertation has it",
+    "constraints/projection.py": "loops and drives, for positions after a step",
+    "constraints/ways/acceleration.py": "equations of accelerations between nodes, to compare with",
+    "constraints/ways/compliant.py": "equations between nodes, hard or with compliance",
+    "constraints/ways/symplectic.py": "equations at the end of a symplectic step of nodes, to compare with",
+    "nonlinear/gap_active_set.py": "gaps between surfaces of nodes, along one direction of Newton's method",
+    "parts/eol/solving.py": "contact, pins and directions of cloth with Sharp Edges",
+    "world/constraints.py": "loops, drives, limits and contacts of mechanisms",
+    "world/joints_with_friction.py": "those, beside friction inside joints",
+}
 #: classes whose points a staggered coupling may act on
 INTERFACES = {"NodePoints", "BonePoints"}
 #: attributes of other objects that a step writes, by file and function: results are returned, and these are left
@@ -91,11 +97,9 @@ WRITES = {
     "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",
     "world/drafts.py attempt body.stepping": "height of a moving ground: a debt",
-    "world/energy_gains.py _stricter_step nodes.stage_solver.limits": "stricter for one step: a debt",
-    "world/energy_gains.py step_without_gain nodes.turns_freely": "stiffness against rotation for one step: a debt",
     "world/islands.py _solve_group self._soft.island_factorizations": "counts factors",
     "world/islands.py solve plain.system.factored": "which pairs the factor in the linear solver belongs to",
-    "world/world.py _naming_part failure.part": "a failure gets its part's number on its way out",
+    "world/subsystems.py naming_part failure.part": "a failure gets its part's number on its way out",
     "world/world.py check_step_size failure.part": "a failure gets its part's number on its way out",
     "world/world.py explain failure.remedy": "a failure gets its remedy on its way out",
 }
@@ -165,23 +169,33 @@ def functions(node, name):
     return [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == name]
 
 
-def test_every_home_of_rows_is_known():
-    found = {f"{file} {node.name}" for file, tree in trees().items() if file.startswith(ROW_ROOMS)
-             for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")
-             and "Protocol" not in base_names(node)}
-    assert found == set(HOMES)
+def imported(tree):
+    """Modules and names that a file imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
 
 
-def test_two_parts_are_coupled_in_two_ways():
-    """A world takes attachments, which are monolithic, and interfaces of cloths with substeps, which are staggered."""
-    world = trees()["world/world.py"]
-    [init] = [item for node in ast.walk(world) if isinstance(node, ast.ClassDef) and node.name == "World"
-              for item in functions(node, "__init__")]
-    taken = {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.arg != "self"}
-    assert {key for key, kind in taken.items() if "Attachment" in kind or "Interface" in kind} == {
-        "attachments", "interfaces"}
-    assert heirs("Attachment") == COUPLINGS["monolithic"] and "CoupledInterface" in taken["interfaces"]
-    protocol = next(node for node in ast.walk(trees()["world/interface_points.py"])
+def test_rows_are_solved_in_one_room():
+    """Classes that solve programs are there, and so is the library that solves quadratic programs."""
+    found = {f"{file} {node.name}" for file, tree in trees().items() if file.startswith("rows/")
+             for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")}
+    assert found == set(PROGRAMS)
+    assert {file.split("/")[0] for file, tree in trees().items() if "daqp" in imported(tree)} == {"rows"}
+
+
+def test_every_file_that_poses_rows_is_known():
+    names = {name.rpartition(" ")[2] for name in PROGRAMS}
+    found = {file for file, tree in trees().items() if not file.startswith("rows/")
+             if names & {name.rpartition(".")[2] for name in imported(tree)}}
+    assert found == set(POSED)
+
+
+def test_parts_are_coupled_in_two_ways():
+    """A world takes couplings, monolithic or staggered, which act on each other at interface points."""
+    protocol = next(node for node in ast.walk(trees()["coupling/interface_points.py"])
                     if isinstance(node, ast.ClassDef) and node.name == "InterfacePoints")
     needed = {item.name for item in protocol.body if isinstance(item, ast.FunctionDef)} - {"part"}
     found = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)

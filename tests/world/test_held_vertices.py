@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rope_jobs import baked
 from small_jobs import box_job, change
 from worlds import quiet
 
@@ -139,3 +140,11 @@ def test_vertices_that_a_bone_carries_move_with_its_nodes():
     x = np.concatenate([rng.normal(size=(2, 3)), nodes @ turn.T + [1.0, 2.0, 3.0]])
     target = Rigid(np.arange(6), vertices, np.arange(2, 6), nodes)
     assert target.places(x, 7) == pytest.approx(vertices @ turn.T + [1.0, 2.0, 3.0])
+
+
+def test_a_bake_that_goes_on_shows_them_alike(tmp_path):
+    chosen = ENDS["six vertices"]
+    (whole, motion), (resumed, _) = (held_job(tmp_path / name, chosen, True) for name in ("whole", "resumed"))
+    kept = baked(whole, body="Ear")
+    assert np.array_equal(kept, baked(resumed, 6, STEPS // 2 + 1, body="Ear"))
+    assert np.abs(kept[5, chosen] - motion[10]).max() <= 1e-6

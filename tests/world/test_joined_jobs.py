@@ -217,7 +217,7 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     change(job, "mechanisms.0.bodies.1.motion", "arrays/told.npy")
     world = world_of(job)
     soft = world.parts[0]
-    assert not world.attachments and soft.coordinates.carriers == 0
+    assert not world.couplings and soft.coordinates.carriers == 0
     state = world.initial_state()
     for _ in range(6):
         state = world.step(state, 1 / 48)
@@ -232,7 +232,7 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     # with a hinge again both are there
     change(job, "mechanisms.0.joints", [{"name": "Shoulder", "child": "Upper", "rotation": HINGE_ALONG_Y}])
     world = world_of(job)
-    assert len(world.attachments) == 1 and world.parts[0].coordinates.carriers == 1
+    assert len(world.couplings) == 1 and world.parts[0].coordinates.carriers == 1
     state = world.step(world.initial_state(), 1 / 48)
     assert len(world.parts[0].coordinates.prescribed) == len(left) + len(right) and np.abs(state.u[-1]) > 1e-3
 
@@ -296,7 +296,7 @@ def test_a_step_that_fails_is_halved_and_names_the_body(tmp_path):
 def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     """Asked for by integrators that the loader does not know of, as those that come from outside."""
     world = scene_world(load(arm_job(tmp_path)))
-    [ride] = world.attachments
+    [ride] = world.couplings
     with pytest.raises(BadScene, match="has its weight on them.*Use an integrator that begins with no accelerations"):
         ride.acceleration(ride.merged(world.parted(world.initial_state())))
 
@@ -322,14 +322,14 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
 
 def test_rides_that_make_no_sense_are_told(tmp_path):
     world = world_of(arm_job(tmp_path))
-    [soft, bones], [ride] = world.parts, world.attachments
+    [soft, bones], [ride] = world.parts, world.couplings
     with pytest.raises(BadScene, match="rides on one that is not in the scene"):
-        World([soft], attachments=[ride])
+        World([soft], couplings=[ride])
     with pytest.raises(BadScene, match="rides on what rides itself, or is in two rides"):
-        World([soft, bones], attachments=[ride, ride])
-    back = SimpleNamespace(attached_part=bones, carrying_part=soft, notes=[])
+        World([soft, bones], couplings=[ride, ride])
+    back = SimpleNamespace(parts=(bones, soft), notes=[])
     with pytest.raises(BadScene, match="rides on what rides itself"):
-        World([soft, bones], attachments=[ride, back])
+        World([soft, bones], couplings=[ride, back])
 
 
 @pytest.mark.parametrize("kind", ["vanilla", "conjac"])

@@ -245,7 +245,7 @@ def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, meth
             angles.append(state.q[-1])
         ends.append((state.q, np.abs(np.diff(angles)).sum()))
         worlds.append(world)
-    assert [world.attachments[0].by_body for world in worlds] == [False, True, True]
+    assert [world.couplings[0].by_body for world in worlds] == [False, True, True]
     assert np.abs(ends[0][0] - ends[1][0]).max() <= 1e-8
     assert ends[2][1] < 0.9 * ends[0][1]
 

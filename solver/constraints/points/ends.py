@@ -1,4 +1,4 @@
-"""What a constraint joins: points of a body as weighted sums of its nodes, and its surface or its edges."""
+"""Ends of a constraint: points of a body as weighted sums of its nodes, and its surface or its edges."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...rows.bilateral import Bilateral
 from ...state import Vec
-from ..bilateral import Bilateral
 from ..points.rows import PointRows
 
 

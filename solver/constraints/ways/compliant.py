@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import splu
 
+from ...rows.bilateral import Bilateral
 from ...state import Vec
-from ..bilateral import Bilateral
 from .interface import Enforced, RowSystem
 
 

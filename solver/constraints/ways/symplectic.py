@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...rows.bilateral import Bilateral
 from ...state import Vec
-from ..bilateral import Bilateral
 from .interface import Enforced, RowSystem
 
 MEAN = 4.0  #: φ̄ = (φ₊ + 2 φ + φ₋)/4, the mean of a step and its neighbours

@@ -110,18 +110,18 @@ class Colliders:
     extent: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
-    _round: Vec = field(init=False, repr=False)  #: how far their shapes reach out of them [m]
+    _round: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
     _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
         extent = self.shapes.radius.copy()
         farthest = np.zeros(len(self.shapes))
-        np.maximum.at(farthest, self.shapes.owner, np.linalg.norm(self.shapes.points, axis=1))
+        np.maximum.at(farthest, self.shapes.whole_owner, np.linalg.norm(self.shapes.whole, axis=1))
         object.__setattr__(self, "extent", extent + farthest)
         object.__setattr__(self, "_around", self.extent + np.linalg.norm(self.offset[:, :3, 3], axis=1))
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
-        object.__setattr__(self, "_round", self.shapes.radius[self.shapes.owner])
+        object.__setattr__(self, "_round", self.shapes.radius[self.shapes.whole_owner])
         object.__setattr__(self, "_rough", np.append(self.friction, self.ground.friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
@@ -147,11 +147,14 @@ class Colliders:
         shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
                                           shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
-        on_ground = self.ground.find(x, time, self._round, slack[shapes.owner])
+        if self.ground.is_there and len(shapes.whole) > len(x):
+            x = np.empty_like(shapes.whole)
+            convex_kernels.place_points(pose, shapes.whole, shapes.whole_owner, x)
+        on_ground = self.ground.find(x, time, self._round, slack[shapes.whole_owner])
         if len(on_ground):
             below, more = np.empty((len(on_ground), 2), np.int32), np.empty((len(on_ground), 7))
-            count = bodies_kernels.ground_contacts(on_ground.nodes, on_ground.normal, on_ground.gap, shapes.owner,
-                                                   self.body, shapes.radius, x, below, more)
+            count = bodies_kernels.ground_contacts(on_ground.nodes, on_ground.normal, on_ground.gap,
+                                                   shapes.whole_owner, self.body, shapes.radius, x, below, more)
             shape, rows = np.concatenate([below[:count], shape]), np.concatenate([more[:count], rows])
         return self._table(shape, rows, time)
 

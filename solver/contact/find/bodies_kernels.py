@@ -104,12 +104,13 @@ def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out): 
     while k < points.shape[0]:
         s, few = owner[points[k]], 0
         while k < points.shape[0] and owner[points[k]] == s:
-            if few < MANY:
-                for a in range(3):
-                    found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
-                    found[few, 3 + a] = normals[k, a]
-                found[few, 6] = gaps[k]
-                few += 1
+            if few == MANY:  # the deepest stays
+                few = keep_few(few, found)
+            for a in range(3):
+                found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
+                found[few, 3 + a] = normals[k, a]
+            found[few, 6] = gaps[k]
+            few += 1
             k += 1
         few = keep_few(few, found) if body[s] >= 0 else 0
         for i in range(few):

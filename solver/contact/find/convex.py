@@ -23,6 +23,7 @@ class Convex:
     radius: float  #: [m]
     faces: tuple[tuple[int, ...], ...] = ()  #: points of each, counterclockwise from outside
     edges: tuple[tuple[int, int, int, int], ...] = ()  #: two points, two faces; −1 where there is no face
+    whole: Vec | None = None  #: all corners of a hull that was thinned, (q, 3); None where `points` are all
 
     @classmethod
     def sphere(cls, radius: float) -> Convex:
@@ -46,9 +47,8 @@ class Convex:
     def hull(cls, points: Vec) -> Convex:
         """Return the hull of points (n, 3) that are not on a plane; thinned to `MOST_POINTS`. Raises scipy's
         QhullError."""
-        whole = ConvexHull(points)
-        corners = np.asarray(points, dtype=float)[whole.vertices]
-        corners = corners[_spread_points(corners, MOST_POINTS)]
+        whole = np.asarray(points, dtype=float)[ConvexHull(points).vertices]
+        corners = whole[_spread_points(whole, MOST_POINTS)]
         hull = ConvexHull(corners)
         used, number = np.unique(hull.simplices, return_inverse=True)
         points, triangles = corners[used], number.reshape(-1, 3)
@@ -58,7 +58,7 @@ class Convex:
             for a, b in zip(face, (*face[1:], face[0])):
                 sides.setdefault((min(a, b), max(a, b)), []).append(f)
         edges = tuple((a, b, on[0], on[1]) for (a, b), on in sides.items() if len(on) == 2)
-        return cls(points, 0.0, faces, edges)
+        return cls(points, 0.0, faces, edges, whole if len(whole) > len(corners) else None)
 
 
 @cache
@@ -119,24 +119,37 @@ class Shapes:
     edge_start: Index  #: (s + 1,)
     edges: Index  #: (e, 4) two points and two faces, counted over all shapes; −1 for no face
     radius: Vec  #: (s,)
+    whole: Vec  #: all corners, also of hulls that were thinned, which the ground sees, (Q, 3)
+    whole_owner: Index  #: shape of each, (Q,)
 
     @classmethod
     def of(cls, shapes: Sequence[Convex]) -> Shapes:
         """All of them, in order."""
         points = [shape.points for shape in shapes]
+        whole = [shape.points if shape.whole is None else shape.whole for shape in shapes]
         first = np.cumsum([0, *(len(p) for p in points)])
         faces = [tuple(int(first[s]) + c for c in face) for s, shape in enumerate(shapes) for face in shape.faces]
         first_face = np.cumsum([0, *(len(shape.faces) for shape in shapes)])
         edges = [(a + first[s], b + first[s], *(f + first_face[s] if f >= 0 else -1 for f in on))
                  for s, shape in enumerate(shapes) for a, b, *on in shape.edges]
-        return cls(_index(first), np.ascontiguousarray(np.concatenate([*points, np.zeros((0, 3))])),
-                   _index(np.repeat(np.arange(len(shapes)), [len(p) for p in points])), _index(first_face),
+        return cls(_index(first), _stacked(points), _owners(points), _index(first_face),
                    _index(np.cumsum([0, *(len(face) for face in faces)])), _index([c for face in faces for c in face]),
                    _index(np.cumsum([0, *(len(shape.edges) for shape in shapes)])),
-                   _index(edges).reshape(-1, 4), np.array([shape.radius for shape in shapes], dtype=float))
+                   _index(edges).reshape(-1, 4), np.array([shape.radius for shape in shapes], dtype=float),
+                   _stacked(whole), _owners(whole))
 
     def __len__(self) -> int:
         return len(self.radius)
+
+
+def _stacked(points: Sequence[Vec]) -> Vec:
+    """Return points of all shapes, (P, 3)."""
+    return np.ascontiguousarray(np.concatenate([*points, np.zeros((0, 3))]))
+
+
+def _owners(points: Sequence[Vec]) -> Index:
+    """Return the shape of each point, (P,)."""
+    return _index(np.repeat(np.arange(len(points)), [len(own) for own in points]))
 
 
 def _index(values: object) -> Index:

@@ -22,7 +22,7 @@ class Contacts:
         return len(self.nodes)
 
     def of(self, some: Mask) -> Contacts:
-        """Those of some nodes, (n,)."""
+        """Return the contacts of some nodes, (n,)."""
         on = some[self.nodes]
         return Contacts(self.nodes[on], self.normal[on], self.gap[on])
 

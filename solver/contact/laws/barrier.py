@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..find.distance_kernels import SQUARE, WAY, WORK
 from ..find.ground import mixed
 from ..find.mesh import NearPairs, Surfaces
 from ..find.taking_kernels import reach_of_pairs
+from .alike_pairs import AlikePairs, alike_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
 from .interface import LoadsOnCloth
 from .lagged_friction import LaggedFriction
@@ -38,6 +39,16 @@ class ActivePairs:
     work: Vec  #: weights, difference vector and squared distance, see distance_kernels, (k, 17)
     forces: Vec  #: (k, 4, 3) [N]
     energy: float  #: [J]
+
+    def one_for(self, alike: AlikePairs) -> ActivePairs:
+        """Return the first pair of each group, with the stiffness and forces of all in it."""
+        which, stiffness = alike.which, alike.sums(self.stiffness)
+        times = np.divide(stiffness, self.stiffness[which], out=np.ones_like(stiffness),
+                          where=self.stiffness[which] > 0.0)
+        return replace(self, nodes=self.nodes[which], points=int(np.searchsorted(which, self.points)),
+                       stiffness=stiffness, rest=self.rest[which], thickness=self.thickness[which],
+                       activation=self.activation[which], work=self.work[which],
+                       forces=self.forces[which] * times[:, None, None])
 
 
 class Barrier:
@@ -66,6 +77,8 @@ class Barrier:
         is_body = np.isfinite(stiffness[surfaces.nodes[surfaces.edges]]).all(axis=1)
         self.edge = float(np.linalg.norm(ends[is_body, 0] - ends[is_body, 1], axis=1).mean())
         self._last: list[tuple[Vec, ActivePairs]] = []  #: the last two positions and their pairs
+        #: the last pairs that were linearised, which of them are alike, and one for each group of these
+        self._grouped: tuple[ActivePairs, AlikePairs, ActivePairs] | None = None
 
     def begin(self, x: Vec, time: float) -> None:
         """Do nothing: the law does not change from step to step."""
@@ -106,7 +119,7 @@ class Barrier:
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """Return forces, energy and blocks at positions (n, 3) [m]; K = ∂f/∂x is negative semi-definite if `project`.
         """
-        found = self.active_pairs(x)
+        found = self._distinct_pairs(x)[2]
         blocks = np.empty((len(found.nodes), 6, 9))
         _for_pairs(barrier_stiffness, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest,
                    found.thickness,
@@ -132,10 +145,10 @@ class Barrier:
         """
         if not self.has_friction:
             return None
-        found = self.active_pairs(x)
-        coefficient = mixed(self._friction[found.nodes[:, 0]], self._friction[found.nodes[:, 3]])
+        every, alike, found = self._distinct_pairs(x)
+        coefficient = mixed(self._friction[every.nodes[:, 0]], self._friction[every.nodes[:, 3]])
         # the normal force on one side, along the difference of the closest points
-        load = coefficient * np.linalg.norm(_on_first_side(found), axis=1)
+        load = alike.sums(coefficient * np.linalg.norm(_on_first_side(every), axis=1))
         loaded = np.flatnonzero(load)
         if not len(loaded):
             return None
@@ -168,6 +181,15 @@ class Barrier:
         # a stage needs forces, blocks and normal forces at the same positions, and a bound those of both its ends
         self._last = [(x.copy(), found), *self._last[:1]]
         return found
+
+    def _distinct_pairs(self, x: Vec) -> tuple[ActivePairs, AlikePairs, ActivePairs]:
+        """Return the active pairs at positions (n, 3) [m], which of them have the same nearest points, and one for each
+        group of these."""
+        found = self.active_pairs(x)
+        if self._grouped is None or self._grouped[0] is not found:
+            alike = alike_pairs(x, found.nodes, found.points, found.rest, found.work)
+            self._grouped = found, alike, found.one_for(alike)
+        return self._grouped
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
         """Return a node of either side of each pair nearer than t + `times` δ at positions (n, 3) [m], (k, 2)."""

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from ...forces.stencils import StencilForce, Stencils
 from ...state import Index, Vec
+from .embedded_kernels import add_pairs
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
 BODY_ROUNDS = 4  #: rounds in which fractions are cut body by body, before all bodies have the same
-PAIRS = np.array([[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]])  #: nodes of a stencil in the order of its blocks
+ROOM = 16  #: pairs of nodes for which there is room at first, in each stencil
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,22 @@ class EmbeddedForce:
         forces[:, 0] = force[active]
         if not with_blocks or not len(table.nodes):
             return Stencils(own.astype(np.int32), forces, np.zeros((0, 1, 9)), table.energy)
-        stiffness = self._embedded.by_axis.T @ _stiffness(table, count) @ self._embedded.by_axis
-        blocks = sp.bsr_matrix(stiffness, blocksize=(3, 3))
-        blocks.sort_indices()
-        rows = np.repeat(np.arange(blocks.shape[0] // 3), np.diff(blocks.indptr))
-        below = rows > blocks.indices
-        pairs = np.column_stack([blocks.indices[below], rows[below]])
+        pairs, blocks = self._pairs(table)
         return Stencils(np.concatenate([own, pairs]).astype(np.int32),
                         np.concatenate([forces, np.zeros((len(pairs), 2, 3))]),
-                        np.concatenate([np.zeros((len(own), 1, 9)), blocks.data[below].reshape(-1, 1, 9)]),
-                        table.energy)
+                        np.concatenate([np.zeros((len(own), 1, 9)), blocks[:, None]]), table.energy)
+
+    def _pairs(self, table: Stencils) -> tuple[Index, Vec]:
+        """Return pairs of nodes in numerical order, (k, 2), and their blocks, (k, 9)."""
+        own, count, room = self._embedded, -1, ROOM * len(table.nodes)
+        while count < 0:
+            pairs, after, blocks = np.empty((room, 2), np.int32), np.empty(room, np.int32), np.empty((room, 9))
+            none = np.full((2, own.nodes), -1, np.int32)
+            count = add_pairs(np.ascontiguousarray(table.nodes, np.int32), np.ascontiguousarray(table.blocks),
+                              own.corners, own.weights, none[0], none[1], pairs, after, blocks)
+            room *= 2
+        order = np.lexsort((pairs[:count, 0], pairs[:count, 1]))
+        return pairs[order], blocks[order]
 
     def _carrying_nodes(self, nodes: Index) -> Index:
         """Return the nodes among these nodes and of these vertices, (c,)."""
@@ -202,19 +209,3 @@ class Embedded(EmbeddedForce):
             steps[:] = self.largest_step(start, end)
         each: Vec = steps[alike]
         return each
-
-
-def _stiffness(table: Stencils, count: int) -> sp.csr_matrix:
-    """Return K of a table, (3 n, 3 n)."""
-    width = table.nodes.shape[1]
-    pairs = PAIRS[: width * (width - 1) // 2]
-    low, high = table.nodes[:, pairs[:, 0]].ravel(), table.nodes[:, pairs[:, 1]].ravel()
-    blocks = table.blocks[:, : len(pairs)].reshape(-1, 3, 3)
-    transposed = blocks.transpose(0, 2, 1)
-    rows = np.concatenate([low, high, low, high])
-    columns = np.concatenate([high, low, low, high])
-    values = np.concatenate([blocks, transposed, -blocks, -transposed])
-    axis = np.arange(3)
-    return sp.coo_matrix((values.ravel(), ((3 * rows[:, None, None] + axis[:, None] + 0 * axis).ravel(),
-                                           (3 * columns[:, None, None] + 0 * axis[:, None] + axis).ravel())),
-                         shape=(3 * count, 3 * count)).tocsr()

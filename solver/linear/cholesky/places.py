@@ -39,7 +39,7 @@ class Plots:
         return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
 
     def after(self, sizes: Long, before: Index) -> Plots:
-        """Those of others, (s,), each the place of one before, (s,), if there is one and that is large enough."""
+        """Return places of other blocks, (s,), each that of one before, (s,), if there is a large enough one."""
         starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
         left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
         end = find_places(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
@@ -82,7 +82,7 @@ class Places:
 
     @property
     def unknowns(self) -> Mask:
-        """Those whose columns are to be made, (m,)."""
+        """Return a mask of the unknowns whose columns are to be made, (m,)."""
         out = np.empty(len(self.of.permutation), dtype=bool)
         out[self.of.permutation] = np.repeat(self.made == 1, np.diff(self.of.first))
         return out
@@ -94,7 +94,7 @@ class Places:
             self.stacked + self.in_updates.most
 
     def after(self, inside: Supernodes, changed: Mask) -> Places | None:
-        """Those of another factor, or of this one again, where these stand; None where there is no room or none does.
+        """Return places of another factor, or of this one again, in these; None where there is no room or none is left.
 
         changed: unknowns in whose columns others may stand than those that these were made of, (m,).
         """

@@ -89,7 +89,7 @@ class SingleFactor:
 
     @property
     def values(self) -> Single:
-        """Those of L, as they stand in Supernodes."""
+        """Return the values of L in the order of Supernodes."""
         return self._values
 
     def of(self, inside: Supernodes) -> bool:

@@ -60,7 +60,7 @@ class Supernodes(ABC):
     @property
     @abstractmethod
     def values(self) -> Vec:
-        """Those of L, supernode by supernode in full columns; writing them changes what is solved with."""
+        """Return the values of L, supernode by supernode in full columns; writing them changes the factor."""
 
     @property
     @abstractmethod

@@ -103,6 +103,9 @@ class Engine(Protocol):
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""
 
+    def forget_past(self) -> None:
+        """Drop what is remembered beside the state, as a bake does at a snapshot: both go on alike from there."""
+
     def change(self, job: Job) -> None:
         """Go on from where it stands with the settings of another job of the same mesh. Raises a ConJacError where
         these cannot be used, and stays as it was."""

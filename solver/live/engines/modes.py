@@ -20,7 +20,7 @@ from ..parting import part
 from ..reduced import LiveBody
 from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
 
-CELLS = 6000  #: in a body's box, about
+CELLS = 2000  #: inside of a body, about
 ITERATIONS = (4, 1)  #: of a stage, at best and where the clock asks for less
 LONGER = 2  #: how many times longer the longest steps are
 
@@ -42,7 +42,7 @@ class ModesEngine:
             raise BadInput("only soft bodies can be played on skinning eigenmodes", "Play it by Coarse Cells")
         self._report, self.notes, self.restarts = report, list[str](), 0
         self._owner: dict[int, int] = {}  # which body a hand has hold of, by its number
-        job = filled(job, CELLS, by_bake=True)
+        job = filled(job, CELLS, by_bake=True, inside=True)
         prepared = prepare_all(job, report, volumes_of(job, report))
         self.bodies = [LiveBody(job, k, one, report) for k, one in enumerate(prepared)]
         self._set_up(job)
@@ -90,8 +90,11 @@ class ModesEngine:
         for number, body in enumerate(self.bodies):
             body.hold([hold for hold in grabs if self._owner[hold.id] == number])
 
+    def forget_past(self) -> None:
+        """Nothing stands beside its states."""
+
     def change(self, job: Job) -> None:
-        filled_job = filled(job, CELLS, by_bake=True)
+        filled_job = filled(job, CELLS, by_bake=True, inside=True)
         prepared = prepare_all(filled_job, self._report, volumes_of(filled_job, self._report))
         done: list[Callable[[], None]] = []
         try:

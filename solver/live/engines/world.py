@@ -171,6 +171,9 @@ class WorldEngine:
                 if one.id not in self._vertices:
                     self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)
 
+    def forget_past(self) -> None:
+        self._world.forget_past()
+
     def change(self, job: Job) -> None:
         before = self.__dict__.copy()
         try:

@@ -69,7 +69,7 @@ class UnconstrainedParts:
                             self._squares)
 
     def amplitudes(self, rows: Vec) -> Vec:
-        """Those of `rigid` in velocities on the rows, (3 (q + k),)."""
+        """Return the coefficients of `rigid` in velocities on the rows, (3 (q + k),)."""
         out: Vec = np.linalg.solve(self._squares, self._weighted.T @ rows)
         return out
 

@@ -1,4 +1,4 @@
-"""What keeps cloth out of itself and of things that are round: the contact law's barrier, within the cloth's own step.
+"""Barrier contact of sliding cloth with itself and with smooth obstacles, within the cloth's own step.
 
 A surface knows where it is by x alone: cloth that slides along itself there changes no distance, so a push has no part
 in Ẋ.
@@ -90,7 +90,7 @@ class ContactSettings:
 
     def crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> tuple[str, str,
                                                                                                          Vec] | None:
-        """What goes through what, and where (3,) [m]; None where nothing does but where it is lost. Looked for once."""
+        """Return which surfaces intersect, and where (3,) [m]; None for none outside of `lost`. Detected once."""
         last = self._asked
         if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
@@ -98,7 +98,7 @@ class ContactSettings:
         return last[3]
 
     def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
-        """What goes through what, but where it did so on an earlier mesh of the same cloth."""
+        """Return which surfaces intersect, without intersections that were there on an earlier mesh of the cloth."""
         crossing = self.crossing(mesh, now)
         if crossing is None:
             return None
@@ -163,7 +163,7 @@ class ContactSettings:
 
 @dataclass(frozen=True)
 class BarrierContacts:
-    """Those of one step. [Thesis 2.12, changed: a barrier's quadratic besides]"""
+    """Barrier forces of one step. [Thesis 2.12, changed: a barrier's quadratic besides]"""
 
     law: ContactLaw
     mesh: SheetMesh  #: at the start
@@ -264,7 +264,7 @@ class BarrierContacts:
         return self._softer(tables)
 
     def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
-        """The same of what keeps apart alone, where all nodes are at (n + o, 3)."""
+        """Return nodes and blocks of the barrier alone, with all nodes at (n + o, 3)."""
         return self._softer([self.law.fill(here, 0.0, True)])
 
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
@@ -345,5 +345,5 @@ class BarrierContacts:
         return near
 
     def whom(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
-        """What is round and pushes there, by name; empty where nothing does."""
+        """Return names of the smooth obstacles with contact forces there; "" for none."""
         return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

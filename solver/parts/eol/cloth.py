@@ -33,7 +33,7 @@ class Cloth:
                    np.zeros(len(mesh.x)))
 
     def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
-        """The same on another mesh; was: the vertex that each of its is, −1 of new ones."""
+        """Return the cloth on another mesh. was: the earlier number of each vertex, −1 of new ones."""
         if len(was) == len(self.pin) and np.array_equal(was, np.arange(len(was))):
             return Cloth(mesh, self.pin, self.flat, self.free, self.pressing)
         old = was >= 0

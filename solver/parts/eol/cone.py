@@ -1,4 +1,4 @@
-"""What a vertex may do that sits on something sharp: rows on ẋ and Ẋ. [Thesis Alg. 2.2]"""
+"""Rows on ẋ and Ẋ of vertices on sharp edges and points. [Thesis Alg. 2.2]"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...contact.find.features import Features, steep_normals
-from ...linear.constrained.rows import MOST, VertexRows
+from ...rows.sparse.rows import MOST, VertexRows
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .cone_kernels import folds_of, normals_at, rows_of, stand_on
@@ -34,7 +34,7 @@ class Cone:
 
 @dataclass(frozen=True)
 class OnFeatures:
-    """What vertices stand on: points first, then edges, as `on` has them."""
+    """Sharp features under vertices: points first, then edges, in the order of `on`."""
 
     at_point: Mask  #: (k,)
     places: Vec  #: (k, 3) [m]

@@ -40,7 +40,7 @@ def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
         " f8[:,::1], f8[:,:,::1])")
 def stand_on(  # type: ignore[no-untyped-def]
         on, x, count, points, velocity, point_normals, edges, edge_normals, places, speeds, along, normals):
-    """What vertices at x (k, 3) stand on, points first, `count` of them, then edges: places and velocities there,
+    """Find features under vertices at x (k, 3), points first, `count` of them, then edges: positions and velocities,
     directions of edges (k, 3), and normals (k, K, 3); the last two are zero before."""
     for k in range(on.shape[0]):
         if on[k] < count:

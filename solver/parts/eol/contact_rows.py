@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy.sparse as sp
 
-from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
+from ...rows.sparse.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows
 from ...state import Index, Mask, Vec
 from .cone import ROWS
 from .touching_kernels import rename

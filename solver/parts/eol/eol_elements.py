@@ -1,4 +1,4 @@
-"""What sheets of cloth are made of, and what they weigh and do where their vertices slide through their material."""
+"""Elements of sheets of cloth whose vertices slide through their material: mass, membrane, bending and air."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OfFolds = Callable[[Vec, Vec], Vec]
 
 @dataclass(frozen=True)
 class EolElements:
-    """What every piece of one sheet has alike."""
+    """Laws and densities of one sheet."""
 
     membrane: Law
     bending: Law
@@ -70,13 +70,13 @@ class AssembledSystem:
         return self.unknowns.flat(self.impulse[:, :3], self.impulse[:, 3:])
 
     def with_resistance(self, vertices: Index, blocks: Vec, towards: Vec) -> AssembledSystem:
-        """The same where vertices (k,), each once, are dragged by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
+        """Return the system with drag of vertices (k,), each once, by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
         more = self.blocks.copy()
         more[self.unknowns.diagonal[vertices]] += blocks
         return replace(self.with_impulse(vertices, np.einsum("kij,kj->ki", blocks, towards)), blocks=more)
 
     def with_impulse(self, vertices: Index, impulses: Vec) -> AssembledSystem:
-        """The same where vertices (k,), each once, are pushed by (k, 5)."""
+        """Return the system with impulses (k, 5) on vertices (k,), each once."""
         impulse = self.impulse.copy()
         impulse[vertices] += impulses
         return replace(self, impulse=impulse)

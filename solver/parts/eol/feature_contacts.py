@@ -11,9 +11,9 @@ import numpy as np
 
 from ...contact.find.ground import Contacts
 from ...contact.find.near import near_rows
-from ...linear.constrained.rows import Keys
 from ...meshing.normals import unit_normals
 from ...meshing.winding import winding_numbers
+from ...rows.sparse.rows import Keys
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
@@ -33,7 +33,7 @@ LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 @dataclass(frozen=True)
 class FeatureContacts:
-    """What is near at the start of a step: nodes of the cloth, and those of things behind them."""
+    """Near pairs at the start of a step: nodes of the cloth, then those of obstacles."""
 
     mesh: SheetMesh
     things: FeatureObstacles
@@ -128,7 +128,7 @@ class FeatureContacts:
                    row_key(vertex, face, kind))
 
     def on_ground(self, found: Contacts, kind: int) -> Met:
-        """The same on the ground."""
+        """Return the contacts of the cloth with the ground."""
         things, k = self.things, len(found)
         return Met(found.nodes, np.full(k, len(things.each)), found.normal, found.gap, np.tile(
             self.now.ground_velocity, (k, 1)), np.full((k, things.friction.shape[1]), things.ground.friction),
@@ -156,7 +156,7 @@ class FeatureContacts:
 
     @cached_property
     def corner_pairs(self) -> Index:
-        """The same of corners that no vertex of the cloth sits on."""
+        """Return the features with corners that no vertex of the cloth sits on."""
         features = self.now.features
         open_ = features.corner.copy()
         open_[self.mesh.on[(self.mesh.on >= 0) & (self.mesh.on < len(open_))]] = False
@@ -206,7 +206,7 @@ class FeatureContacts:
         return pairs
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Keys) -> RowsOfPairs:
-        """Those that may close in the step, with what things do on the other side."""
+        """Return the pairs that may close in the step, with the motion of obstacles on the other side."""
         k = keep.nonzero()[0]
         if not len(k):
             return no_pairs()
@@ -266,16 +266,16 @@ class FeatureContacts:
         return found
 
     def _behind(self, faces: Index) -> Vec:
-        """What is further inside of these is asked whether it is at all, (k,) [m]: behind a side of a board that is
-        thinner than edges of the cloth is before the other one."""
+        """Return the depth in each face beyond which it is checked whether a vertex is inside at all, (k,) [m]: behind
+        a side of a board that is thinner than edges of the cloth is before the other one."""
         thickness = self.things.thickness[faces]
         behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_IT, self.deep), self.deep)
         return behind
 
     def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
                 whose: Callable[[Index], Whose]) -> Index:
-        """Those of pairs k that may close within the step; where they are inside by more than `behind` only if they
-        truly are. Whose: of some of them."""
+        """Return the pairs of k that may close within the step; those deeper inside than `behind` only if they truly
+        are. whose: of some of them."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
         near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)

@@ -17,8 +17,8 @@ FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given
 
 @dataclass(frozen=True)
 class SlipState:
-    """What dragged vertices in the last two answers, force over speed, and the drag that would have been right there,
-    μ p / s; NaN where that is not known."""
+    """Drag of vertices in the last two solutions, force over speed, and the drag that is right there, μ p / s; NaN
+    where that is not known."""
 
     drag: Vec  #: (n,) [kg]
     right: Vec

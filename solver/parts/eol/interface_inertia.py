@@ -76,7 +76,7 @@ class InterfaceInertia:
         return np.zeros((self.count, 3))
 
     def under(self, forces: Vec) -> InterfaceInertia:
-        """The same that go their way under other forces, (o, 3) [N]."""
+        """Return the points with other predicted forces, (o, 3) [N]."""
         return replace(self, forces=forces)
 
     def velocities(self, rates: Vec) -> Vec:

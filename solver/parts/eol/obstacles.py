@@ -1,4 +1,4 @@
-"""What is prescribed and hard: the surfaces that cloth touches, and what is sharp of them."""
+"""Obstacles of a sliding cloth: surfaces with prescribed motion, and their sharp edges and points."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class FeatureObstacles:
 
     @cached_property
     def rounds(self) -> list[SmoothSurface]:
-        """What is round, in the order of the things."""
+        """Return the smooth surfaces, in the order of the obstacles."""
         return [one.round for one in self.each if one.round is not None]
 
     @cached_property
@@ -235,13 +235,13 @@ class FeatureObstacles:
 
 
 def of_sheets(table: Vec, sheet: Index) -> Vec:
-    """What holds for these sheets, (k,), of a table (k, s); of one of a single column that is what it says."""
+    """Return the entries of a table (k, s) for these sheets, (k,); a table of a single column is for all sheets."""
     found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
     return found
 
 
 def _by_sheet(said: Sequence[ArrayLike]) -> Vec:
-    """What things say, (p, s)."""
+    """Return the values of all obstacles in one table, (p, s)."""
     if not said:
         return np.zeros((0, 1))
     table: Vec = np.array(np.broadcast_arrays(*said), dtype=float).reshape(len(said), -1)

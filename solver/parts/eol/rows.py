@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import StepFailed
-from ...linear.constrained.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows, no_vertex_rows
+from ...rows.sparse.rows import MOST, Keys, SpreadRows, VertexRows, no_spread_rows, no_vertex_rows
 from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone
@@ -36,7 +36,7 @@ class StepRows:
         return together(self.on_features.rows, self.touched.rows, self.held)
 
     def contradiction(self, keys: Keys, unknowns: Unknowns) -> StepFailed:
-        """What is wrong where rows of these names contradict each other, and what helps."""
+        """Return the error, with its remedy, of rows of these names that contradict each other."""
         alone, spread = self.on_vertices, self.touched.spread
         numbers = spread.matrix[np.isin(spread.key, keys)].indices
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
@@ -64,7 +64,7 @@ def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
 
 
 def widened(rows: SpreadRows, unknowns: int) -> SpreadRows:
-    """The same of as many unknowns, of which they say nothing of those behind their own."""
+    """Return the rows over as many unknowns, zero on those after their own."""
     if rows.matrix.shape[1] == unknowns:
         return rows
     if not len(rows):

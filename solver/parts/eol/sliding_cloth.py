@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...errors import StepFailed
-from ...linear.constrained.rows import Minimum, WarmStart
+from ...rows.sparse.rows import Minimum, WarmStart
 from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
@@ -70,7 +70,7 @@ class SlidingCloth:
 
     @property
     def backend(self) -> str:
-        """What factors its matrices."""
+        """Return the name of the linear solver."""
         return self._solving.program.backend
 
     def forget_past(self) -> None:
@@ -177,7 +177,7 @@ class SlidingCloth:
         return f"cloth cannot be kept out of itself, or of {near or 'what is round'}"
 
     def _felt(self, cloth: Cloth, solved: StepResult) -> Vec:
-        """What a step did to others, (o + p, 3) [N s]; (0, 3) where nobody asks."""
+        """Return the impulses of a step on others, (o + p, 3) [N s]; (0, 3) where these are not needed."""
         if not self.is_felt:
             return np.zeros((0, 3))
         pulled = np.zeros((len(self.pins(0.0)), 3))
@@ -194,7 +194,7 @@ class SlidingCloth:
         return made
 
     def _look(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
-        """What is near in a step from there on; looked for once."""
+        """Return the near pairs of a step from there on; detected once."""
         last = self._looked
         if last is None or last.h != h or last.now is not now or any(
                 getattr(last.mesh, name) is not getattr(mesh, name) for name in ("x", "v", "on", "faces")):
@@ -202,8 +202,7 @@ class SlidingCloth:
         return last
 
     def _pushes(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
-        """What pushes in a step from there on, and gives way; where something is crossed already nothing does, and it
-        is said."""
+        """Return the barrier contact of a step from there on; None with a note where surfaces intersect already."""
         if self.pushing is None:
             return None
         pushes = self._pushes_there(mesh, now)

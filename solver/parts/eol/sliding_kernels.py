@@ -187,7 +187,7 @@ def add_faces(  # type: ignore[no-untyped-def]
         " f8[:,:,::1], f8[:,::1])")
 def add_hinges(  # type: ignore[no-untyped-def]
         hinges, slots, slides, F, sides, cotangents, forces, stiffness, share, h, blocks, impulse):
-    """The same of hinges (h, 4), ends and opposite corners, between faces `sides` (h, 2) with cotangents (h, 4).
+    """Add bending of hinges (h, 4), ends and opposite corners, between faces `sides` (h, 2) with cotangents (h, 4).
 
     What bends a hinge is how far the corner opposite to it in either face is from the point of its edge below,
     r_s = x_c − Σ w_k x_k. Each is a line in one face, so the material goes along it by that face's F: the ends of the

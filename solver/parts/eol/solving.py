@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...linear.constrained.program import SparseProgram
-from ...linear.constrained.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
+from ...rows.sparse.program import SparseProgram
+from ...rows.sparse.rows import MOST, Infeasible, Minimum, Singular, VertexRows, WarmStart
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Vec
 from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
@@ -42,7 +42,7 @@ Stays = Callable[[Minimum], bool]
 
 @dataclass
 class Solving:
-    """What solves steps of one cloth. What is kept from one to the next saves time alone."""
+    """Solver of the steps of one cloth. Values that it keeps from one to the next save time alone."""
 
     assembler: Assembler
     things: FeatureObstacles

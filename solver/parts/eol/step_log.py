@@ -1,4 +1,4 @@
-"""What steps of cloth that slides have to say."""
+"""Counts and sentences of steps of sliding cloth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...state import Vec
 
 @dataclass
 class StepLog:
-    """What steps did since it was last asked."""
+    """Counts of all steps since the last report."""
 
     substeps: int = 0
     factored: int = 0

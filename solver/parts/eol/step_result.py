@@ -1,4 +1,4 @@
-"""What a step of sliding cloth finds, and hands on besides the cloth."""
+"""Results of a step of sliding cloth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...linear.constrained.rows import Minimum
+from ...rows.sparse.rows import Minimum
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Vec
 from .cone import Cone
@@ -29,7 +29,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class InterfaceReaction:
-    """What a step did to others."""
+    """Impulses of a step on others."""
 
     impulses: Vec  #: on what is round and then on pins, (o + p, 3) [N s]; (0, 3) where nobody asks
     off: Vec  #: how far off the way that it was thought to go what is round ended it, (o, 3) [m]

@@ -79,7 +79,7 @@ def point_rows(  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], b1[::1])")
 def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: ignore[no-untyped-def]
-    """The same of pairs (k, 4) of an edge of the cloth and one of a thing, whose outward normal is given, (k, 3)."""
+    """Measure pairs (k, 4) of an edge of the cloth and one of an obstacle, whose outward normal is given, (k, 3)."""
     work = np.empty(WORK)
     for k in range(nodes.shape[0]):
         keep[k] = False

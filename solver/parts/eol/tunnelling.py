@@ -1,5 +1,5 @@
-"""What a step would take through faces, edges and vertices of things though nothing was asked of it, and the rows that
-keep it out: a vertex beside a sharp edge that comes in over it, cloth that forces turn where its velocity did not lead.
+"""Tunnelling: cloth that a step would take through faces, edges and vertices of obstacles without a row, and the rows
+that prevent it: a vertex beside a sharp edge that comes in over it, cloth that forces turn from where its velocity led.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...linear.constrained.rows import Keys
 from ...meshing.normals import unit_normals
+from ...rows.sparse.rows import Keys
 from ...state import Index, Mask, Vec
 from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
 from .feature_contacts import PUSH, FeatureContacts
@@ -71,7 +71,7 @@ class _Step:
         self.x = look.x + look.h * v
 
     def vertices(self) -> tuple[Met, Vec, float]:
-        """Those of the cloth behind faces or in the ground; how fast they have to part; how deep."""
+        """Return vertices of the cloth behind faces or in the ground, their least speed of separation, and depth."""
         look, things, h = self.look, self.look.things, self.look.h
         (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
         below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
@@ -85,7 +85,7 @@ class _Step:
         return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
-        """Those of the cloth that may be behind faces, how far they were off them, and which to keep."""
+        """Return vertices of the cloth that may be behind faces, their distance before, and a mask of those to keep."""
         look, things = self.look, self.look.things
         pairs = look.vertex_pairs
         weights, direction, gap, keep = look.at_faces(pairs, self.x)

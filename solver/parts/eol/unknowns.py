@@ -59,7 +59,7 @@ class Unknowns:
         return low.astype(np.int64) << 32 | high
 
     def joining(self, more: Index, blocks: Vec, besides: int = 0) -> tuple[Unknowns, Vec]:
-        """The same with so many vertices of three rates and with elements (k, 4) behind those that there are, and
+        """Return the unknowns with so many more vertices of three rates and with more elements (k, 4), and
         blocks (b, 5, 5) in their places there, zero elsewhere."""
         nodes = more[:, PAIRS].astype(np.int64)
         new = np.setdiff1d(nodes.min(axis=2) << 32 | nodes.max(axis=2), self.keys)

@@ -151,8 +151,8 @@ class ReducedBody:
 
     @staticmethod
     def substance_of(material: Substance, tets: int) -> Substance:
-        """What so many elements are stepped with: what is a hundred million times as stiff as the softest moves rigidly
-        as it is, and has digits left then."""
+        """Return the material of so many elements in a step: elements a hundred million times as stiff as the softest
+        move rigidly, and are bounded so that digits are left."""
         return material.repeated(tets).bounded(RIGID)
 
     def frequencies(self, count: int) -> Vec:

@@ -1,4 +1,4 @@
-"""What a subspace lacks of the slowest vibrations and of what hangs under its weight, found on the whole mesh.
+"""Displacements that a subspace lacks of the slowest vibrations and of sagging by weight, found on the whole mesh.
 
 A displacement d that is added gives three scalar functions, its components, to all three axes, so that any turn of d is
 in the span as well.

@@ -1,4 +1,4 @@
-"""What pulls and pushes a reduced body from outside: springs to points, and a plane that it stands on."""
+"""External loads on a reduced body: springs to points, and a plane that it stands on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Grab:
     damping: float = 0.0  #: of the point's speed [N s/m]
 
     def to(self, target: Vec) -> Grab:
-        """The same with another target [m], (3,)."""
+        """Return the spring with another target [m], (3,)."""
         return replace(self, target=np.asarray(target, float))
 
 

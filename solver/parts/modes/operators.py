@@ -23,7 +23,7 @@ TRACE = (0, 4, 8)
 
 @dataclass(frozen=True)
 class Substance:
-    """What the elements of a reduced body are made of."""
+    """Material and constants of the elements of a reduced body."""
 
     material: Any  #: of the catalogue's family "material": its class
     constants: Vec  #: what the material's kernels read, (c, e) [Pa]
@@ -41,7 +41,7 @@ class Substance:
         return cls(material, material.constants(**wide), np.broadcast_to(np.asarray(density, float), (count,)))
 
     def repeated(self, count: int) -> Substance:
-        """The same for `count` elements, where there is one set of numbers for all."""
+        """Return the constants of `count` elements, where there is one set of numbers for all."""
         if self.constants.shape[1] == count:
             return self
         if self.constants.shape[1] != 1:

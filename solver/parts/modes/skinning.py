@@ -153,7 +153,7 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
 
 
 def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
-    """What spans the same, orthonormal in mass and across `before`, without what depends on others, (n, p).
+    """Return a basis of the span of functions, orthonormal in mass and to `before`, without dependent ones, (n, p).
 
     least: of a function, that is left across all others where it does not depend on them.
     """

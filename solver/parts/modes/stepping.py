@@ -175,7 +175,7 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
 
 
 def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
-    """The same of the Lagrangian at the new multipliers. [MFEM 4]"""
+    """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
     before = points.measure_begun() + stage.smooth(y, gradients)
     before += ROUNDING * (abs(before) + points.pull())

@@ -39,7 +39,7 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
 
 
 def arrays_of(body: ReducedBody) -> dict[str, NDArray[Any]]:
-    """What `body_of` makes it of again."""
+    """Return the arrays of a reduced body from which `body_of` restores it."""
     own, truth = body.subspace, body.truth
     arrays: dict[str, NDArray[Any]] = {
         "functions": own.functions, "prescribed": own.prescribed, "weights": own.weights,

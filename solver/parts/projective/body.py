@@ -24,7 +24,7 @@ STEPS_KEPT = 4  #: lengths of a step whose factors are kept
 
 @dataclass(frozen=True)
 class TargetRows:
-    """What holds or touches single nodes in a step, ½ w |x − p|² each, p a place or the nearest of a half-space."""
+    """Potentials ½ w |x − p|² of single nodes in a step, p a point or the nearest of a half-space."""
 
     nodes: Index  #: (k,), prescribed ones do not count
     weights: Vec  #: w [N/m], (k,)
@@ -226,7 +226,7 @@ class ProjectiveBody:
 
 @dataclass(frozen=True)
 class _StepTerms:
-    """What the potential of one step is made of besides the constraints."""
+    """Terms of the potential of one step in addition to the constraints."""
 
     kappa: float  #: 1/(a b h²) [1/s²]
     predicted: Vec  #: y, where inertia alone leads [m], (n, 3)

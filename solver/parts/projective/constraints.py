@@ -68,7 +68,7 @@ class Lengths:
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
 
     def around(self, centres: Vec) -> Lengths:
-        """The same about other centres, (k, 3)."""
+        """Return the constraints about other centres, (k, 3)."""
         return replace(self, centres=np.ascontiguousarray(centres, dtype=float))
 
     def project(self, x: Vec, pulls: Vec) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import StepFailed
+from ...linear.choose import choose
+from ...linear.interface import LinearSolver, available
 from ...state import Index, Mask, Vec
-from ..choose import choose
-from ..interface import LinearSolver, available
 from .across import Across
 from .reduced import IMPLIED, ReducedProgram
 from .rows import Infeasible, Keys, Minimum, SpreadRows, VertexRows, WarmStart, no_spread_rows

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from solver.constraints import bounded_program as qp
-from solver.constraints.bounded_program import BoundedProgram
 from solver.errors import StepFailed
+from solver.rows import bounded as qp
+from solver.rows.bounded import BoundedProgram
 
 
 def program(k, seed=0, scale=1.0):

@@ -13,7 +13,7 @@ from ..parts.joints.interface import AttachedLoads
 from ..parts.joints.jointed import PosedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
-from .joints import Joints
+from ..world.joints import Joints
 
 
 def rates_that_move(tree: Tree, bodies: Index) -> Index:

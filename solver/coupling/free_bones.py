@@ -16,8 +16,8 @@ from ..coordinates.tree import CENTRES
 from ..integrators.spin import Turn, spin, turned
 from ..parts.joints.jointed import Jointed, PosedTree
 from ..state import Index, Mask, State, Vec
-from .joints import EFFORT, Joints
-from .nodes import Nodes
+from ..world.joints import EFFORT, Joints
+from ..world.nodes import Nodes
 
 FREE = 6  #: rates of a free joint
 INSIDE = 1.0e-9  #: relative to all constraint impulses on a tree: a smaller resultant is internal

@@ -10,7 +10,7 @@ from ..state import Vec
 from .semismooth_kernels import UNSETTLED, semismooth_newton
 
 TOLERANCE = 1.0e-11  #: on bounds, of the largest unknown; the library's own is 1e-6
-SOFTER = 1.0e-6  #: on W's diagonal of ones, where rounding has kept the library from an answer
+SOFTER = 1.0e-6  #: on W's diagonal of ones, where rounding prevents a solution by the library
 ACTIVE_ABOVE, ACTIVE_BELOW = 1, 3  #: daqp's words for a bound that is thought to hold as an equation
 ON_BOUND = 1.0e-9  #: of the width between the bounds: nearer is on it
 NEWTON = 12  #: iterations of Newton's method
@@ -25,12 +25,12 @@ class BoundedProgram:
     Where few unknowns are on no bound, as where bearings slide, Newton's method on which of them are is quickest and
     tried first; where many are or it does not settle, a dual active set finds the minimum. For the latter unknowns are
     scaled so that W's diagonal is one and the largest of them about one, so tolerances mean the same at a watch and at
-    an excavator. The bounds that one answer lies on start the next. [Kaufman 2008]
+    an excavator. A solution starts from the active bounds of the last one. [Kaufman 2008]
     """
 
     def __init__(self, W: Vec, slip: Vec, guess: Vec | None = None) -> None:
-        """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier answer, (k,), and
-        bounds that it lay on are tried first; it saves time, the minimum does not depend on it.
+        """W: symmetric, positive definite, (k, k). slip: a typical s, (k,). guess: an earlier solution, (k,), whose
+        active bounds are tried first; it saves time, the minimum does not depend on it.
         Raises ValueError where a number is not finite.
         """
         if not (np.isfinite(W).all() and (W.diagonal() > 0.0).all()):
@@ -38,13 +38,16 @@ class BoundedProgram:
         self._W: Vec = np.ascontiguousarray(W)
         self._typical = slip
         self._guess = guess
-        self._side = np.zeros(len(W), dtype=np.int64)  #: on which bound the last answer lies, −1, 0 or 1
+        self._side = np.zeros(len(W), dtype=np.int64)  #: active bound of the last solution, −1, 0 or 1
         self._few = True  #: whether Newton's method has settled so far
         self._model: daqp.Model | None = None
         self.iterations = 0  #: of either method, in all
 
     def solve(self, slip: Vec, low: Vec, high: Vec) -> Vec:
-        """The minimum, within its bounds to the last digit, all (k,). Infinite bounds are none. Raises StepFailed."""
+        """Return the minimum, within its bounds to the last digit, (k,). Raises StepFailed.
+
+        slip: s. low, high: bounds, which may be infinite. All are (k,).
+        """
         if not len(slip):
             return np.zeros(0)
         if not np.isfinite(slip).all() or np.isnan(low).any() or np.isnan(high).any():
@@ -69,19 +72,19 @@ class BoundedProgram:
             self._model = self._begun(each[:, None] * self._W * each, s, above, below, self._active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
-        x, _, flag, said = self._model.solve()
-        self.iterations += int(said["iterations"])
+        x, _, flag, found = self._model.solve()
+        self.iterations += int(found["iterations"])
         if flag < 1:  # rows that are nearly dependent: regularised more, from the start
             softer, none = each[:, None] * self._W * each + SOFTER * np.eye(len(s)), np.zeros(len(s), dtype=np.int32)
             self._model = self._begun(softer, s, above, below, none)
-            x, _, flag, said = self._model.solve()
-            self.iterations += int(said["iterations"])
+            x, _, flag, found = self._model.solve()
+            self.iterations += int(found["iterations"])
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
-        # what is pressed against a bound stands on it to the last digit
-        pressed = said["lam"]
-        answer: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
-        return answer
+        # active bounds are met to the last digit
+        pressed = found["lam"]
+        solution: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
+        return solution
 
     def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
         model = daqp.Model()
@@ -92,7 +95,7 @@ class BoundedProgram:
         return model
 
     def _active(self, low: Vec, high: Vec) -> np.ndarray:
-        """Which bounds the guess lay on, in daqp's words, (k,)."""
+        """Return the active bounds of the guess, in daqp's words, (k,)."""
         sense = np.zeros(len(low), dtype=np.int32)
         if self._guess is not None:
             near = ON_BOUND * np.where(np.isfinite(high - low), high - low, 0.0)

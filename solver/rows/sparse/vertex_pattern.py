@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from ...linear.tidy import tidy_csc
 from ...state import Index, Vec
-from ..tidy import tidy_csc
 from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
 
 

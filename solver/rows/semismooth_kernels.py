@@ -1,4 +1,4 @@
-"""Newton's method on who pushes, who sticks and who slides: a few dozen impulses within their bounds."""
+"""Semismooth Newton method for a few dozen impulses within their bounds: which are active, stick or slip."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..threads import kernel
 
-UNSETTLED = -1  #: what `semismooth_newton` says instead of a number of iterations
+UNSETTLED = -1  #: what `semismooth_newton` returns instead of a number of iterations
 
 
 @kernel("i8(f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], i8, i8, f8[::1], i8[::1])",
@@ -15,7 +15,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
     """x with W x + at = 0 in every row, or with x on its bound and the row's velocity to the bound's outer side.
 
     The first p impulses have the bounds low and high, (p,). The other 2 k belong to the first k of them two by two:
-    |x| ≤ μ of what pushes there, friction (k,). x: where to start, and the answer, within its bounds to the last
+    |x| ≤ μ of the normal impulse, friction (k,). x: where to start, and the answer, within its bounds to the last
     digit. side: written, −1 and 1 at a bound, 0 where the row's velocity vanishes. Without friction W is symmetric
     and the answer a minimum, so a pivot that is not positive ends it.
     Returns how many iterations it took, UNSETTLED where these run out, where a matrix is singular or where more than
@@ -59,7 +59,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
         if count > most_free:
             return UNSETTLED
 
-        # what is on a bound is known, or as many times what pushes there: what is left is W on the others
+        # what is on a bound is known, or μ times the normal impulse: what is left is W on the others
         for i in range(size):
             if side[i] != 0:
                 x[i] = least[i] if side[i] < 0 else most[i]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ...linear.cholesky.supernodal import Supernodes
+from ...linear.interface import LinearSolver, NotPositiveDefinite, inside_of
 from ...state import Index, Mask, Vec
 from ...threads import kernel
-from ..cholesky.supernodal import Supernodes
-from ..interface import LinearSolver, NotPositiveDefinite, inside_of
 from .across import Across
 from .frames import (
     make_frames,

@@ -1,4 +1,4 @@
-"""Rows that hold both ways: loops and drives. Once eliminated, what is left answers as a system without them."""
+"""Bilateral rows, by their dual: after their elimination the system responds like one without them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from ..state import Index, Vec
 from .bilateral_kernels import CONTRADICT, NOT_FINITE, factor_rows, solve_rows
 
-#: Δu = A⁻¹ b for b (m, c), the posed system's answer to impulses on rates
+#: Δu = A⁻¹ b for b (m, c), the posed system's response to impulses on rates
 Respond = Callable[[Vec], Vec]
 
-DEPENDENT = 1.0e-9  #: of the scaled trace: a pivot below it is a row that others already say
+DEPENDENT = 1.0e-9  #: of the scaled trace: a pivot below it is a row that others imply
 SOFTENED = 1.0e-10  #: of the scaled trace: what dependent rows are softened by
 
 
@@ -24,18 +24,18 @@ class Bilateral:
     names them. Rows that no rate moves are left out. [Thesis 3.8]
     """
 
-    def __init__(self, G: Vec, respond: Respond, compliance: Vec, answer: Vec | None = None) -> None:
-        """G: (r, m). respond: A⁻¹. compliance: Σ, (r,). answer: A⁻¹ Gᵀ, (m, r), where it is known already.
+    def __init__(self, G: Vec, respond: Respond, compliance: Vec, response: Vec | None = None) -> None:
+        """G: (r, m). respond: A⁻¹. compliance: Σ, (r,). response: A⁻¹ Gᵀ, (m, r), where it is known already.
 
         Raises ValueError where a number is not finite.
         """
         self.G, self.plain = G, respond
-        if answer is None:
-            answer = np.ascontiguousarray(respond(np.ascontiguousarray(G.T)))
-        self.Y: Vec = answer  #: A⁻¹ Gᵀ, (m, r)
+        if response is None:
+            response = np.ascontiguousarray(respond(np.ascontiguousarray(G.T)))
+        self.Y: Vec = response  #: A⁻¹ Gᵀ, (m, r)
         r = len(G)
         self._L, self._scale, self._order = np.zeros((r, r)), np.empty(r), np.empty(r, dtype=np.int64)
-        self._rank = int(factor_rows(G, answer, compliance, DEPENDENT, SOFTENED, self._L, self._scale, self._order))
+        self._rank = int(factor_rows(G, response, compliance, DEPENDENT, SOFTENED, self._L, self._scale, self._order))
         if self._rank == NOT_FINITE:
             raise ValueError("the rows are not finite")
         if self._rank == CONTRADICT:
@@ -43,12 +43,12 @@ class Bilateral:
 
     @property
     def redundant(self) -> Index:
-        """Rows that others already say or that no rate moves, ascending."""
+        """Return rows that others imply or that no rate moves, ascending."""
         rows: Index = np.union1d(self._order[self._rank:], np.flatnonzero(self._scale == 0.0)).astype(np.int32)
         return rows
 
     def multipliers(self, missing: Vec) -> Vec:
-        """λ = W⁻¹ missing, both (r,) or (r, c): impulses that change the rows' velocities by `missing`."""
+        """Return λ = W⁻¹ missing, both (r,) or (r, c): impulses that change the rows' velocities by `missing`."""
         if not len(self.G):
             return missing
         columns = np.ascontiguousarray(missing.reshape(len(missing), -1))
@@ -57,11 +57,11 @@ class Bilateral:
         return out.reshape(missing.shape)
 
     def solve(self, free: Vec, target: Vec) -> tuple[Vec, Vec]:
-        """(u, λ) from the rates without rows, (m,), and the rows' targets, (r,)."""
+        """Return u and λ, from the rates without rows, (m,), and the rows' targets, (r,)."""
         multiplier = self.multipliers(target - self.G @ free)
         return free + self.Y @ multiplier, multiplier
 
     def respond(self, impulses: Vec) -> Vec:
-        """Δu of impulses on rates, (m, c), while the rows hold: A⁻¹ − Y W⁻¹ Yᵀ, which is symmetric."""
+        """Return Δu of impulses on rates, (m, c), under the rows: A⁻¹ − Y W⁻¹ Yᵀ, which is symmetric."""
         free = self.plain(impulses)
         return free - self.Y @ self.multipliers(self.G @ free)

@@ -11,24 +11,26 @@ shorter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..coordinates.prescribed import OnItsWay
+from ..errors import StepFailed
 from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
+from ..parts.interface import EXTERNAL_FORCE
 from ..state import State, Vec
+from ..world.eol_cloth import REACTION
+from ..world.interface import Coupling, Part
+from ..world.layout import Layout
+from ..world.subsystems import Advance, Subsystems, naming_part, rescuing, stepping
+from .interface_points import InterfacePoints
 
-if TYPE_CHECKING:
-    from .interface import Part
-    from .interface_points import InterfacePoints
-
-#: keys of the cloth's memory, (p, 3) each: reaction [N s], acting force [N], carried over impulse [N s]
-REACTION, ACTING, CARRIED_OVER = "felt", "acts", "owed"
-OFF = "off"  #: key of the deviation of interface points from their predicted path at a step's end, (o, 3) [m]
+#: keys of the cloth's memory, (p, 3) each: acting force [N], carried over impulse [N s]
+ACTING, CARRIED_OVER = "acts", "owed"
 MAX_ITERATIONS = 6  #: of the fixed-point iteration of one step
 CONVERGED = 0.01  #: relative to the reaction: a smaller error is carried over to the next step
 SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
@@ -141,6 +143,79 @@ class _Points:
         """Set the predicted positions at the end of the step, (p, 3) [m]."""
         for mine, (_, linked) in zip(self.own, self.all):
             linked.path.goes(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
+
+
+class StaggeredCloths(Coupling):
+    """Cloths with substeps, and all parts that step before them under their predicted forces: the first of the world.
+    """
+
+    def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling],
+                 interfaces: Sequence[CoupledInterface]) -> None:
+        """couplings: of the other parts to each other. interfaces: of the cloths."""
+        self._parts, self._couplings, self._interfaces = list(parts), list(couplings), list(interfaces)
+        self._layout = Layout([part.unknowns for part in parts])
+        self._subsystems = Subsystems(parts, couplings)
+        self._cloths = {one.cloth for one in interfaces}
+        self.notes = [note for one in couplings for note in one.notes]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Return the parts, those of the cloths last."""
+        return self._parts
+
+    def solved_with(self, part: Part) -> Sequence[Part]:
+        """Return the parts that are unknowns of one system with this one, itself included."""
+        of_part = (one.parts for one in self._couplings if any(coupled is part for coupled in one.parts))
+        return next(of_part, [part])
+
+    def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
+        """Return the coupling with the reshaped part and its couplings."""
+        others = [one for one in self._couplings if not any(coupled is part for coupled in one.parts)]
+        return [StaggeredCloths([after if one is part else one for one in self._parts], [*others, *couplings],
+                                self._interfaces)]
+
+    def merged(self, states: Sequence[State]) -> State:
+        """Return one state of all parts."""
+        return self._layout.merged(states)
+
+    def parted(self, state: State) -> list[State]:
+        """Return the states of the parts, with attached nodes at their carriers."""
+        return self._subsystems.parted(self._layout.parted(state))
+
+    def initial_state(self) -> State:
+        """Return the state at the start frame. Raises Diverged."""
+        return self.merged(self._subsystems.initial_states())
+
+    def attempt(self, state: State, h: float) -> State:
+        """Return the state after h seconds. Raises StepFailed."""
+        return self._advanced(state, h, stepping(h))
+
+    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+        """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
+        return self._advanced(state, h, rescuing(h, failure))
+
+    def forget_past(self) -> None:
+        """Discard what depends on earlier steps and is not in the State; the parts discard their own."""
+        for one in self._couplings:
+            one.forget_past()
+
+    def _advanced(self, state: State, h: float, advance: Advance) -> State:
+        before = self._layout.parted(state)
+
+        def others(external_force: Mapping[int, Vec]) -> list[State]:
+            states = list(before)
+            for k, forces in external_force.items():
+                states[k] = replace(states[k], memory={**states[k].memory, EXTERNAL_FORCE: forces})
+            states = self._subsystems.advanced(states, advance, self._cloths)
+            for k in external_force:
+                memory = {key: value for key, value in states[k].memory.items() if key != EXTERNAL_FORCE}
+                states[k] = replace(states[k], memory=memory)
+            return states
+
+        def of_cloth(k: int, cloth: Part, own: State) -> State:
+            return naming_part(k, advance, cloth, own)
+
+        return self.merged(step_coupled(self._interfaces, self.parted(state), h, others, of_cloth))
 
 
 def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,

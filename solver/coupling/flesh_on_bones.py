@@ -29,14 +29,14 @@ from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
 from ..state import CarrierMotion, Index, State, Vec
+from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
+from ..world.in_contact import solve_without_contact, touches
+from ..world.interface import Coupling
+from ..world.joints import Joints
+from ..world.layout import of_another_version
+from ..world.multipliers import Iterates, recall, remembering
+from ..world.nodes import Nodes
 from .free_bones import FreeBones
-from .ground_friction import finish_linear_stage, remember, with_ground_friction
-from .in_contact import solve_without_contact, touches
-from .interface import Attachment
-from .joints import Joints
-from .layout import of_another_version
-from .multipliers import Iterates, recall, remembering
-from .nodes import Nodes
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
@@ -45,7 +45,7 @@ JOINTS = "joints/"  #: prefix of the joints' memory within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
 
 
-class FleshOnBones(Attachment, System[CoupledStage]):
+class FleshOnBones(Coupling, System[CoupledStage]):
     """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system.
 
     To an integrator it is one system with the coordinates of both, q̇ = u. Its state joins theirs: within a step the
@@ -67,12 +67,9 @@ class FleshOnBones(Attachment, System[CoupledStage]):
                       "both are solved at once"]
 
     @property
-    def attached_part(self) -> Nodes:
-        return self.soft
-
-    @property
-    def carrying_part(self) -> Joints:
-        return self.jointed
+    def parts(self) -> tuple[Nodes, Joints]:
+        """Return the soft bodies and the mechanisms."""
+        return self.soft, self.jointed
 
     def initial_state(self) -> State:
         """Return the joint initial state. Raises Diverged."""
@@ -232,7 +229,7 @@ class FleshOnBones(Attachment, System[CoupledStage]):
 
         With ConJac the quasistatic nodes are in equilibrium there, as without bones. [ConJac MUSCLE]
         """
-        flesh, (of_flesh, of_joints) = self._flesh, self._stages(stage)
+        flesh, limits, (of_flesh, of_joints) = self._flesh, self.soft.stage_solver.limits, self._stages(stage)
         soft, joints = self.parted(start)
         predicted = replace(joints, q=joints.q + (stage.time - start.time) * joints.u)
         # damping is evaluated at the predicted end of both
@@ -266,7 +263,6 @@ class FleshOnBones(Attachment, System[CoupledStage]):
             return posed.slope(*self._forces(q, u, of_flesh, joints, damped, frictions)[1:])
 
         def without_contact() -> State:
-            limits = self.soft.stage_solver.limits
             arguments = self.soft.evaluate, stage, start, limits, self.soft.extent, WHO
             if self.soft.condensation.whole is not None and limits.patience:
                 try:
@@ -280,8 +276,8 @@ class FleshOnBones(Attachment, System[CoupledStage]):
         elif (reduced := self.soft.condensation.at_once) is not None:
             after = self._quasistatic(reduced, without_contact, stage, start, damped)
         else:
-            after = Bounded(pose_at, slope_at, self._surroundings(stage, start, frictions), stage, start,
-                            self.soft.stage_solver.limits).solve_stage()
+            surroundings = self._surroundings(stage, start, frictions)
+            after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
         self.jointed.count_impact(joints)
         end = self.parted(after)[0]
         if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):

@@ -14,10 +14,10 @@ from ..assembly.pattern import Pattern
 from ..coordinates.attached import Attached
 from ..parts.eol.interface_inertia import InterfaceInertia
 from ..state import Index, State, Vec
-from .nodes import Nodes
+from ..world.nodes import Nodes
 
 if TYPE_CHECKING:
-    from .joints import Joints
+    from ..world.joints import Joints
 
 
 LARGEST_BODY = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia

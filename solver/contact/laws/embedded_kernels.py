@@ -1,0 +1,70 @@
+"""Blocks of stencils between embedded vertices, as blocks of pairs of the nodes that carry these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import kernel
+
+#: nodes (s, w), blocks (s, w (w − 1)/2, 9), corners (v, 4), weights (v, 4); work: place of each node in a stencil and
+#: its last pair, −1 at first, (n,) each; results: of pairs the smaller and the larger node, (m, 2), the pair before
+#: of the larger one, (m,), blocks, (m, 9)
+_PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1])"
+
+
+@kernel(_PAIRS)
+def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out):  # type: ignore[no-untyped-def]
+    """Add Wᵀ K W of stencils to pairs of nodes and return how many there are, −1 where these do not fit.
+
+    Of a pair (a, b) of a stencil with K_ab = B, and δ = w_a − w_b the difference of its vertices' weights, a node i has
+    −w_a(i) δ(j) B + w_b(i) δ(j) Bᵀ towards a node j. Vertices below n are nodes themselves.
+    """
+    count, room, own = 0, len(pairs), place.shape[0]
+    local, of_a, of_b = np.empty(8, np.int32), np.empty(8), np.empty(8)
+    for s in range(nodes.shape[0]):
+        row = 0
+        for a in range(1, nodes.shape[1]):
+            for b in range(a):
+                width, size = 0, 0.0
+                for r in range(9):
+                    size += abs(blocks[s, row, r])
+                for side in range(2 if size > 0.0 else 0):
+                    vertex = nodes[s, a] if side == 0 else nodes[s, b]
+                    for c in range(1 if vertex < own else 4):
+                        node = vertex if vertex < own else corners[vertex - own, c]
+                        weight = 1.0 if vertex < own else weights[vertex - own, c]
+                        if weight == 0.0:
+                            continue
+                        if place[node] < 0:
+                            place[node], local[width] = width, node
+                            of_a[width], of_b[width] = 0.0, 0.0
+                            width += 1
+                        if side == 0:
+                            of_a[place[node]] += weight
+                        else:
+                            of_b[place[node]] += weight
+                for i in range(width):
+                    place[local[i]] = -1
+                for i in range(width):
+                    for j in range(width):
+                        difference = of_a[j] - of_b[j]
+                        if local[i] <= local[j] or difference == 0.0:
+                            continue
+                        pair = head[local[i]]
+                        while pair >= 0 and pairs[pair, 0] != local[j]:
+                            pair = after[pair]
+                        if pair < 0:
+                            if count == room:
+                                return -1
+                            pair = count
+                            pairs[pair, 0], pairs[pair, 1] = local[j], local[i]
+                            after[pair], head[local[i]] = head[local[i]], pair
+                            out[pair] = 0.0
+                            count += 1
+                        straight, turned = -of_a[i] * difference, of_b[i] * difference
+                        for r in range(3):
+                            for c in range(3):
+                                out[pair, 3 * r + c] += (straight * blocks[s, row, 3 * r + c]
+                                                         + turned * blocks[s, row, 3 * c + r])
+                row += 1
+    return count

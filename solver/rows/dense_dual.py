@@ -1,0 +1,180 @@
+"""Programs of rows by their dual: bilateral rows are eliminated, then unilateral rows and friction cones solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..state import Vec
+from .bilateral import Bilateral, Respond
+from .bounded import BoundedProgram
+from .semismooth_kernels import UNSETTLED, semismooth_newton
+from .tables import BilateralRows, ConeRows, UnilateralRows
+
+INDETERMINATE = 1.0e-9  #: of the trace: regularises redundant rows, such as four feet of one table
+PRESCRIBED = 1.0e-9  #: relative to a row's compliance without bilateral rows: below it these prescribe its motion
+PASSES = 50  #: of contact and friction in turn
+TRIES = (1, 3, 8, 20)  #: passes after which both are tried at once
+NEWTON = 12  #: iterations of that
+AGREED = 1.0e-9  #: change of the velocities at the contacts in a pass that is none, as a share of what impulses change
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Rates under all rows, and the rows' impulses."""
+
+    u: Vec  #: (m,)
+    bilateral: Vec  #: (r,)
+    unilateral: Vec  #: (p,)
+    friction: Vec  #: along the rows of `ConeRows`, (2 k,)
+    passes: int  #: of contact and friction
+    #: by how much contact and friction do not agree at each contact once passes ran out [m/s], (k,); None: they agree
+    off: Vec | None = None
+
+
+class DenseDual:
+    """min ½ uᵀ A u − uᵀ b under all rows, posed once and solved for many b; A is known by its response A⁻¹.
+
+    Bilateral rows are eliminated by their dual; what is left is small and dense in the impulses alone. Unilateral rows
+    and cones are then two programs in turn, each at the other's last solution (staggered projections), until Newton's
+    method finds where they agree from there; the last of the programs is that of the unilateral rows, so that nothing
+    sinks in whatever friction does. Friction's four-sided bounds are turned so that one of their axes lies along the
+    slip: straight sliding has the friction of the circular cone. [Thesis 3.8] [Thesis 3.9]
+    """
+
+    def __init__(self, respond: Respond, bilateral: BilateralRows, unilateral: UnilateralRows,
+                 cones: ConeRows) -> None:
+        """respond: A⁻¹ on rates, or M⁻¹ on twists with rows on those. Raises ValueError where a row is not finite."""
+        self._equations, self._unilateral, self._cones = bilateral, unilateral, cones
+        self._k, self._p = len(cones.friction), len(unilateral.target)
+        r = len(bilateral.G)
+        rows, dense = unilateral.stacked(cones)
+        if not rows.shape[0]:
+            self.bilateral = Bilateral(bilateral.G, respond, bilateral.compliance)
+            return
+        self._rows = rows
+        response = respond(np.ascontiguousarray(np.concatenate([bilateral.G, dense]).T))
+        free = response[:, r:]
+        self.bilateral = Bilateral(bilateral.G, respond, bilateral.compliance, np.ascontiguousarray(response[:, :r]))
+        #: multipliers of the bilateral rows by a unit impulse of each other row, (r, p + 2 k)
+        self._reactions: Vec = self.bilateral.multipliers(bilateral.G @ free)
+        self._Y: Vec = free - self.bilateral.Y @ self._reactions if r else free
+        W = rows @ self._Y
+        W = 0.5 * (W + W.T)
+        if r:
+            # rows whose motion drives prescribe entirely have the compliance that they had without drives
+            alone = np.einsum("ij,ji->i", dense, free)
+            prescribed = W.diagonal() <= PRESCRIBED * alone
+            if prescribed.any():
+                self._Y[:, prescribed] = 0.0
+                W[prescribed], W[:, prescribed] = 0.0, 0.0
+                W[prescribed, prescribed] = alone[prescribed]
+        p = self._p
+        for part in (slice(0, p), slice(p, len(W))):
+            diagonal = np.einsum("ii->i", W[part, part])
+            diagonal += INDETERMINATE * float(diagonal.sum()) / max(len(diagonal), 1) + _LEAST
+        self._W = W
+        self._last: tuple[Vec, Vec] | None = None
+        self._rotated: tuple[Vec, Vec] | None = None  #: turn and W in it, of the first solution
+        self._off: Vec = np.zeros(0)  #: of the last pass of all, (k,) [m/s]
+
+    def solve(self, free: Vec, guess: tuple[Vec, Vec] | None = None, split_targets: Vec | None = None) -> Solution:
+        """Return the rates under all rows, from those without any, (m,), with the multipliers. Raises StepFailed.
+
+        guess: impulses (normal, friction) to start from; without one, those of the last solution. split_targets: other
+        targets of the unilateral rows, (p,), of positions alone.
+        """
+        u, reaction = free, np.zeros(0)
+        if len(self._equations.G):
+            u, reaction = self.bilateral.solve(free, self._equations.target)
+        if not self._p:
+            return Solution(u, reaction, np.zeros(0), np.zeros(0), 0)
+        along = self._rows @ u
+        p = self._p
+        target = self._unilateral.target if split_targets is None else split_targets
+        normal, friction_impulse, passes = self._stagger(along[:p] - target, along[p:] - self._cones.target,
+                                                         guess or self._last)
+        self._last = normal, friction_impulse
+        impulse = np.concatenate([normal, friction_impulse])
+        if len(self._equations.G):
+            # bilateral rows react to the other impulses
+            reaction = reaction - self._reactions @ impulse
+        return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(passes, PASSES),
+                        None if passes <= PASSES else self._off)
+
+    def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
+        """Return normal and friction impulses, and the number of passes, PASSES + 1 where these ran out.
+
+        approach, slip: velocities along the rows without either. guess: as for `solve`.
+        """
+        p, k = self._p, self._k
+        low, high = self._unilateral.low, self._unilateral.high
+        if guess is not None and self._rotated is not None:
+            # the same rows as a moment ago: from where they were
+            turn, W = self._rotated
+            at = np.concatenate([approach, turn.T @ slip])
+            both = self._both_at(W, at, np.concatenate([guess[0], turn.T @ guess[1]]))
+            if both is not None:
+                return both[:p], turn @ both[p:], 1
+        own, cross = self._W[:p, :p], self._W[:p, p:]
+        contact = BoundedProgram(own, approach, None if guess is None else guess[0])
+        normal = contact.solve(approach, low, high)
+        if not (self._cones.friction > 0.0).any() or not normal[:k].any():
+            return normal, np.zeros(2 * k), 1
+
+        if self._rotated is None:
+            turn = _along(slip + cross.T @ normal)
+            W = self._W.copy()
+            W[:p, p:] = cross @ turn
+            W[p:, :p], W[p:, p:] = W[:p, p:].T, turn.T @ W[p:, p:] @ turn
+            self._rotated = turn, W
+        turn, W = self._rotated
+        cross, at = W[:p, p:], np.concatenate([approach, turn.T @ slip])
+        slip = at[p:]
+        both = self._both_at(W, at, np.concatenate([normal, np.zeros(2 * k)]))
+        if both is not None:
+            return both[:p], turn @ both[p:], 1
+        friction_impulse = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
+        friction = BoundedProgram(W[p:, p:], slip, friction_impulse)
+        size = float(np.abs(own @ normal).max()) + _LEAST
+        for passes in range(1, PASSES + 1):
+            most = np.repeat(self._cones.friction * np.maximum(normal[:k], 0.0), 2)
+            before, friction_impulse = friction_impulse, friction.solve(slip + cross.T @ normal, -most, most)
+            normal = contact.solve(approach + cross @ friction_impulse, low, high)
+            off = np.abs(cross @ (friction_impulse - before))
+            if float(off.max()) <= AGREED * size and passes > 1:
+                break
+            both = self._both_at(W, at, np.concatenate([normal, friction_impulse])) if passes in TRIES else None
+            if both is not None:
+                normal, friction_impulse = both[:p], both[p:]
+                break
+        else:
+            passes, self._off = passes + 1, off[:k]
+        return normal, turn @ friction_impulse, passes
+
+    def _both_at(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
+        """Return impulses at which contact and friction agree, by Newton's method from `impulse`, which is overwritten,
+        (p + 2 k,).
+
+        at: velocities without impulses. None where these do not settle, as in a jam that has no or many solutions.
+        """
+        side = np.empty(len(W), dtype=np.int64)
+        taken = semismooth_newton(W, at, self._unilateral.low, self._unilateral.high, self._cones.friction, NEWTON,
+                                  len(W), impulse, side)
+        return None if taken == UNSETTLED else impulse
+
+
+def _along(slip: Vec) -> Vec:
+    """Return block diagonal rotations (2 k, 2 k) whose first column of each contact is along its slip (2 k,)."""
+    turn = np.zeros((len(slip), len(slip)))
+    x, y = slip[0::2], slip[1::2]
+    size = np.hypot(x, y)
+    still = size < 1.0e-12
+    c, s = np.where(still, 1.0, x / np.where(still, 1.0, size)), np.where(still, 0.0, y / np.where(still, 1.0, size))
+    i = np.arange(0, len(slip), 2)
+    turn[i, i], turn[i + 1, i], turn[i, i + 1], turn[i + 1, i + 1] = c, s, -s, c
+    return turn
+
+
+_LEAST = float(np.finfo(float).tiny)

@@ -1,0 +1,57 @@
+"""The end of a stage that was solved without friction of the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..assembly.damping import Damped
+from ..assembly.linearised import Linearised
+from ..parts.interface import PosedNodes
+from ..parts.stage import NodeStage
+from ..state import State, Vec
+from .ground_friction import with_ground_friction, with_repeated_friction
+from .soft_bodies import SoftBodies
+
+
+@dataclass(frozen=True)
+class SolvedEnd:
+    """One stage of soft bodies, linearised and evaluated at states of its end."""
+
+    soft: SoftBodies
+    pose: Callable[[Linearised, NodeStage], PosedNodes]  #: factors a linearised stage; raises StepFailed
+    project: bool  #: whether stiffness is negative semi-definite
+    stage: NodeStage
+    damped: Damped | None  #: D through the whole stage
+
+    def with_friction(self, after: State, posed_at_end: Callable[[Linearised, NodeStage], PosedNodes | None],
+                      is_repeated: bool) -> State:
+        """Return the end with friction of the ground. Raises StepFailed.
+
+        posed_at_end: returns the stage on the factor of its last iteration, None without one. is_repeated: whether
+        friction that bends a body beyond its linear response, which would gain energy, is evaluated again at the new
+        positions.
+        """
+        lin = self._linearised(after)
+        posed = posed_at_end(lin, self.stage) or self.pose(lin, self.stage)
+        if not is_repeated:
+            return with_ground_friction(self.soft, posed, after)
+        return with_repeated_friction(self.soft, self.stage, after, lin, posed, self._posed, self._net_impulse)
+
+    def _posed(self, end: State) -> tuple[Linearised, PosedNodes]:
+        lin = self._linearised(end)
+        return lin, self.pose(lin, self.stage)
+
+    def _linearised(self, end: State) -> Linearised:
+        x, v = self._at(end)
+        lin = self.soft.linearise_at(x, v, self.stage.time, self.project)
+        return replace(lin, damped=self.damped, memory=end.memory)
+
+    def _net_impulse(self, end: State) -> Vec:
+        x, v = self._at(end)
+        return self.stage.net_impulse_of(self.soft.mass, self.soft.evaluate(x, self.stage.time)[0], v, self.damped)
+
+    def _at(self, end: State) -> tuple[Vec, Vec]:
+        """Return positions and velocities of all nodes, (n, 3)."""
+        coordinates = self.soft.coordinates
+        return coordinates.positions(end.q, self.stage.time), coordinates.spread(end.u, self.stage.w)

@@ -1,0 +1,82 @@
+"""The subsystems of a world, which a step advances one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from ..errors import BadScene, StepFailed
+from ..state import State
+from .interface import Coupling, Part, Subsystem
+
+#: the state of a subsystem after a step, from the index of its first part, itself and its state before
+Advance = Callable[[int, Subsystem, State], State]
+
+
+class Subsystems:
+    """Subsystems that a step takes one after the other: couplings, and the parts that are in none of them."""
+
+    def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> None:
+        """Raises BadScene where a coupling has a part that is none of these, or two couplings have one part."""
+        coupled = [(one, tuple(number_of(parts, part) for part in one.parts)) for one in couplings]
+        taken = [k for _, numbers in coupled for k in numbers]
+        if len({*taken}) < len(taken):
+            raise BadScene("a part rides on what rides itself, or is in two rides",
+                           "Let each hang on one mechanism, and no mechanism on what hangs")
+        #: subsystems, and the indices of their parts
+        self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [
+            *((part, (k,)) for k, part in enumerate(parts) if k not in taken), *coupled]
+        self._count = len(parts)
+
+    def parted(self, states: list[State]) -> list[State]:
+        """Return the states of the parts with attached nodes at their carriers."""
+        states = list(states)
+        for subsystem, numbers in self.solved:
+            for k, own in zip(numbers, subsystem.parted(subsystem.merged([states[k] for k in numbers]))):
+                states[k] = own
+        return states
+
+    def initial_states(self) -> list[State]:
+        """Return the states of the parts at the start frame. Raises Diverged."""
+        found: dict[int, State] = {}
+        for subsystem, numbers in self.solved:
+            found |= zip(numbers, subsystem.parted(subsystem.initial_state()))
+        return [found[k] for k in range(self._count)]
+
+    def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = ()) -> list[State]:
+        """Return the states of the parts after each subsystem advanced, but of those whose first part is `without`. A
+        StepFailed names the part."""
+        after = list(states)
+        for subsystem, numbers in self.solved:
+            if numbers[0] not in without:
+                end = naming_part(numbers[0], advance, subsystem, subsystem.merged([after[k] for k in numbers]))
+                for k, own in zip(numbers, subsystem.parted(end)):
+                    after[k] = own
+        return after
+
+
+def stepping(h: float) -> Advance:
+    """Return the advance by a step of h seconds."""
+    return lambda k, subsystem, state: subsystem.step(state, h)
+
+
+def rescuing(h: float, failure: StepFailed) -> Advance:
+    """Return the advance by h seconds in which the subsystem that failed takes a more robust step."""
+    return lambda k, subsystem, state: (subsystem.rescue(state, h, failure) if failure.part in (k, None)
+                                        else subsystem.step(state, h))
+
+
+def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State) -> State:
+    """Return the state after a subsystem advanced; a StepFailed gets its part's number k unless it has one."""
+    try:
+        return advance(k, subsystem, state)
+    except StepFailed as failure:
+        failure.part = k if failure.part is None else failure.part
+        raise
+
+
+def number_of(parts: Sequence[Part], part: Part) -> int:
+    """Return the index of a part. Raises BadScene where it is none of them."""
+    for k, one in enumerate(parts):
+        if one is part:
+            return k
+    raise BadScene("a part rides on one that is not in the scene", "Add what it rides on")
