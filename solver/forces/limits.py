@@ -10,12 +10,13 @@ import numpy as np
 from ..state import Index, Vec
 from .cloth.sheet import over_elements
 from .limit_kernels import fill_areas, fill_lengths, measure_areas, measure_lengths
+from .multipliers import WithMultipliers
 
 STIFF = 100.0  #: k of all of a body is that of its inertia over a step times this
 FIRST = 1.0e-2  #: of that in a bake's first step, in which nothing is known of what pulls
 
 
-class Limits:
+class Limits(WithMultipliers):
     """½ k (y − clip(y))² − λ²/2k of each element, y = g + λ/k, at a strain g; it pulls with T = k (y − clip(y)).
 
     λ is T at the end of the last step, so that k only has to bring what changes in one: what is past a limit goes back

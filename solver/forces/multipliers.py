@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from ..state import Vec
 
@@ -10,7 +10,7 @@ MULTIPLIERS = "multipliers"  #: of all such forces of a part at the end of the l
 
 
 class WithMultipliers(Protocol):
-    """Links of ropes, and constraints between points."""
+    """Links of ropes, twist, limits, welds that break, and constraints between points."""
 
     @property
     def remembers(self) -> int:
@@ -22,16 +22,13 @@ class WithMultipliers(Protocol):
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return them at positions (n, 3) [m] and a time [s], (`remembers`,) [N]."""
 
-
-@runtime_checkable
-class StiffensAcross(Protocol):
-    """Links of ropes and constraints that are stiff across their direction, by their multipliers.
-
-    An iteration from nowhere near the root needs the multipliers that its linear step ends with, as methods with
-    Lagrange multipliers have them: those of the last step may be smaller by orders of magnitude, those of the positions
-    that it comes to larger, since what moves sideways gets longer by the square of that.
-    """
-
     def expect(self, before: Vec, after: Vec, time: float) -> None:
         """Let the projected K take the multipliers at positions `after` by their values and slopes at `before`, both
-        (n, 3) [m], until the next `recall`. time: [s]."""
+        (n, 3) [m], until the next `recall`. time: [s].
+
+        Links of ropes and constraints, which are stiff across their direction by their multipliers, need this: an
+        iteration from nowhere near the root needs those that its linear step ends with. Those of the last step may be
+        smaller by orders of magnitude, those of the positions that it comes to larger, since what moves sideways gets
+        longer by the square of that. What keeps this default is not stiff across.
+        """
+        return None

@@ -10,11 +10,12 @@ from scipy.spatial import cKDTree
 from ..errors import BadScene
 from ..meshing.closest import closest_weights
 from ..state import Index, Vec
+from .multipliers import WithMultipliers
 from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
 
 
-class Weld:
+class Weld(WithMultipliers):
     """Each point of the first body's skin that is near the second one's keeps its place over the triangle below it.
 
     The place turns with that triangle, so bodies that are welded move as one, and each force has its reaction: linear

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..forces.multipliers import MULTIPLIERS, StiffensAcross, WithMultipliers
+from ..forces.multipliers import MULTIPLIERS, WithMultipliers
 from ..state import State, Vec
 
 
@@ -30,7 +30,7 @@ class Iterates:
     next."""
 
     def __init__(self, laws: Sequence[WithMultipliers]) -> None:
-        self._laws = [law for law in laws if isinstance(law, StiffensAcross)]
+        self._laws = laws
         self._last: Vec | None = None
 
     def follow(self, x: Vec, time: float) -> None:

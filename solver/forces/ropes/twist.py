@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...state import Index, Vec
+from ..multipliers import WithMultipliers
 from .twist_kernels import add_twist, link_directions, twist_blocks, twist_forces
 
 
@@ -20,7 +21,7 @@ class TwistedStrands:
     length: Vec  #: of each strand at rest [m], (p,)
 
 
-class RodTwist:
+class RodTwist(WithMultipliers):
     """½ (C/L) (Θ + m)² of each strand: Θ is what its ends are turned by, and m what parallel transport turns its
     reference frames by since the start, whose slopes are κb/2l. Twist spreads at once, so it is even along a strand.
 
