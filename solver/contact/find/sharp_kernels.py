@@ -178,7 +178,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                 continue
             gap = np.sqrt(_dot(found[2:5], found[2:5]))
             inner = solid and _dot(found[2:5], out) < 0.0
-            time = -1.0
+            time, sways = -1.0, False
             if _within(found[0]) and _within(found[1]) and gap <= max(thickness, depth[e] if inner else 0.0):
                 for c in range(3):
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
@@ -201,8 +201,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
                 nearer = gap - _dot(later[2:5], found[2:5]) / gap
-                if nearer > 0.0 and gap <= thickness + SWAY * nearer:
-                    time = 1.0
+                sways = nearer > 0.0 and gap <= thickness + SWAY * nearer
             if time < 0.0 and not inner:
                 time = _time_of_contact(p, q, a, b, dp, dq, da, db)
                 if time >= 0.0:
@@ -212,6 +211,9 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     _nearest(P, Q, A, B, found)
                     if not (_within(found[0]) and _within(found[1])):
                         time = -1.0
+            if time < 0.0 and sways:
+                _nearest(p, q, a, b, found)
+                time = 1.0
             if time >= 0.0:
                 if count < pair.shape[0]:
                     pair[count, 0], pair[count, 1] = k, e
