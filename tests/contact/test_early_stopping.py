@@ -190,8 +190,8 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
 
     def factors(name, leads):
         monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", leads)
-        part = balls_in_a_box(tmp_path / name, 10, 4, H)
-        return sum(followed(part, part.initial_state(), 5)[1])
+        part = balls_in_a_box(tmp_path / name, 16, 3, H)
+        return sum(followed(part, part.initial_state(), 6)[1])
 
     assert factors("led", noted) < 0.8 * factors("flown", lambda problem, begun: None)
     assert len(led) > 5
@@ -212,8 +212,8 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
 
     def factors(name, begins_at):
         monkeypatch.setattr(initial_guess, "backtrack_to_step_start", begins_at)
-        part = balls_in_a_box(tmp_path / name, 6, 3, H)
-        return sum(followed(part, part.initial_state(), 3)[1])
+        part = balls_in_a_box(tmp_path / name, 16, 3, H)
+        return sum(followed(part, part.initial_state(), 6)[1])
 
     assert factors("back", noted) < factors("on", lambda problem, at, begun: at)
     assert all(low <= first for first, low in begins)

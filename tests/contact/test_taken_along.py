@@ -10,6 +10,7 @@ from worlds import nodes_of
 from solver.assembly.edges import Edges
 from solver.job.load import load
 from solver.nonlinear.intersection_free import intersection_free_start
+from solver.world.solved_end import SolvedEnd
 from solver.world.taken_along import MovedAsOne
 
 H = 1 / 48
@@ -124,13 +125,13 @@ def test_only_what_touches_the_ground_is_asked_for_its_friction(tmp_path, monkey
                           ground={"stiffness": 1000.0, "point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0],
                                   "friction": {"kind": "coulomb", "params": {"friction_coefficient": 0.5}}}, **QUICK)
         part, count = nodes_of(load(job)), [0]
-        was = type(part)._with_ground_friction
+        was = SolvedEnd.with_friction
 
         def counted(self, *args):
             count[0] += 1
             return was(self, *args)
 
-        monkeypatch.setattr(type(part), "_with_ground_friction", counted)
+        monkeypatch.setattr(SolvedEnd, "with_friction", counted)
         state = part.initial_state()
         for _ in range(6):
             state = part.step(state, H)
