@@ -150,6 +150,9 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
     place: bpy.props.PointerProperty(
         name="At", description="Empty where it is tied at the first frame; of a hinge its Z axis is what both turn "
         "about, as long as the Empty is drawn", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+    radius: bpy.props.FloatProperty(
+        name="Radius", description="How far around the place a soft body is held. At 0 one tetrahedron bears all, and "
+        "is drawn out where the body is soft and heavy", default=0.0, min=0.0, unit="LENGTH", override=OVERRIDABLE)
     hold: bpy.props.EnumProperty(
         name="Hold", description="Whether it holds exactly or gives way, also with keyframes", default="hard",
         items=list(HOLDS), override=OVERRIDABLE)

@@ -41,8 +41,9 @@ def _said(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.ty
         raise BadInput(f'its constraint to "{other.name}" has no Empty that says where', "Choose one under Constraints",
                        obj.name)
     far: dict[str, Any] = {}
+    wide = {"radius": properties.shortest(one.radius)} if one.radius > 0.0 else {}
     if other in soft:
-        far["body"] = other.name
+        far |= {"body": other.name} | wide
     elif members.is_soft_body(other):
         raise BadInput(f'it is tied to "{other.name}", which is not baked with it',
                        f'Let "{other.name}" and "{obj.name}" both collide with all', obj.name)
@@ -55,7 +56,7 @@ def _said(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.ty
         far |= {"mechanism": other.name, "body": part_identity.renamed(other)(one.part)}
     params = {param.key: _plain(getattr(one, param.key)) for param in entry.params}
     said: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
-                            "ends": [{"body": obj.name}, far],
+                            "ends": [{"body": obj.name} | wide, far],
                             "compliance": 0.0 if one.hold == "hard" else 1.0 / properties.shortest(one.stiffness)}
     if one.is_released:
         if one.until <= start:

@@ -24,6 +24,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row = column.row(align=True)
         row.alert = one.place is None
         row.prop(one, "place")
+        column.prop(one, "radius")
         row = column.row(align=True)
         row.prop(one, "hold", expand=True)
         if one.hold == "soft":

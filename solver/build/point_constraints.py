@@ -105,7 +105,7 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
         body, start = prepared[number], np.int32(first[number])
         shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
                       body.skin + start, body.wires + start)
-        return bound(shape, points, rest)
+        return bound(shape, points, rest, end.radius)
     nodes = np.arange(behind + span.start, behind + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points

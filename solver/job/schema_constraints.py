@@ -16,6 +16,8 @@ class ConstraintEnd(Strict, frozen=True):
     body: str = ""  #: name of a body; empty where `vertices` are given
     mechanism: str = ""  #: that the body is a rigid one of
     point: Vector | None = None  #: in the world at the start [m]; unused where a curve or a surface is the end
+    #: of what of a soft body moves the point, where that is more than one tetrahedron [m]
+    radius: NotNegative = 0.0
     vertices: Array | None = None  #: (n, 3) of an object of given motion, at the start [m]
     edges: Array | None = None  #: (k, 2) of these
     triangles: Array | None = None  #: (t, 3) of these

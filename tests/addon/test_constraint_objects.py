@@ -72,6 +72,7 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
     assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
     [one] = body.conjac.constraints
     assert one.object == other and one.place is not None and one.hold == "hard"
+    assert one.radius == pytest.approx(0.0 if kind == "distance" else 0.02), "as the Empty is drawn"
     if slides:
         one.place.location = body.location
     elif kind == "hinge":
@@ -134,6 +135,8 @@ def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence)
     bpy.ops.conjac.add_constraint(kind="ball")
     [one] = body.conjac.constraints
     assert one.place.location.x == pytest.approx(0.06, abs=1e-6)
+    ends = scene_settings(body, bpy.context.scene)["constraints"][0]["ends"]
+    assert [end["radius"] for end in ends] == pytest.approx([0.02, 0.02])
     if wrong == "nothing":
         one.object = None
     elif wrong == "nowhere":

@@ -29,6 +29,17 @@ def shapes():
     return np.concatenate([box, sheet]), low, high, tets
 
 
+@pytest.mark.parametrize("radius", [0.0, 0.03, 0.15])
+def test_points_are_affine_in_the_nodes_around_them(radius):
+    """Inside, on an edge and far outside, so that forces and torques on the body are those of the point."""
+    rest, low, _, _ = shapes()
+    points = np.array([[0.07, 0.09, 0.11], [0.2, 0.2, 0.1], [0.1, 0.05, 0.35]])
+    end = bound(low, points, rest, radius)
+    assert np.allclose(end.weights.sum(axis=1), 1.0, atol=1e-12)
+    assert np.allclose(np.einsum("pw,pwi->pi", end.weights, rest[end.nodes]), points, atol=1e-12)
+    assert (radius > 0.1) == bool(((end.weights != 0.0).sum(axis=1) > 8).all()), "more of it, the wider"
+
+
 def made(kind):
     """A constraint of this kind from the box to the cloth and positions at which its rows are not all 0."""
     rest, low, high, _ = shapes()

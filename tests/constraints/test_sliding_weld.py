@@ -65,6 +65,18 @@ def test_its_force_is_the_slope_of_its_energy_over_faces_edges_and_corners():
     assert -np.vdot(found, way) == pytest.approx(slope, rel=1e-5)
 
 
+def test_what_is_over_an_edge_keeps_to_its_side():
+    """Layers that end in one plane: a point right over the edge of the other one, that moves inward or outward."""
+    bodies, rest = layers((0.5, 0.1))
+    force = SlidingWeld(bodies, rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0})
+    high = np.arange(len(rest)) >= 56
+    for along in (-1e-6, -1e-12, 0.0, 1e-12, 1e-6):
+        for turn in (0.0, 1e-3, -1e-3):  # of the edge's side face, which leans to either side then
+            x = rest + high[:, None] * [along, 0.0, 0.0]
+            x[~high, 0] += turn * (x[~high, 2] - TOP)
+            assert np.abs(force.rows(x, 0.0).value).max() < 1e-9, (along, turn)
+
+
 def job_of(folder, end, slope=0.0, gravity=(0.0, 0.0, -G), shift=(0.1, 0.1), modulus=1e6, **params):
     """A box that lies on a plate whose upper side is held in place, both turned by a slope about Y [rad]."""
     turn = np.array([[np.cos(slope), 0.0, np.sin(slope)], [0.0, 1.0, 0.0], [-np.sin(slope), 0.0, np.cos(slope)]])

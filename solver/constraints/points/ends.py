@@ -37,12 +37,15 @@ class BodyShape:
     rigid: bool = False
 
 
-def bound(shape: BodyShape, points: Vec, rest: Vec) -> TiedEnd:
+def bound(shape: BodyShape, points: Vec, rest: Vec, radius: float = 0.0) -> TiedEnd:
     """Return points (p, 3) [m] as those of a body: within its nearest tetrahedron, extended beyond it where they are
-    outside; else on the nearest triangle or edge. rest: of all nodes, (n, 3) [m].
+    outside; else on the nearest triangle or edge. rest: of all nodes, (n, 3) [m]. radius: of what of a body of
+    tetrahedra moves a point, instead of one tetrahedron, where that is more [m].
     """
     if len(shape.tets):
         nodes, weights = _in_tets(shape.tets, points, rest)
+        if radius > 0.0:
+            nodes, weights = _in_balls(shape, nodes, points, rest, radius)
     elif len(shape.skin):
         found = [closest_triangle(shape.skin, rest, point) for point in points]
         nodes, weights = shape.skin[[k for k, _ in found]], np.array([w for _, w in found])
@@ -68,6 +71,43 @@ def _in_tets(tets: Index, points: Vec, rest: Vec) -> tuple[Index, Vec]:
         best = int(each.min(axis=1).argmax())
         nodes[k], weights[k] = tets[best], each[best]
     return nodes, weights
+
+
+def _in_balls(shape: BodyShape, nearest: Index, points: Vec, rest: Vec, radius: float) -> tuple[Index, Vec]:
+    """Return nodes and weights, (p, w) both, that move each point by the affine motion which fits best what lies within
+    a radius [m] of it, or of the place on the skin that is nearest to a point outside, but as far around as it is out.
+
+    nearest: nodes of the tetrahedron that each point is in or nearest to, (p, 4). Σ w = 1 and Σ w x is the point at
+    `rest`, so that forces and torques on the body are those of the point. Nodes farther away count less and less.
+    """
+    moved = []
+    for point, own in zip(points, nearest):
+        center = _inside(shape, own, point, rest)
+        reach = max(radius, float(np.linalg.norm(point - center)))
+        away = np.linalg.norm(rest[shape.tets] - center, axis=2)
+        nodes = np.union1d(shape.tets[(away <= reach).any(axis=1)], own)
+        local = np.column_stack([np.ones(len(nodes)), (rest[nodes] - center) / reach])
+        share = 1.0 / (1.0 + (local[:, 1:] ** 2).sum(axis=1)) ** 2
+        target = np.append(1.0, (point - center) / reach)
+        moved.append((nodes, share * (local @ np.linalg.solve((local * share[:, None]).T @ local, target))))
+    widest = max(len(nodes) for nodes, _ in moved)
+    out_nodes, out_weights = np.empty((len(points), widest), np.int32), np.zeros((len(points), widest))
+    for k, (nodes, weights) in enumerate(moved):
+        out_nodes[k], out_nodes[k, : len(nodes)] = nodes[0], nodes
+        out_weights[k, : len(nodes)] = weights
+    return out_nodes, out_weights
+
+
+def _inside(shape: BodyShape, tet: Index, point: Vec, rest: Vec) -> Vec:
+    """Return a point, (3,), or where it is outside of the tetrahedron it is nearest to the nearest place on the skin.
+    """
+    corners = rest[tet]
+    within = np.linalg.solve((corners[1:] - corners[0]).T, point - corners[0])
+    if within.min() >= 0.0 and within.sum() <= 1.0:
+        return point
+    triangle, weights = closest_triangle(shape.skin, rest, point)
+    place: Vec = weights @ rest[shape.skin[triangle]]
+    return place
 
 
 def closest_triangle(triangles: Index, x: Vec, point: Vec) -> tuple[int, Vec]:

@@ -50,8 +50,11 @@ class KeepsDistance:
         self.joints = len(points)
         self._points, self._skin = points.astype(np.int64), np.ascontiguousarray(skin, dtype=np.int32)
         self._is_border = border(skin)
-        self._gaps, self._rest = np.zeros(len(points)), rest
+        self._gaps, self._rest, self._side = np.zeros(len(points)), rest, np.ones(len(points))
         if len(points) and len(skin):
+            # a point keeps to its side; right over an edge of the skin it is on the plane of one of two faces, and
+            # there rounding would choose another side in each step
+            self._side = np.where(self._nearest(rest)[3] < 0.0, -1.0, 1.0)
             self._gaps = self.rows(rest, 0.0).value
 
     def is_beside(self) -> Mask:
@@ -59,24 +62,30 @@ class KeepsDistance:
         beside: Mask = self.rows(self._rest, 0.0).direction.any(axis=1) if len(self._points) else np.zeros(0, bool)
         return beside
 
-    def rows(self, x: Vec, time: float) -> PointRows:
-        """Return a row a point at positions (n, 3) [m]."""
+    def _nearest(self, x: Vec) -> tuple[Index, Vec, Vec, Vec, Vec, Mask]:
+        """Return the face nearest to each point, (k,), weights of its corners at the nearest place, (k, 3), y, (k, 3)
+        [m], how much of that is along the face's normal, (k,) [m], the normal, (k, 3), and whether the place is on an
+        edge or a corner that the point is not right above, (k,)."""
         corners = x[self._skin]
         sides = corners[:, 1:] - corners[:, :1]
         reach = np.sqrt(np.einsum("tsi,tsi->ts", sides, sides).max(axis=1))
         places, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
         nearest_triangles(places, self._skin, x, reach, found, weights)
-        nodes = np.concatenate([self._points[:, None], self._skin[found]], axis=1)
         normal = np.cross(sides[found, 0], sides[found, 1])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-        y = places - np.einsum("kj,kji->ki", weights, corners[found])
-        along, away = np.einsum("ki,ki->k", y, normal), np.linalg.norm(y, axis=1)
+        y, least = places - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
+        along = np.einsum("ki,ki->k", y, normal)
+        is_over = np.linalg.norm(y, axis=1) - np.abs(along) > least
+        return found, weights, y, np.where(np.abs(along) > least, along, 0.0), normal, is_over
+
+    def rows(self, x: Vec, time: float) -> PointRows:
+        """Return a row a point at positions (n, 3) [m]."""
+        found, weights, y, along, normal, is_over = self._nearest(x)
+        nodes, away = np.concatenate([self._points[:, None], self._skin[found]], axis=1), np.linalg.norm(y, axis=1)
         # over an edge or a corner it is the distance to that, so that nothing jumps from one face to the next
-        is_over = away - np.abs(along) > ROUND * reach[found]
-        side = np.where(along < 0.0, -1.0, 1.0)
-        direction = np.where(is_over[:, None], side[:, None] * y / np.maximum(away, 1e-300)[:, None], normal)
+        direction = np.where(is_over[:, None], self._side[:, None] * y / np.maximum(away, 1e-300)[:, None], normal)
         direction[((weights == 0.0) & self._is_border[found]).any(axis=1) & is_over] = 0.0
-        value = np.where(direction.any(axis=1), np.where(is_over, side * away, along) - self._gaps, 0.0)
+        value = np.where(direction.any(axis=1), np.where(is_over, self._side * away, along) - self._gaps, 0.0)
         return PointRows(nodes, np.concatenate([np.ones((self.joints, 1)), -weights], axis=1), 1,
                          np.arange(self.joints), value, direction, np.zeros(self.joints),
                          np.zeros(self.joints, dtype=bool))
