@@ -211,12 +211,13 @@ SLIDING = HANDS + """
 def artist():
     fresh(7)
     scene.gravity = (3.0, 0.0, -9.81)
-    low, high = soft(box("Low", (0.0, 0.0, 0.0), (0.6, 0.6, 0.6))), soft(box("High", (0.0, 0.0, 0.62), (0.6, 0.6, 0.6)))
+    # wider than what hangs on it, which would keep its distance from an edge that it slides over
+    low, high = soft(box("Low", (0.0, 0.0, 0.0), (0.6, 0.6, 0.6))), soft(box("High", (0.0, 0.0, 0.62), (1.4, 0.6, 0.6)))
     with override():
         high.vertex_groups.new(name="Pin").add([v.index for v in high.data.vertices if v.co.z > 0], 1.0, "REPLACE")
     yield from rest()
     yield from pick(high, (0.0, 0.0, 0.7))
-    yield from pick(low, (0.0, 0.0, 0.0), more=True)
+    yield from pick(low, (0.0, -0.3, -0.1), more=True)
     yield from find("add weld", lambda: len(low.conjac.welds) == 1, "weld")
     gone = {{}}
     for slides in (False, True):
@@ -229,6 +230,7 @@ def artist():
         yield from button(BAKE)
         yield from until(lambda: session.running, "Bake was not hit", 20)
         yield from baked()
+        seen("slides" if slides else "sticks")
         assert bake.status(low).state == "complete", bake.status(low)
         gone[slides] = (places(low, 7) - places(low, 1)).mean(axis=0)
     seen("slid")
