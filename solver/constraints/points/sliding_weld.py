@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from ...coordinates.prescribed import Still
 from ...errors import BadScene
@@ -63,7 +63,7 @@ class KeepsDistance:
         beside: Mask = self.rows(self._rest, 0.0).direction.any(axis=1) if len(self._points) else np.zeros(0, bool)
         return beside
 
-    def _nearest(self, x: Vec) -> tuple[NDArray[np.int64], Vec, Vec, Vec, Vec, Mask]:
+    def _nearest(self, x: Vec) -> tuple[npt.NDArray[np.int64], Vec, Vec, Vec, Vec, Mask]:
         """Return the face nearest to each point, (k,), weights of its corners at the nearest place, (k, 3), y, (k, 3)
         [m], how much of that is along the face's normal, (k,) [m], the normal, (k, 3), and whether the place is on an
         edge or a corner that the point is not right above, (k,)."""
