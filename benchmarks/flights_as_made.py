@@ -1,4 +1,4 @@
-"""What bones keep as they fly and spin, with flesh on them and without, where an artist throws them, by the add-on.
+"""Momentum of ragdolls that fly and spin, with and without soft bodies on them, made by the add-on's operators.
 
     python -m benchmarks.flights_as_made
 

@@ -145,7 +145,7 @@ def main() -> None:
     name, given, answer, iterations = sys.argv[1:]
     with np.load(given) as file:
         scene = {key: file[key] if file[key].ndim else file[key].item() for key in file.files}
-    step, places, told = {"newton": newton, "mujoco": mujoco, "rapier": rapier}[name](scene, int(iterations))
+    step, places, details = {"newton": newton, "mujoco": mujoco, "rapier": rapier}[name](scene, int(iterations))
     x, spent, walls = [], [], []
     for _ in range(scene["steps"]):
         began, wall = time.process_time(), time.perf_counter()  # one of them steps on a thread of its own
@@ -153,7 +153,7 @@ def main() -> None:
         spent.append(1e3 * (time.process_time() - began))
         walls.append(1e3 * (time.perf_counter() - wall))
         x.append(places())
-    np.savez(answer, x=np.array(x), ms=spent, wall_ms=walls, **told())
+    np.savez(answer, x=np.array(x), ms=spent, wall_ms=walls, **details())
 
 
 if __name__ == "__main__":

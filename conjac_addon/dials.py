@@ -67,6 +67,6 @@ def name_in(settings: Any, name: str) -> str:
 
 
 def on_a_legend(param: Param, low: float, high: float) -> tuple[str, str, str]:
-    """What a legend says of a parameter in SI: its name with its unit, and both ends in that unit."""
+    """Return the text of a legend: a parameter's name with the unit it is shown in, and both ends in that unit."""
     unit, scale = unit_of(param) or (param.unit, 1.0)
     return f"{param.label} ({unit})" if unit else param.label, f"{low / scale:.4g}", f"{high / scale:.4g}"

@@ -1,4 +1,4 @@
-"""What a bake would use, as the 3D View draws it over a body: lines, and faces in the colours of their values.
+"""Previews of what a bake would use, drawn over a body: lines, and faces in the colors of their values.
 
 None of it is an object of the scene, a step of undo or part of the file: arrays in the body's own space, by its
 session_uid, which `ui/preview_marks` draws.

@@ -1,4 +1,4 @@
-"""What was baked for objects that are deleted is listed with its size, and goes when the artist says so."""
+"""Caches of deleted objects are listed with their size, and deleted when the artist asks for it."""
 
 import shutil
 

@@ -30,7 +30,7 @@ def boxes(request):
                               np.zeros(len(x)))
 
 
-def said(law, x):
+def linearised(law, x):
     """Forces, K of pairs of nodes, definite and not, the force of friction and how many pairs were linearised."""
     law._last, law._grouped = [], None
     table, force = law.fill(x, 0.0, False), np.zeros_like(x)
@@ -51,9 +51,9 @@ def summed(table, count):
 
 def test_one_pair_says_what_all_alike_say(boxes, monkeypatch):
     x, law = boxes
-    force, stiffness, friction, grouped = said(law, x)
+    force, stiffness, friction, grouped = linearised(law, x)
     monkeypatch.setattr(barrier, "alike_pairs", each_alone)
-    force_of_all, stiffness_of_all, friction_of_all, every = said(law, x)
+    force_of_all, stiffness_of_all, friction_of_all, every = linearised(law, x)
     assert grouped <= 0.6 * every
     assert np.abs(force - force_of_all).max() <= 1e-12 * np.abs(force_of_all).max()
     for one, of_all in zip(stiffness, stiffness_of_all):

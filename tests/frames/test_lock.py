@@ -77,7 +77,7 @@ def test_an_empty_lock_is_young_or_dead(tmp_path):
 
 
 def test_only_one_heir_takes_over(tmp_path):
-    """Eight processes find the lock of a dead one at once: one gets it, the others are told that it is busy."""
+    """Eight processes find the lock of a dead one at once: one gets it, for the others it is busy."""
     leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.here().host, ""))
     code = """
 import sys, time
