@@ -32,6 +32,7 @@ from ..parts.mixed import MixedMethods
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld, ObstacleInWorld
 from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
+from ..world.sliding_damping import SlidingDampers
 from ..world.nodes import Nodes
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
@@ -40,6 +41,7 @@ from .fields import Prepared, prepare
 from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
+from .sliding import sliding_bodies
 from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
 from .material_data import MaterialData
@@ -116,6 +118,8 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
     losses = [loss for one in damping for loss in one.losses]
 
+    slides = sliding_bodies(prepared, matter, bodies, rest, mass, coordinates)
+
     contacts: list[ContactLaw] = []
     ignored: list[str] = []
     if scene.contact is not None:
@@ -146,6 +150,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                  constraints=constraints,
                  following=followers(job, prepared, first),
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
+                 sliding=SlidingDampers(slides, len(rest)) if slides else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
 

@@ -23,6 +23,7 @@ from .following import Followers
 from .half_life_damping import HalfLifeDampers
 from .interface import Part
 from .multipliers import recall, remembering
+from .sliding_damping import SlidingDampers
 from .soft_system import SoftSystem
 from .start_in_equilibrium import start_in_equilibrium
 from .step_counts import FALLBACK_STEPS, RESCUED, sentences
@@ -36,6 +37,7 @@ class Nodes(SoftSystem, Part):
     notes: list[str] = field(default_factory=list)  #: for the log; a step may add to them
     balanced: Sequence[BodyInWorld] = ()  #: bodies that start in equilibrium; others start in their rest shape
     losses: HalfLifeDampers | None = None  #: half-life damping between steps
+    sliding: SlidingDampers | None = None  #: damping of what slides between steps
     following: Followers | None = None  #: bodies that take part in the motion of objects
 
     def __post_init__(self) -> None:
@@ -87,6 +89,8 @@ class Nodes(SoftSystem, Part):
             state, pushes = self.losses.apply(self, state, h, rates)
             forces = [force for force in (external_force, pushes) if force is not None]
             external_force = sum(forces[1:], forces[0]) if forces else None
+        if self.sliding is not None:
+            state = self.sliding.apply(self, state, h, rates)
         return self.following.apply(self, state, h, rates) if self.following else state, external_force
 
     def with_loss_memory(self, after: State, before: State, h: float) -> State:
