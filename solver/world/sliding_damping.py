@@ -109,13 +109,10 @@ class SlidingDampers:
         for law in system.contacts:
             if not law.has_friction:
                 continue
-            nodes, weights, _ = law.point_pairs(x)
+            nodes, along = law.slips(x, v)
             apart = self._owner[nodes[:, 0]] != self._owner[nodes[:, 1]]
-            nodes, weights = nodes[apart], weights[apart] * [1.0, -1.0, -1.0, -1.0]
-            between, rate = (np.einsum("kc,kci->ki", weights, of[nodes]) for of in (x, v))
-            along = _along(rate, between / np.linalg.norm(between, axis=1, keepdims=True))
-            _add(slip, count, self._owner[nodes[:, 0]], along)
-            _add(slip, count, self._owner[nodes[:, 1]], -along)
+            _add(slip, count, self._owner[nodes[apart, 0]], along[apart])
+            _add(slip, count, self._owner[nodes[apart, 1]], -along[apart])
         speed: Vec = np.linalg.norm(slip, axis=1) / np.maximum(count, 1.0)
         return speed[:-1]
 

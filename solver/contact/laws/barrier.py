@@ -202,6 +202,15 @@ class Barrier:
         found = self.active_pairs(x)
         return found.nodes[: found.points], np.abs(found.work[: found.points, :4]), found.thickness[: found.points]
 
+    def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
+        """Return a node of either side of each active pair of a point and a triangle at positions x (n, 3) [m], (k, 2),
+        and the velocity of the point along the triangle at velocities v (n, 3) [m/s], (k, 3)."""
+        found = self.active_pairs(x)
+        nodes, weights = found.nodes[: found.points], found.work[: found.points, :4]
+        between, rate = (np.einsum("kc,kci->ki", weights, of[nodes]) for of in (x, v))
+        normal = between / np.linalg.norm(between, axis=1, keepdims=True)
+        return nodes[:, [0, 3]], rate - np.einsum("ki,ki->k", rate, normal)[:, None] * normal
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
         first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""

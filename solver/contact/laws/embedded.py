@@ -154,16 +154,25 @@ class Embedded(EmbeddedForce):
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
         """Return a node of either side of each pair that is so near, (k, 2)."""
-        count = self._embedded.nodes
-        of_bodies = np.concatenate([np.arange(count, dtype=np.int32), self._embedded.corners[:, 0]])
-        nodes: Index = of_bodies[self.inner.node_pairs_within(self._embedded.positions(x), times)]
+        nodes: Index = self._nodes_of_bodies()[self.inner.node_pairs_within(self._embedded.positions(x), times)]
         return nodes
+
+    def _nodes_of_bodies(self) -> Index:
+        """Return a node of its body for each node and vertex."""
+        own = np.arange(self._embedded.nodes, dtype=np.int32)
+        return np.concatenate([own, self._embedded.corners[:, 0]])
 
     def point_pairs(self, x: Vec) -> tuple[Index, Vec, Vec]:
         """Return nodes (k, 4), weights (k, 4) and thicknesses (k,) [m] of active pairs without embedded vertices."""
         nodes, weights, thickness = self.inner.point_pairs(self._embedded.positions(x))
         own = (nodes < self._embedded.nodes).all(axis=1)
         return nodes[own], weights[own], thickness[own]
+
+    def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
+        """Return a node of either body of each active pair of a point and a triangle, (k, 2), and its slip, (k, 3)
+        [m/s], at positions x and velocities v of nodes, (n, 3) [m, m/s]."""
+        pairs, slip = self.inner.slips(self._embedded.positions(x), self._embedded.positions(v))
+        return self._nodes_of_bodies()[pairs], slip
 
     def contact_forces(self, x: Vec) -> Vec:
         """Return midpoint, force and distance of each active pair, (k, 7) [m, N, m]."""

@@ -100,6 +100,11 @@ class Gap:
         """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of near pairs."""
         return self.near.point_pairs(x)
 
+    def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
+        """Return a node of either side of each near pair of a point and a triangle, (k, 2), and its slip, (k, 3) [m/s],
+        at positions x and velocities v, (n, 3) [m, m/s]."""
+        return self.near.slips(x, v)
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair the midpoint of its closest points [m], the force on its first side [N] and its
         distance [m], (k, 7), if positions (n, 3) [m] are those of the last stage's end; no rows otherwise."""

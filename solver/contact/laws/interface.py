@@ -127,6 +127,10 @@ class ContactLaw(StencilForce, Protocol):
         """Return nodes (k, 4), a point and a triangle, weights (k, 4) and thicknesses (k,) [m] of active pairs at
         positions (n, 3) [m]."""
 
+    def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
+        """Return a node of either side of each active pair of a point and a triangle at positions x (n, 3) [m], (k, 2),
+        and the velocity of the point along the triangle at velocities v (n, 3) [m/s], (k, 3)."""
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return for each active pair at positions (n, 3) [m] the midpoint of its closest points [m], the force on its
         first side, opposite to that on the second [N], and its distance [m]; (k, 7)."""

@@ -152,6 +152,10 @@ class SeparateIntersections:
         """Return nodes (k, 4), weights (k, 4) and thicknesses (k,) [m] of point-triangle pairs of the present law."""
         return self._current.point_pairs(x)
 
+    def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
+        """Return nodes (k, 2) and slips (k, 3) [m/s] of point-triangle pairs of the present law."""
+        return self._current.slips(x, v)
+
     def contact_forces(self, x: Vec) -> Vec:
         """Return the contact forces of the present law, (k, 7)."""
         return self._current.contact_forces(x)
