@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
-from ..contact.laws.lagged_friction import LaggedFriction
+from ..contact.laws.interface import FrictionForce
 from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
 from ..contact.laws.static_friction import StaticFriction
 from ..errors import StepFailed
@@ -99,7 +99,7 @@ class StageForces:
         return lin
 
 
-def friction_energy(soft: SoftBodies, frictions: Sequence[LaggedFriction | GroundFriction],
+def friction_energy(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
                     selection: Selection = ALL) -> float:
     """Return the energy that friction at Coulomb's limit would give each of the bodies of a selection from rest in a
     second, the sum of (Σ μ λ)² / 2 m [J]."""
