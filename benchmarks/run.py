@@ -42,7 +42,6 @@ PARTS = {
                        "rollers_conjac"),
     "cores": ("large", "small", "million"),
     "constraint_scenes": ("crane", "puppet", "necklace", "hammock", "shirt", "bridge", "tree"),
-    "friction": ("ground", "collider", "soft", "landings"),
     "holds": ("rows", "strands", "gradients"),
     "default_nodes": ("wobbles", "bounces"),
     "landings": ("cube", "ball", "torus", "suzanne", "ell", "obstacle", "meeting", "grid"),

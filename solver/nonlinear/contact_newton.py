@@ -28,6 +28,7 @@ MOST_UPDATES = 32  #: and at most, until what is left is small beside what frict
 UPDATES_PER_FACTOR = 8  #: of these on one factor
 #: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
 FRICTION_ENERGY_LEFT = 0.001
+CHANGE_ENERGY_LEFT = 0.002  #: and to that of the stage's change of velocities, which is far larger in an impact
 SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
 REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
@@ -152,9 +153,10 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
 
     The normal force of one stage and the sliding of the next do not belong together where a body hops. Strain and
     energy that nobody sees are as large as what sets a sliding body in motion: iterations go on until what is left is
-    small beside friction, for what is left where parts of a body slide and stick in turn adds energy in each stage,
-    until a body slides down a slope that holds it. The stiffness of friction rises by orders of magnitude where a
-    contact that slid sticks: on the factor of before iterations are slow, and it is renewed.
+    small beside friction and beside what else changes in the stage. What is left where parts of a body slide and stick
+    in turn adds energy in each stage, until a body slides down a slope that holds it. The stiffness of friction rises
+    by orders of magnitude where a contact that slid sticks: on the factor of before iterations are slow, and it is
+    renewed.
     """
     pairs = SecantPairs(UPDATES_PER_FACTOR)
     pairs.clear(len(at.unknowns))
@@ -166,7 +168,7 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         direction = pairs.direction(at.residual, problem.approximate_solve)
         work = abs(float(np.vdot(at.residual, direction)))
-        if count >= LOAD_UPDATES and work <= _friction_energy_left(problem):
+        if count >= LOAD_UPDATES and work <= _energy_left(problem, at):
             break
         start = at
         try:
@@ -187,9 +189,10 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
     return True
 
 
-def _friction_energy_left(problem: StageProblem) -> float:
+def _energy_left(problem: StageProblem, at: Evaluation) -> float:
     """Return the admissible energy that is left of a stage with friction [J]."""
-    return FRICTION_ENERGY_LEFT * (problem.stage.a * problem.stage.h) ** 2 * problem.forces.friction_energy
+    friction = (problem.stage.a * problem.stage.h) ** 2 * problem.forces.friction_energy
+    return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * problem.kinetic_change(at)
 
 
 def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
