@@ -17,7 +17,7 @@ ground, at half-lives of 0 and .75 s and μ of 0 and .5, of what it has fallen t
 What limits `friction_slope` and `friction_stands` is the block itself. Gravity that leans at once makes it swing by up
 to twice what it bends at rest, so it slips; as it slips, friction that follows the load keeps its wobbles going (parts
 of it slide while they are light and stick while they are heavy), and with a half-life of .75 s these take less than
-that gives them. NEWTON-D, and steps of 1/192 and 1/384 s, show the same speeds on the soft slab of .6 μ, and a block
+that gives them. NEWTON-D and steps of 1/192 and 1/384 s show it too on the soft slab of .6 μ, and a block
 that came to rest on the slope stands. Stages that end a hundred times tighter change nothing there.
 """
 

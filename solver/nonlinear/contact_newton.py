@@ -192,7 +192,8 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
 def _energy_left(problem: StageProblem, at: Evaluation) -> float:
     """Return the admissible energy that is left of a stage with friction [J]."""
     friction = (problem.stage.a * problem.stage.h) ** 2 * problem.forces.friction_energy
-    return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * problem.kinetic_change(at)
+    change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())
+    return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * change
 
 
 def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:

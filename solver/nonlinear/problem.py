@@ -305,17 +305,13 @@ class StageProblem:
         farthest = float(np.abs(self.displacement(direction)).max(initial=0.0))
         return farthest > self._negligible_step
 
-    def kinetic_change(self, at: Evaluation) -> float:
-        """Return ½ |v − v̂|²_M, the energy of the change of velocities in the stage [J]."""
-        change = at.unknowns.reshape(-1, 3) - self._predicted_velocities
-        return 0.5 * float(np.vdot(change, self._inertia * change))
-
     def has_converged_energy(self, at: Evaluation, direction: Vec) -> bool:
         """Whether the remaining decrease of energy along the direction is negligible.
 
         Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
-        stirred = self.kinetic_change(at)
+        change = at.unknowns.reshape(-1, 3) - self._predicted_velocities
+        stirred = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
         return abs(float(np.vdot(at.residual, direction))) <= WEIGHT_ENERGY_LEFT * fall + KINETIC_ENERGY_LEFT * stirred
 
