@@ -26,7 +26,9 @@ from ..state import Index, State, Vec
 from .half_life_damping import MovingNodes
 
 SLIDES = 1.0e-2  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
-ACROSS = 0.25  #: α, relative to the time that a wave takes through a body
+#: mean slip over the mean of its size from which the viscosity acts, and acts fully: what lands spreads to all sides
+TOGETHER, WHOLLY = 0.5, 0.8
+ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
 LEFT, MOST = 1.0e-8, 200  #: residual, relative to that before, and iterations of a solve
 
 
@@ -88,7 +90,7 @@ class SlidingDampers:
         """
         coordinates = system.coordinates
         x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
-        strength = np.minimum(self._slip(system, x, v, state.time) / SLIDES, 1.0)
+        strength = self._strength(system, x, v, state.time)
         if not strength.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -99,27 +101,28 @@ class SlidingDampers:
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
-    def _slip(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> Vec:
-        """Return the mean speed of each body's contacts along what they touch, (b,) [m/s]; 0 without friction."""
-        slip, count = np.zeros((len(self._bodies) + 1, 3)), np.zeros(len(self._bodies) + 1)
+    def _strength(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> Vec:
+        """Return how strongly each body is damped, from 0 to 1, (b,): by the slip of its contacts with friction."""
+        owners, slips = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))]
         if system.ground.friction is not None:
             contacts = system.ground.find(x, time)
             rate = v[contacts.nodes] - system.ground.plane.velocity(time)
-            _add(slip, count, self._owner[contacts.nodes], _along(rate, contacts.normal))
+            owners.append(self._owner[contacts.nodes])
+            slips.append(_along(rate, contacts.normal))
         for law in system.contacts:
-            if not law.has_friction:
-                continue
-            nodes, along = law.slips(x, v)
-            apart = self._owner[nodes[:, 0]] != self._owner[nodes[:, 1]]
-            _add(slip, count, self._owner[nodes[apart, 0]], along[apart])
-            _add(slip, count, self._owner[nodes[apart, 1]], -along[apart])
-        speed: Vec = np.linalg.norm(slip, axis=1) / np.maximum(count, 1.0)
-        return speed[:-1]
-
-
-def _add(slip: Vec, count: Vec, owner: Index, rate: Vec) -> None:
-    np.add.at(slip, owner, rate)
-    np.add.at(count, owner, 1.0)
+            if law.has_friction:
+                nodes, along = law.slips(x, v)
+                first, second = self._owner[nodes].T
+                owners += [first[first != second], second[first != second]]
+                slips += [along[first != second], -along[first != second]]
+        owner, slip, bodies = np.concatenate(owners), np.concatenate(slips), len(self._bodies)
+        count = np.maximum(np.bincount(owner, minlength=bodies + 1), 1)[:bodies]
+        mean = np.stack([np.bincount(owner, of, bodies + 1)[:bodies] for of in slip.T], axis=1) / count[:, None]
+        speed, size = (np.linalg.norm(mean, axis=1),
+                       np.bincount(owner, np.linalg.norm(slip, axis=1), bodies + 1)[:bodies] / count)
+        together = np.divide(speed, size, out=np.zeros(bodies), where=size > 0.0)
+        out: Vec = np.minimum(speed / SLIDES, 1.0) * np.clip((together - TOGETHER) / (WHOLLY - TOGETHER), 0.0, 1.0)
+        return out
 
 
 def _along(rate: Vec, normal: Vec) -> Vec:

@@ -67,6 +67,18 @@ def test_just_below_its_friction_a_soft_block_comes_to_stand(tmp_path):
     assert H * speeds.sum() <= 0.025
 
 
+@pytest.mark.parametrize("modulus", [16e3, pytest.param(1e5, marks=pytest.mark.long)])
+def test_a_block_that_falls_onto_a_slope_comes_to_rest(tmp_path, modulus):
+    # friction holds 1.25 times that slope: what it swings as it lands was fed by its slip, and it hopped on for good
+    part, state = block(tmp_path, 0.6, 0.48, modulus, lifted=0.05)
+    way = 0.0
+    for _ in range(round(1.25 / H)):
+        state = part.step(state, H)
+        way += H * speed(part, state)
+    assert abs(speed(part, state)) <= 5e-3
+    assert way <= 0.2
+
+
 @pytest.mark.parametrize("mu", [0.3, 0.6, 1.0])
 def test_a_block_that_is_thrown_brakes_as_coulomb_says(tmp_path, mu):
     part, state = block(tmp_path, mu)
