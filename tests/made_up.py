@@ -21,7 +21,7 @@ class Pendulum(Part):
     def initial_state(self):
         return State(0.0, np.array([0.5]), np.zeros(1), {"swings": np.zeros(1)})
 
-    def attempt(self, state, h):
+    def attempt(self, state, h, inputs):
         u = state.u - h * 9.81 / self.length * np.sin(state.q)
         crossed = np.sign(state.q + h * u) != np.sign(state.q)
         return State(state.time + h, state.q + h * u, u, {"swings": state.memory["swings"] + crossed})

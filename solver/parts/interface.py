@@ -37,10 +37,6 @@ class Mesh:
     patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
 
 
-#: memory within a step: what acts on a part that is no part of it, the same through the step: on all nodes, (n, 3) [N];
-#: or on points of rigid bodies, (k, 7): the body, the place in its frame [m] and the force in world [N]
-EXTERNAL_FORCE = "borne"
-
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
 Evaluate = Callable[[Vec, float], tuple[Vec, float]]
 

@@ -16,7 +16,7 @@ from ..forces.pulls import Pull
 from ..parts.projective.body import ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
 from .bodies import BodyInWorld
-from .interface import Part
+from .interface import Part, StepInputs
 
 BLOW_UP = 1.0e3  #: a body this many times its size has blown up
 NEAR = 0.02  #: of a body's size: nodes so near to the ground are asked whether they touch it
@@ -82,7 +82,7 @@ class ConstraintDraft(Part):
             if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
         held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]

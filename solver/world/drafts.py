@@ -16,7 +16,7 @@ from ..parts.modes.body import ReducedBody, ReducedState
 from ..parts.modes.loads import PointSprings, SkinPoints
 from ..state import State, Vec
 from .bodies import BodyInWorld
-from .interface import Part
+from .interface import Part, StepInputs
 
 BLOW_UP = 1.0e3  #: a body this many times its size has blown up
 PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
@@ -71,7 +71,7 @@ class Draft(Part):
             if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the reduced body. Raises StepFailed."""
         ends = state.time + h
         body = self.body

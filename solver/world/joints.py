@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,7 +17,6 @@ from ..integrators.interface import Integrator, P, System
 from ..nonlinear.iterations import Rates
 from ..nonlinear.limits import StopRule
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.interface import EXTERNAL_FORCE
 from ..parts.joints.interface import LinearizationPoint, Unsettled
 from ..parts.joints.jointed import Constraints, Jointed, PosedTree
 from ..parts.joints.last_twist import LAST_TWIST, stepped
@@ -27,7 +27,7 @@ from ..parts.joints.tumbling import Tumbling
 from ..parts.stage import Momentum, Stage
 from ..state import Index, State, Vec
 from .dissipation import Dissipation
-from .interface import Part
+from .interface import Part, StepInputs
 from .joint_bounds import JointBounds
 from .mechanisms import MechanismInWorld, OwnFrames
 
@@ -62,6 +62,8 @@ class Joints(Part, System[PosedTree]):
 
     def __post_init__(self) -> None:
         self._postures = (self.tree.blank(), self.tree.blank())
+        self._external_force: Vec | None = None  #: of the present step
+        self._drive_lead: Vec | None = None  #: of the present try of the step
         self._bounds = JointBounds(self.tree)
         self.iterations = 0  #: of all stages that were solved iteratively
         #: steps with constraints, and by kind those whose friction did not converge
@@ -102,7 +104,7 @@ class Joints(Part, System[PosedTree]):
     def _centred(self) -> bool:
         """Whether forces other than weight act in steps with reflected momentum."""
         jointed = self.condensation
-        return self._momentum is Momentum.REFLECTED and not jointed.has_friction and not jointed.only_weight({})
+        return self._momentum is Momentum.REFLECTED and not jointed.has_friction and not jointed.only_weight()
 
     @cached_property
     def _fits_kernel(self) -> bool:
@@ -201,7 +203,17 @@ class Joints(Part, System[PosedTree]):
     def linearise(self, state: State) -> LinearizationPoint:
         """Return the posture at a state; overwritten by the next call."""
         posture = self.tree.posture(state.q, state.u, state.memory, self._postures[0])
-        return LinearizationPoint(posture, state.q, state.u, state.memory)
+        return LinearizationPoint(posture, state.q, state.u, state.memory, self._external_force, self._drive_lead)
+
+    @contextmanager
+    def acted_on(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
+        """Linearise all stages within a context under an external force, (k, 7), and with rates of drives in excess of
+        their targets, (m,); see `StepInputs`."""
+        self._external_force, self._drive_lead = external_force, drive_lead
+        try:
+            yield
+        finally:
+            self._external_force = self._drive_lead = None
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: PrescribedDirections | None = None) -> State:
@@ -225,12 +237,16 @@ class Joints(Part, System[PosedTree]):
         if self._dissipation.due and self.recentres:
             self._dissipation.measure(self._leapfrog, self.linearise(state), h, self._momentum)
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the integrator's step with exact constraints projected, in one kernel where there are none."""
-        if EXTERNAL_FORCE in state.memory or not (self._centred or self._fits_kernel):
-            solved = self.integrated(self, state, h)
+        external_force = inputs.external_forces.get(0)
+        if external_force is not None or not (self._centred or self._fits_kernel):
+            with self.acted_on(external_force):
+                solved = self.integrated(self, state, h)
             after = self.finish(solved)
-            return after if self.recentres or not len(self._tumbling) else self._kept(state, after, solved.tree_stage)
+            if self.recentres or not len(self._tumbling) or not self.condensation.only_weight(external_force):
+                return after
+            return self._kept(state, after, solved.tree_stage)
         if not self._fits_kernel:
             return self.finish(self._leapfrog.step(self.linearise(state), state, h))
         if self._momentum is Momentum.REFLECTED:
@@ -244,7 +260,7 @@ class Joints(Part, System[PosedTree]):
     def _kept(self, before: State, after: State, posed: PosedTree | None) -> State:
         """Return the end of a solved step in which bodies that nothing acts on keep their energy and spin. posed: its
         last stage."""
-        if len(self.touching(before)) or not self.condensation.only_weight(after.memory):
+        if len(self.touching(before)):
             return after
         return self._tumbling.kept(before, after, None if posed is None else posed.constraint_solution)
 

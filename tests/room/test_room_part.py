@@ -40,7 +40,7 @@ class Puck(Part):
     def initial_state(self):
         return State(0.0, np.zeros(3), np.array([0.5, 0.0, 0.0]), {"load": np.zeros(1)})
 
-    def attempt(self, state, h):
+    def attempt(self, state, h, inputs):
         normal = self.ground.normal
         height = float(((self.nodes + state.q - self.ground.point(state.time)) @ normal).min())
         free = state.u - [0.0, 0.0, h * GRAVITY]

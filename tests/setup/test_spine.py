@@ -24,7 +24,7 @@ LOOPS = {
     "nonlinear/mixed_fem.py _iterated": "a saddle: the search is along the Lagrangian, with multipliers of its own",
     "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
-    "nonlinear/problem.py _factored_between": "blends of two matrices until one is definite: one direction",
+    "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
     "parts/conjac/coupled_quasistatic.py _solve": "block elimination within one direction",
     "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solved": "rows of a sliding cloth that come and go while it is solved",
@@ -78,8 +78,8 @@ WRITES = {
     "nonlinear/fixed_point_stage.py _iterate at": "the iterate of one stage, which is made and dropped there",
     "nonlinear/inexact.py _direction self._cg.taken": "a count of its own conjugate gradients",
     "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
-    "nonlinear/problem.py factor self.system.factored": "which pairs the factor in the linear solver belongs to",
-    "nonlinear/problem.py factor_for_directions system.factored": "the same for directions of another system",
+    "nonlinear/stage_factors.py factor system.factored": "which pairs the factor in the linear solver belongs to",
+    "nonlinear/stage_factors.py factor_for_directions system.factored": "those of the factor for directions",
     "nonlinear/quasistatic_problem.py factor self._directions.true": "its own directions",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
@@ -102,6 +102,14 @@ WRITES = {
     "world/subsystems.py naming_part failure.part": "a failure gets its part's number on its way out",
     "world/world.py check_step_size failure.part": "a failure gets its part's number on its way out",
     "world/world.py explain failure.remedy": "a failure gets its remedy on its way out",
+}
+
+
+#: keys of a part's memory that a coupling names, by file: what acts on a part is an argument of its step
+KEYS = {
+    "coupling/free_bones.py CENTRES": "charts of the tree, which recentre when bones get another spin",
+    "coupling/free_bones.py EFFORT": "efforts of drives, which hold bones that spin",
+    "coupling/staggered.py REACTION": "reaction of a cloth, which the end of its step reports",
 }
 
 
@@ -216,6 +224,34 @@ def written(function):
             if isinstance(target, ast.Attribute) and not (
                     isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
                 yield ast.unparse(target)
+
+
+def memory_keys(tree):
+    """Names of imported keys by which a file reads or writes the memory of a state."""
+    names = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             for alias in node.names}
+
+    def is_memory(node):
+        return "memory" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+
+    for node in ast.walk(tree):
+        key = []
+        if isinstance(node, ast.Subscript) and is_memory(node.value):
+            key = [node.slice]
+        elif isinstance(node, ast.Call) and is_memory(getattr(node.func, "value", None)):
+            key = node.args[:1]
+        elif isinstance(node, ast.Compare) and any(map(is_memory, node.comparators)):
+            key = [node.left]
+        elif isinstance(node, ast.Dict) and any(value is None for value in node.keys):
+            key = node.keys
+        yield from (part.id for one in key if one is not None for part in ast.walk(one)
+                    if isinstance(part, ast.Name) and part.id in names)
+
+
+def test_no_coupling_writes_what_acts_on_a_part_into_its_memory():
+    found = {f"{file} {name}" for file, tree in trees().items() if file.startswith("coupling/")
+             for name in memory_keys(tree)}
+    assert found == set(KEYS)
 
 
 def test_every_write_on_another_object_is_known():
