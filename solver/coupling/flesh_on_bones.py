@@ -121,7 +121,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         start, external_force = self.soft.damped_start(soft, h, on_soft)
         recall(self.soft.links, soft)
         with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
-            after = self.jointed.integrated(self, self.merged([start, joints]), h, self.soft.integrator)
+            after = self.jointed.impacts.step(self.soft.integrator, self, self.merged([start, joints]), h)
         flesh, bones = self.parted(after)
         if self.soft.links:
             flesh = remembering(self.soft.links, flesh, self.positions(after))
@@ -277,7 +277,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         else:
             surroundings = self._surroundings(stage, start, frictions)
             after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
-        self.jointed.count_impact(joints)
+        self.jointed.impacts.note(joints)
         end = self.parted(after)[0]
         if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):
             return remember(after, of_flesh, None)

@@ -22,7 +22,6 @@ LARGE = {
     "frames/read.py Cache": 35,
     "parts/eol/feature_contacts.py FeatureContacts": 27,
     "parts/modes/body.py ReducedBody": 26,
-    "world/joints.py Joints": 35,
 }
 
 
