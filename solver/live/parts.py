@@ -20,8 +20,6 @@ from .grabbing import REACH, Grabbed, around, strength_of
 from .leading import Leading
 
 SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
-#: what steps of joints depend on that looks at their springs
-_LOOKS_AT_SPRINGS = ("_tree_step", "_leapfrog_step", "_leapfrog", "_momentum", "_centred", "_fits_kernel")
 
 
 class LiveNodes:
@@ -180,17 +178,13 @@ class LiveJoints:
             bodies.append([-1, body])
             points.append([one.target, held.point[known[one.id], 1] if one.id in known else own[:3]])
         count = len(grabs)
-        self._set(Springs(np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
-                          np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
-                          np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
+        self._part.exchange_springs(Springs(
+            np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
+            np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
+            np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
         self.holds = [one.id for one in grabs]
-
-    def _set(self, springs: Springs) -> None:
-        self._part.condensation.springs = springs
-        for name in _LOOKS_AT_SPRINGS:
-            vars(self._part).pop(name, None)
 
     def let_go(self) -> None:
         """Pull at nothing."""
         self.holds = []
-        self._set(self._springs)
+        self._part.exchange_springs(self._springs)

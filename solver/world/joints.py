@@ -10,6 +10,7 @@ import numpy as np
 
 from ..coordinates.tree import CENTRES, Tree
 from ..errors import Diverged, StepFailed
+from ..forces.springs import Springs
 from ..integrators.interface import Integrator, System
 from ..nonlinear.iterations import Rates
 from ..nonlinear.limits import StopRule
@@ -59,12 +60,17 @@ class Joints(Part, System[PosedTree]):
         self._drive_lead: Vec | None = None  #: of the present try of the step
         self._bounds = JointBounds(self.tree)
         self.iterations = 0  #: of all stages that were solved iteratively
+        self.impacts = ImpactSteps(self.condensation)
+        self.exchange_springs(self.condensation.springs)
+        self._friction, self._dissipation = FrictionRecord(self.tree.bodies), Dissipation()
+        self._tumbling = Tumbling(self.tree)
+
+    def exchange_springs(self, springs: Springs) -> None:
+        """Let these springs act between bodies from now on."""
+        self.condensation.springs = springs
         self._kernel_steps = TreeKernelSteps(self.condensation, self.integrator, self._bounds, self.recentres,
                                              self.reflects)
         self._leapfrog = LeapfrogSteps(self.condensation)
-        self.impacts = ImpactSteps(self.condensation)
-        self._friction, self._dissipation = FrictionRecord(self.tree.bodies), Dissipation()
-        self._tumbling = Tumbling(self.tree)
 
     @property
     def constraints(self) -> Constraints | None:
