@@ -147,12 +147,12 @@ class LiveBody:
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
         """Coordinates of groups of pins where the object is, or where bones have vertices that lead, (s, 3) [m]."""
-        groups = self.body.pin_groups
+        groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
-            return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+            return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """The start, where the object is now."""
@@ -257,7 +257,7 @@ class LiveBody:
         if not self._half_life:
             return state
         u, whole = state.u, np.zeros_like(state.u)
-        if not len(self.body.pin_groups):
+        if not len(self.body.pins.groups):
             whole = self._rigid(state)
         left = 2.0 ** (-2.0 * h / (TAKEN * self._half_life))
         return replace(state, u=whole + left * (u - whole))

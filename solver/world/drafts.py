@@ -103,7 +103,7 @@ class Draft(Part):
 
     def _carrier_motion(self, time: float) -> Vec:
         """Coordinates of all groups of pins at a time [s]."""
-        return self.body.lead([one.at(time) for one in self.motions])
+        return self.body.pins.lead([one.at(time) for one in self.motions])
 
     def _reduced(self, state: State) -> ReducedState:
         memory, shape = state.memory, (-1, 3)

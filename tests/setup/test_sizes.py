@@ -20,7 +20,6 @@ LONG = {
 #: classes with more methods, with their number: protocols of a whole room, and what answers for them
 LARGE = {
     "frames/read.py Cache": 35,
-    "parts/modes/body.py ReducedBody": 26,
 }
 
 

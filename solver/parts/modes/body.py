@@ -18,6 +18,7 @@ from .fitting import fitted_volumes, sampled_frequencies
 from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
 from .loads import Floor, Grab, Held, Planes, PointSprings, SkinPoints
 from .operators import Substance
+from .pins import PinGroups
 from .points import PAIRS, CubaturePoints
 from .skinning import Subspace, build_subspace
 from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
@@ -81,6 +82,7 @@ class ReducedBody:
         self.stepping = stepping or Stepping()
         self.subspace, self.points = subspace, points
         self.nodes, self.substance = nodes, substance
+        self.pins = PinGroups(nodes, subspace)
         self.skin: Index = np.unique(boundary_faces(tets)[0]).astype(np.int32)  #: boundary nodes
         if seen is None:
             seen = sp.csr_matrix((np.ones(len(self.skin)), (np.arange(len(self.skin)), self.skin)),
@@ -104,7 +106,7 @@ class ReducedBody:
               fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
         """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points;
+        pins: nodes of each group that is moved together by `PinGroups.lead`, or not at all. m: weights. points: cubature points;
         None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
         exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
         spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned too.
@@ -242,29 +244,9 @@ class ReducedBody:
         unit = np.asarray(normal, float) / np.linalg.norm(normal)
         return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
 
-    def lead(self, groups: Sequence[Vec]) -> Vec:
-        """Coordinates (4 g, 3) [m] that move each group of pins to the affine image nearest to positions (k, 3) [m].
-
-        groups: positions of all nodes of each group, in the order of `build`.
-        """
-        own = [np.asarray(one) for one in self.pin_groups]
-        if len(own) != len(groups):
-            raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(groups)}",
-                           "Give positions of each group")
-        found = np.zeros((4 * len(own), 3))
-        for k, (nodes, places) in enumerate(zip(own, groups, strict=True)):
-            found[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
-                                                       places - self.nodes[nodes], rcond=1e-9)[0]
-        return found
-
-    @property
-    def pin_groups(self) -> tuple[Index, ...]:
-        """Nodes of each group of pins, in the order of `build`."""
-        return self.subspace.groups
-
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
              springs: Callable[[float], Sequence[PointSprings]] | None = None) -> ReducedState:
-        """The state h seconds later. led: coordinates of groups of pins then, from `lead`; None: they stay.
+        """The state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they stay.
         springs: those at work at a moment [s], asked for each stage.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
