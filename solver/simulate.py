@@ -170,7 +170,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
                  log=report.log, reshape=reshape, groups=groups, origins=origins)
-        for sentence in Cache(job.cache).needles():
+        for sentence in Cache(job.cache).diagnostics.needles():
             report.log(sentence)
 
         done = set(Cache(job.cache).frames_done())

@@ -192,7 +192,7 @@ def _of_folder(folder: Path) -> Status:
         other = f"It is {lock.description(cache.folder)}" if told.state == "baking" else ""
         found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()),
-                       wrong=". ".join(cache.needles()))
+                       wrong=". ".join(cache.diagnostics.needles()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))
     _seen[folder] = stamp, time.monotonic(), found

@@ -239,7 +239,7 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
         return None
     found = place.of(obj)
     cache = place.cache_of(found.folder)
-    hertz = cache.wobbles().get(obj.name) if found.own else None
+    hertz = cache.diagnostics.frequencies().get(obj.name) if found.own else None
     if hertz is None or hertz >= SLACK or cache.manifest is None:
         return None
     baked = next(one for one in cache.manifest["scene"]["bodies"] if one["name"] == obj.name)["material"]
@@ -251,7 +251,7 @@ def halved(obj: bpy.types.Object) -> str | None:
     """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
     stop; None where few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
-    found, done = cache.halved(), len(cache.frames_done())
+    found, done = cache.diagnostics.halved(), len(cache.frames_done())
     if not done or found.count < MANY * done:
         return None
     named = f'"{found.body}"' if found.body else "what moves fast"

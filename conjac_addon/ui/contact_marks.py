@@ -47,7 +47,7 @@ def _at(obj: bpy.types.Object, frame: int) -> Array | None:
     key = (str(folder), frame, written)
     if key not in _read:
         try:
-            rows = place.cache_of(folder).contacts(frame)
+            rows = place.cache_of(folder).diagnostics.contacts(frame)
         except ConJacError:
             return None  # a frame that is not baked yet, or one without surfaces that may touch
         if len(_read) > 64:

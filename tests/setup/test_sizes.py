@@ -17,10 +17,6 @@ LONG = {
     "linear/cholesky/lanes.py _intrinsic": 96,
     "simulate.py simulate": 69,
 }
-#: classes with more methods, with their number: protocols of a whole room, and what answers for them
-LARGE = {
-    "frames/read.py Cache": 35,
-}
 
 
 @cache
@@ -66,10 +62,8 @@ def test_no_function_is_longer_but_kernels_and_those_that_are_named():
     assert not {name: size for name, size in found.items() if size > LONG[name]}
 
 
-def test_no_class_has_more_methods_but_those_that_are_named():
-    found = measured(ast.ClassDef, methods, METHODS)
-    assert found.keys() == LARGE.keys()
-    assert not {name: size for name, size in found.items() if size > LARGE[name]}
+def test_no_class_has_more_methods():
+    assert not measured(ast.ClassDef, methods, METHODS)
 
 
 def test_a_long_function_and_a_kernel_are_told_apart():

@@ -106,7 +106,7 @@ class ReducedBody:
               fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
         """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group that is moved together by `PinGroups.lead`, or not at all. m: weights. points: cubature points;
+        pins: nodes of each group, which `PinGroups.lead` moves, or nothing. m: weights. points: cubature points;
         None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
         exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
         spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned too.
