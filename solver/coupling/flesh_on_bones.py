@@ -21,8 +21,6 @@ from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, neare
 from ..nonlinear.intersection_free import BLOCKED_REMEDY
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
-from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
@@ -35,6 +33,8 @@ from ..world.joints import Joints
 from ..world.layout import of_another_version
 from ..world.multipliers import Iterates, recall, remembering
 from ..world.nodes import Nodes
+from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
+from .coupled_stage import CoupledStage, RelinearisedStage
 from .free_bones import FreeBones
 from .skeleton import Skeleton
 

@@ -30,7 +30,7 @@ def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a bake recorded of its forces and steps, for warnings and overlays."""
+    """Records of forces and steps in a cache, for warnings and overlays."""
 
     cache: Cache
 

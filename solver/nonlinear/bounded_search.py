@@ -22,7 +22,7 @@ LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 
 @dataclass(frozen=True)
 class BoundedSearch:
-    """Step lengths along directions in one stage, which no contact and no inverted element lies within."""
+    """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
 
     problem: StageProblem
 

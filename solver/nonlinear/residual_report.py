@@ -1,4 +1,4 @@
-"""Where the residual of a stage is largest, and the error that says so."""
+"""The largest residual of a stage, and the error that locates it."""
 
 from __future__ import annotations
 

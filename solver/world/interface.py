@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StepInputs:
-    """What acts on a subsystem from outside through all stages of one step, beyond its state."""
+    """Inputs of a subsystem's step beyond its state, which act from outside through all of its stages."""
 
     #: external forces on its parts, by their index in the subsystem: on all nodes, (n, 3) [N]; or on points of rigid
     #: bodies, (k, 7): body, position in its frame [m] and force in world [N]

@@ -67,7 +67,7 @@ class Joints(Part, System[PosedTree]):
 
     def exchange_springs(self, springs: Springs) -> None:
         """Let these springs act between bodies from now on."""
-        self.condensation.springs = springs
+        self.condensation.exchange_springs(springs)
         self._kernel_steps = TreeKernelSteps(self.condensation, self.integrator, self._bounds, self.recentres,
                                              self.reflects)
         self._leapfrog = LeapfrogSteps(self.condensation)

@@ -25,7 +25,7 @@ LOOPS = {
     "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
     "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
-    "parts/conjac/coupled_quasistatic.py _solve": "block elimination within one direction",
+    "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
     "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solved": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _kept_apart": "barrier forces of a sliding cloth on top of its rows",
@@ -70,6 +70,12 @@ POSED = {
     "world/constraints.py": "loops, drives, limits and contacts of mechanisms",
     "world/joints_with_friction.py": "those, beside friction inside joints",
 }
+#: classes of stages with joints: of both parts of the monolithic coupling, of joints alone, and protocols of them
+STAGES_WITH_JOINTS = {
+    "coupling/coupled_quasistatic.py CoupledQuasistatic", "coupling/coupled_stage.py CoupledStage",
+    "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py PosedCarrier",
+    "coupling/skeleton.py PosedSkeleton", "parts/joints/jointed.py PosedTree", "parts/interface.py Touched",
+    "parts/stage.py NoJoints", "nonlinear/iterations.py PosedStage"}
 #: classes whose points a staggered coupling may act on
 INTERFACES = {"NodePoints", "BonePoints"}
 #: attributes of other objects that a step writes, by file and function: results are returned, and these are left
@@ -209,6 +215,15 @@ def test_parts_are_coupled_in_two_ways():
     found = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
              and needed <= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}}
     assert found == INTERFACES | {"InterfacePoints"}
+
+
+def test_stages_of_two_parts_are_in_the_room_of_couplings():
+    found = {f"{file} {node.name}" for file, tree in trees().items() for node in ast.walk(tree)
+             if isinstance(node, ast.ClassDef) and node.name != "State" and any(
+                 getattr(item, "name", "") == "tree_stage"
+                 or isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == "tree_stage"
+                 for item in node.body)}
+    assert found == STAGES_WITH_JOINTS
 
 
 def written(function):

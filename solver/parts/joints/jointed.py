@@ -208,6 +208,10 @@ class Jointed:
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
+    def exchange_springs(self, springs: Springs) -> None:
+        """Let these springs act between bodies from now on."""
+        self.springs = springs
+
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
 
