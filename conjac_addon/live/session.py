@@ -273,7 +273,7 @@ class Played:
         raw = control.tobytes() + pinned.tobytes()
         if raw != self._told:
             self._told = raw
-            self._board.tell(control, pinned)
+            self._board.write_control(control, pinned)
 
     def _show(self, frame: NDArray[Any], places: NDArray[np.float32], poses: NDArray[np.float64]) -> None:
         assert self._board is not None and self._job is not None

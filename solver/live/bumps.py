@@ -55,7 +55,7 @@ def shapes_of(folder: Path) -> list[BumpMesh]:
             arrays = read_npz(path)
             found.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
         except (OSError, KeyError, Unreadable):
-            break  # nobody but Blender writes there: what is torn is written anew
+            break  # nobody but Blender writes there: what is torn is written again
     return found
 
 

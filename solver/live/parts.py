@@ -19,7 +19,7 @@ from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
 from .leading import Leading
 
-SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
+ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a hand of strength 1 [rad/s]
 
 
 class LiveNodes:
@@ -117,8 +117,8 @@ class LiveNodes:
 
     def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
         """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
-        asked = {one.id for one in grabs}
-        self.holds = {key: held for key, held in self.holds.items() if key in asked}
+        present = {one.id for one in grabs}
+        self.holds = {key: held for key, held in self.holds.items() if key in present}
         for one in grabs:
             if one.id not in self.holds:
                 self.holds[one.id] = self._taken(one, x)
@@ -164,7 +164,7 @@ class LiveJoints:
         springs, first = self._part.condensation.springs, len(self._springs)
         for row, one in enumerate(grabs, first):
             springs.point[row, 0] = one.target
-            stiffness = one.strength * float(self._mass.sum()) * SWINGS**2
+            stiffness = one.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:

@@ -118,9 +118,9 @@ class LiveBody:
             raise
         if old is self.body:
             return take_back
-        self._held = {}  # they are taken hold of anew where they are
+        self._held = {}  # they are taken hold of again where they are
         if len(old.nodes) != len(self.body.nodes):
-            self.begin_anew()
+            self.restart()
             return take_back
         led = replace(self.body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
         self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), led))
@@ -159,7 +159,7 @@ class LiveBody:
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Back to the start, where the object is now."""
         self._held = {}
         self.state = self._begin()
@@ -172,7 +172,7 @@ class LiveBody:
         """Put it where the object is, before its first step."""
         if not self._placed:
             self._placed, self._carrier = True, carrier
-            self.begin_anew()
+            self.restart()
 
     def standing(self) -> Standing:
         """How it is at the end of its step."""
@@ -228,7 +228,7 @@ class LiveBody:
             with suppress(StepFailed):
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
-                    state = self._calmed(state, h / parts)
+                    state = self._with_half_life(state, h / parts)
                 if self._is_here(state):
                     self._carrier, self._pinned = carrier, inputs.pinned
                     self._before = self.state, self.places
@@ -248,11 +248,11 @@ class LiveBody:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
         return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
 
-    def _calmed(self, state: ReducedState, h: float) -> ReducedState:
-        """Without what a half-life takes of the motion in h seconds, but for that of the body as a whole.
+    def _with_half_life(self, state: ReducedState, h: float) -> ReducedState:
+        """Return the state without what a half-life takes of the motion in h seconds but of rigid motion.
 
-        Taken of velocities it takes half as much of what swings: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
-        (4 v − v₋) / 3 and more, takes half as much again of what is taken of v in each step.
+        Velocities lose half as much of what oscillates: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
+        (4 v − v₋) / 3 and more, takes half as much again of what v loses in each step.
         """
         if not self._half_life:
             return state
@@ -279,9 +279,9 @@ class LiveBody:
 
     def hold(self, grabs: Sequence[Hold]) -> None:
         """Let what is held follow the artist's hand."""
-        asked = {hold.id: hold for hold in grabs}
-        self._held = {key: held for key, held in self._held.items() if key in asked}
-        for key, hold in asked.items():
+        requested = {hold.id: hold for hold in grabs}
+        self._held = {key: held for key, held in self._held.items() if key in requested}
+        for key, hold in requested.items():
             if key not in self._held:
                 vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
                 self._vertex[key] = vertex

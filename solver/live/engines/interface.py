@@ -1,4 +1,4 @@
-"""What the live loop asks of an engine, and what it tells it."""
+"""Protocol between the live loop and engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...state import Vec
 from ..bumps import Bump
 from ..pace import Effort
 
-#: (stage, body, progress, text), as a bake tells how it begins
+#: (stage, body, progress, text), as a bake reports how it begins
 Report = Callable[[str, str | None, float | None, str], None]
 
 
@@ -27,7 +27,7 @@ def nothing_rigid() -> Vec:
 class Hold:
     """A place of a body that is taken hold of and pulled to another one."""
 
-    id: int  #: another one whenever it is taken anew
+    id: int  #: another one whenever it is taken again
     start: Vec  #: where the body was taken hold of [m], (3,)
     target: Vec  #: where that is pulled to [m], (3,)
     radius: float  #: how much of the body around it is taken hold of [m]; 0 picks a share of its size
@@ -79,7 +79,7 @@ class Engine(Protocol):
 
     efforts: Sequence[Effort]  #: ways to step, the best first
     notes: list[str]  #: sentences for the artist, which may grow
-    restarts: int  #: how often it could not go on and began anew
+    restarts: int  #: how often it could not go on and started again
 
     @staticmethod
     def plays(scene: Scene) -> bool:

@@ -27,7 +27,7 @@ MODES = 16
 POINTS = 30  #: a weight
 GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
 RIGID = 1.0e8  #: of the softest element's stiffness, at most
-TOUCHING = 200  #: points of the skin that the floor asks at most
+TOUCHING = 200  #: points of the skin that are checked for contact at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
@@ -247,7 +247,7 @@ class ReducedBody:
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
              springs: Callable[[float], Sequence[PointSprings]] | None = None) -> ReducedState:
         """The state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they stay.
-        springs: those at work at a moment [s], asked for each stage.
+        springs: those at work at a moment [s], evaluated for each stage.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """

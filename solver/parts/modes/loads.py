@@ -30,7 +30,7 @@ class Grab:
 
 @dataclass(frozen=True)
 class Floor:
-    """A plane that pushes sampled points of the skin, and rubs."""
+    """A plane with contact and friction of sampled points of the skin."""
 
     normal: Vec  #: unit length, out of the ground, (3,)
     offset: float  #: normal · x of the plane [m]
@@ -58,7 +58,7 @@ class PointSprings:
 
 @dataclass(frozen=True)
 class Planes:
-    """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
+    """Planes of single points of the body, each with contact and friction."""
 
     points: SkinPoints  #: (k,)
     normals: Vec  #: unit length, (k, 3)
@@ -97,7 +97,7 @@ class Held:
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
             #: as of the floor, along each plane, and across it [N s/m]
-            self._rubs = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
+            self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
             self._calms = np.where(load > 0.0, planes.delay * planes.stiffness, 0.0)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
@@ -118,7 +118,7 @@ class Held:
         if self._planes is not None:
             inside, slide, out = self._inside(y), *self._moves(y)
             total += 0.5 * float(self._planes.stiffness @ inside**2)
-            total += 0.5 * self._length * float(self._rubs @ (slide**2).sum(axis=1) + self._calms @ out**2)
+            total += 0.5 * self._length * float(self._friction @ (slide**2).sum(axis=1) + self._calms @ out**2)
         if self._floor is not None:
             deep, slide = self._against(y)
             total += 0.5 * self._floor.stiffness * float(deep @ deep)
@@ -137,8 +137,8 @@ class Held:
             planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
             rows, normals = planes.points.rows, planes.normals
             out = planes.stiffness * inside - self._calms * speed
-            force += rows.T @ (out[:, None] * normals - self._rubs[:, None] * slide)
-            along = self._rubs / self._length
+            force += rows.T @ (out[:, None] * normals - self._friction[:, None] * slide)
+            along = self._friction / self._length
             out = np.where(inside > 0.0, planes.stiffness, 0.0) + self._calms / self._length - along
             for pair, (i, k) in enumerate(((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))):
                 matrix[:, pair] += (rows.T * (out * normals[:, i] * normals[:, k] + (i == k) * along)) @ rows
@@ -146,9 +146,9 @@ class Held:
             deep, slide = self._against(y)
             normal, rows = self._floor.normal, self._touching.rows
             force += rows.T @ (self._floor.stiffness * deep[:, None] * normal - self._brake[:, None] * slide)
-            pressed, rubbed = deep > 0.0, self._brake > 0.0
+            pressed, sliding = deep > 0.0, self._brake > 0.0
             near = (rows[pressed].T * self._floor.stiffness) @ rows[pressed]
-            along = (rows[rubbed].T * (self._brake[rubbed] / self._length)) @ rows[rubbed]
+            along = (rows[sliding].T * (self._brake[sliding] / self._length)) @ rows[sliding]
             pair = 0
             for i in range(3):
                 for k in range(i + 1):
