@@ -36,7 +36,7 @@ class Mutant:
 
 
 def mutants(path: Path = LIST) -> list[Mutant]:
-    """Those of the list, in its order. Raises SystemExit where two have one name."""
+    """Return the mutants of the list, in its order. Raises SystemExit where two have one name."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
     found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in entries]
     names = [one.name for one in found]

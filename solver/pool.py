@@ -178,7 +178,7 @@ class PieceTimes(Pool):
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
-    """Of all arrays among them."""
+    """Return the size of all arrays among them."""
     total = 0
     for one in arguments:
         with suppress(TypeError):  # what is no array

@@ -35,7 +35,7 @@ TOLD = 3  # frames of which the log says why their steps were halved: a lively b
 
 
 class Reporter(Protocol):
-    """Who is told how a bake goes on. Any of these may raise Stopped."""
+    """Receiver of a bake's progress. Any of these may raise Stopped."""
 
     def log(self, text: str) -> None: ...
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...

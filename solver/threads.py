@@ -62,7 +62,7 @@ def sources_hash(root: Path = Path(__file__).parent) -> str:
 
 
 def _user_cache() -> Path:
-    """Where this system keeps files that may be deleted at any time."""
+    """Return the folder in which this system keeps files that may be deleted at any time."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
     home = os.path.expanduser("~")

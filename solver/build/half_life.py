@@ -197,7 +197,7 @@ def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable
 
 def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
-    """Where the body hangs from its pins and bones, if it does; pins that give way hold it too."""
+    """Return the modes of a body that hangs from its pins and bones, compliant pins too."""
     still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
     if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
@@ -211,7 +211,7 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
 
 def _parts(made: MaterialData, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
            wobbles: Wobbles | None) -> list[HalfLifeDamping]:
-    """Of each part that hangs together."""
+    """Return the values of each connected part."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
     for part in made.parts:
@@ -247,7 +247,7 @@ def _seconds(value: float) -> str:
 
 
 def _frequency(omega: float) -> str:
-    """Of a wobble, ω [rad/s]; of one so slow that what holds the body cannot keep its shape, what would."""
+    """Return a text with a frequency ω [rad/s]; of a slow one also the stiffness that would keep the body's shape."""
     hertz = omega / (2.0 * math.pi)
     if hertz >= SLACK:
         return f"{hertz:.3g} Hz"

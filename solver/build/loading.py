@@ -181,7 +181,7 @@ def sources() -> str:
 
 
 def _name_of(share: Any) -> str:
-    """Of the empty file that says that such a scene's kernels, as they now are, were compiled. Folders may be shared by
-    machines."""
+    """Return the name of an empty file that marks the present kernels of such a scene as compiled. Machines may share
+    folders."""
     made_by = repr((platform.node(), sources(), share))
     return "loaded-" + hashlib.blake2b(made_by.encode(), digest_size=8).hexdigest()

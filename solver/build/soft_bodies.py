@@ -309,7 +309,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround) -> SideBySide:
-    """Where the pinned nodes of all bodies, the obstacles and the air are."""
+    """Return the motion of pinned nodes of all bodies, of obstacles and of the air."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *held.motions,
                          *air.motions])

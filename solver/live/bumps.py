@@ -1,4 +1,4 @@
-"""What a live body bumps into: meshes that move as rigid bodies, known by points and normals all over them."""
+"""Colliders of live bodies: meshes that move as rigid bodies, known by points and normals all over them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Bump:
 
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
-    """Those that stand in a job folder."""
+    """Return the colliders of a job folder."""
     found: list[BumpMesh] = []
     while (path := folder / FILES.format(len(found))).exists():
         try:

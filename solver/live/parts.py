@@ -69,7 +69,7 @@ class LiveNodes:
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
-        """Where prescribed nodes are, (p, 3) [m]."""
+        """Return positions of prescribed nodes, (p, 3) [m]."""
         places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
         moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
@@ -101,11 +101,11 @@ class LiveNodes:
         return True
 
     def positions(self, state: State) -> Vec:
-        """Of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m]."""
         return self.part.coordinates.positions(state.q, state.time, state.carrier_motion)
 
     def vertices(self, x: Vec, number: int) -> Vec:
-        """Of one body's mesh, with the nodes at x (n, 3): [m], (v, 3)."""
+        """Return positions of one body's vertices, with the nodes at x (n, 3): [m], (v, 3)."""
         body = self.part.bodies_in_world[number]
         own = x[body.nodes]
         return own if body.embedding is None else body.embedding.apply(own)

@@ -1,4 +1,4 @@
-"""What was performed live: all places, poses and hands on the way, then frames in the cache of a job, as if baked."""
+"""Recording of a live performance: positions, poses and hands, then frames in the cache of a job, as if baked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Recording:
         self._held: list[tuple[HeldPlace, ...]] = []
 
     def add(self, time: float, places: Vec, poses: Vec | None = None, held: Sequence[HeldPlace] = ()) -> None:
-        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4); and what
+        """Add positions (n, 3) [m] and poses of rigid bodies (r, 4, 4) at a time [s] later than the last; and what
         was held until then."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))

@@ -39,7 +39,7 @@ FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 @dataclass(frozen=True)
 class ReducedFrom:
-    """What a reduced body was made of."""
+    """Inputs that a reduced body was built of."""
 
     tets: Index  #: (e, 4)
     nodes: Vec  #: [m], (n, 3)
@@ -137,7 +137,7 @@ class LiveBody:
         return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
 
     def _held_softly(self, job: Job, prepared: Prepared) -> PointSprings | None:
-        """What is pinned softly, where that is at the start."""
+        """Return springs of softly pinned points to their positions at the start."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
             nodes, stiffness, places = pins.springs_at(0.0)
@@ -293,7 +293,7 @@ class LiveBody:
 
     @property
     def held(self) -> list[HeldPlace]:
-        """What hands have hold of; vertices are its own."""
+        """Return the points that hands hold; vertices are the body's own."""
         return [HeldPlace(key, self._vertex[key], held.target, held.stiffness) for key, held in self._held.items()]
 
 

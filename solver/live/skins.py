@@ -44,7 +44,7 @@ class Skin:
         return found
 
     def points(self, vertices: Vec) -> Vec:
-        """Where its points are, (k, 3) [m], with the vertices at (n, 3) [m]."""
+        """Return positions of its points, (k, 3) [m], with the vertices at (n, 3) [m]."""
         found: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
         return found
 

@@ -27,7 +27,7 @@ class TouchingSurface:
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:
-        """Where its vertices are [m], (n, 3)."""
+        """Return positions of its vertices [m], (n, 3)."""
         found: Vec = self.rest + self.functions @ state.y
         return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
 

@@ -47,7 +47,7 @@ class HeldPlace:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the artist does at a moment."""
+    """Inputs of the artist at a moment."""
 
     gravity: Vec  #: [m/s²], (3,)
     #: how the object of each body has moved since the job was read, (b, 4, 4) [m]; those left out stand still
@@ -59,13 +59,13 @@ class Inputs:
     pinned: Vec = field(default_factory=lambda: np.zeros((0, 3)))
 
     def coming_from(self, before: Inputs) -> Inputs:
-        """The same, after others: what bodies bump into moves from where it was."""
+        """Return these inputs after others, with colliders that move from where they were."""
         known = {id(one.shape): one for one in before.bumps}
         return replace(self, bumps=tuple(replace(one, before=known[id(one.shape)].before) if id(one.shape) in known
                                          else one for one in self.bumps))
 
     def reached(self) -> Inputs:
-        """The same after a step: what bodies bump into is where it was to go."""
+        """Return these inputs after a step, with colliders where they were to go."""
         return replace(self, bumps=tuple(replace(one, before=one.matrix) for one in self.bumps))
 
     def carrier(self, body: int) -> Vec:
@@ -98,7 +98,7 @@ class Engine(Protocol):
 
     @property
     def held(self) -> tuple[HeldPlace, ...]:
-        """What hands have hold of in the last step, rigid bodies left out."""
+        """Return the points that hands held in the last step, without those of rigid bodies."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""

@@ -61,7 +61,7 @@ class FeatureContacts:
                    h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
-        """Of what may meet within the step."""
+        """Return rows of pairs that may close within the step."""
         met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
         return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
 
@@ -72,7 +72,7 @@ class FeatureContacts:
 
     @cached_property
     def normals(self) -> Vec:
-        """Of faces of things, (t, 3)."""
+        """Return normals of obstacles' faces, (t, 3)."""
         return unit_normals(self.x, self.faces)
 
     @cached_property
@@ -97,8 +97,8 @@ class FeatureContacts:
         return both[found].reshape(-1, 4), found[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
-        """Of vertices of the cloth and numbers of things' faces, (k, 2), where all nodes are at x (n, 3) [m]: weights,
-        direction, gap and which to keep, as `point_rows` has them."""
+        """Return weights, direction, gap and which to keep, as `point_rows` has them, of vertices of the cloth and
+        numbers of obstacles' faces, (k, 2), where all nodes are at x (n, 3) [m]."""
         found = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
                    self.things.sharp, self.things.even, self.things.closed, *found)
@@ -106,7 +106,7 @@ class FeatureContacts:
         return found
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Of edges of the cloth and of things, (k, 4), the latter with their numbers (k,): nodes and as `edge_rows`."""
+        """Return nodes, and values of `edge_rows`, of edges of the cloth and obstacles, (k, 4), with numbers (k,)."""
         found = weights, direction, gap, keep = _room(len(nodes))
         beside = self.things.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
@@ -167,8 +167,8 @@ class FeatureContacts:
         return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Of vertices of things and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]: nodes
-        (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth's side."""
+        """Return nodes (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth,
+        of vertices of obstacles and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]."""
         count, faces = len(self.mesh.x), self.mesh.faces
         nodes = np.column_stack([pairs[:, 0], faces[pairs[:, 1]]]).astype(np.int32)
         weights, direction, gap, keep = _room(len(pairs))

@@ -125,7 +125,7 @@ class _Step:
         return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
-        """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with
+        """Return tables, gap and keep of pairs, (k,), that may be gone through. Of obstacles with
         two sides these are all."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
         return *(one[k] for one in tables), gap[k], keep[k]
@@ -158,7 +158,7 @@ class _Step:
 
     def _in(self, sample: Callable[[Index], SampledPairs], before: Vec, gap: Vec,
             keep: Mask) -> tuple[Index, float, Vec]:
-        """Of pairs those that are gone through in the step, for each of the cloth the last; how deep the deepest is
+        """Return the pairs that are gone through in the step, for each of the cloth the last; how deep the deepest is
         [m]; and how much faster they have to part [m/s]. sample: of some of them, at the end. before, gap: distances at
         the start and the end [m], (k,)."""
         look = self.look

@@ -34,7 +34,7 @@ INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
 @dataclass(frozen=True)
 class ReducedState:
-    """Where a reduced body is and how it moves. A step makes a new one."""
+    """Coordinates and rates of a reduced body. A step makes a new one."""
 
     y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
     u: Vec  #: their rates, (p, 3) [√kg m/s]
@@ -182,7 +182,7 @@ class ReducedBody:
                             np.zeros((carrier_motion, 3)))
 
     def surface(self, state: ReducedState) -> Vec:
-        """Where drawn points are [m], (s, 3)."""
+        """Return positions of drawn points [m], (s, 3)."""
         moved = self.surface_functions @ state.y
         if len(state.carrier_motion):
             moved += self.surface_led @ state.carrier_motion
@@ -195,17 +195,17 @@ class ReducedBody:
         self.touching = SkinPoints(functions[some], led[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
-        """Where points of the body are at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
+        """Return positions of points of the body at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
         found: Vec = points.rest + points.rows @ y
         return found + points.carrier_motion @ carrier_motion if len(carrier_motion) else found
 
     def positions(self, state: ReducedState) -> Vec:
-        """Where all nodes are [m], (n, 3)."""
+        """Return positions of all nodes [m], (n, 3)."""
         found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
         return found
 
     def velocities(self, state: ReducedState) -> Vec:
-        """Of all nodes [m/s], (n, 3)."""
+        """Return velocities of all nodes [m/s], (n, 3)."""
         found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.led_rate
         return found
 

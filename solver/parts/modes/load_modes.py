@@ -140,7 +140,7 @@ class _Whole:
                 right.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(right.shape)
 
     def response(self, load: Vec) -> Vec:
-        """Where a load (n, 3) [N] would bring the mesh if it were linear, (n, 3) [m]."""
+        """Return the displacement of a linear mesh by a load (n, 3) [N], (n, 3) [m]."""
         right = load[self._free].ravel()
         if self._solve is not None:
             found = self._solve(right[:, None])[:, 0]
@@ -191,7 +191,7 @@ class _Whole:
         return np.maximum(values[order] - self._shift, 0.0), self._all(found[:, order])
 
     def _all(self, fields: Vec) -> Vec:
-        """Of all nodes, (3 n, k)."""
+        """Return fields of the free nodes as fields of all nodes, (3 n, k)."""
         out = np.zeros((self._count, 3, fields.shape[1]))
         out[self._free] = fields.reshape(len(self._free), 3, -1)
         return out.reshape(3 * self._count, -1)

@@ -25,7 +25,7 @@ FORM = 1  #: of the file; another one is not read
 
 def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
                 points: int | None, pulled: Sequence[Index] = ()) -> str:
-    """Of all that a reduced body is built of."""
+    """Return a digest of all that a reduced body is built of."""
     digest = hashlib.blake2b(digest_size=16)
     laws = [one.__name__ for one in (material.material, material.fiber_material) if one is not None]
     made_of = f"{FORM} {m} {points} {' '.join(laws)}" + (f" {len(pulled)} pulled" if pulled else "")
