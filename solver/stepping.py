@@ -14,7 +14,7 @@ from .errors import StepFailed, Stopped
 from .job.schema import Time, step_size
 from .state import State
 
-if TYPE_CHECKING:  # a finished bake is told without them
+if TYPE_CHECKING:  # a finished bake reports without them
     from .integrators.control import Controller
     from .world.world import World
 

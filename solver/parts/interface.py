@@ -92,11 +92,11 @@ class Touched(Posed, Protocol):
 
     @property
     def lin(self) -> Linearised:
-        """Where the stage was linearised."""
+        """Return the linearisation of the stage."""
 
     @property
     def stage(self) -> NodeStage:
-        """Of the nodes, at the rates that were solved for."""
+        """Return the stage of the nodes, at the rates that were solved for."""
 
     def moving(self, u: Vec) -> Vec:
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]: u, or those of
@@ -195,7 +195,7 @@ class Condensation(Protocol):
 
     @property
     def sleep(self) -> Sleeping | None:
-        """Who is dynamic, where that changes."""
+        """Return which nodes are awake, where that changes; None where it does not."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
@@ -296,7 +296,7 @@ class Balancing(Condensation, Protocol):
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool,
                 carried: Vec | None = None) -> PositionInertia:
-        """Of positions, which a stage that touches lowers the energy of. Raises NotPositiveDefinite.
+        """Return the inertia of positions, whose energy a stage in contact lowers. Raises NotPositiveDefinite.
 
         lin: where the step starts, without what touches. is_coupled: whether forces join bodies. carried: velocities of
         the prescribed nodes for each rate of joints, (p, 3, c).

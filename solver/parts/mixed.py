@@ -67,7 +67,7 @@ class MixedMethods(BlockCondensation):
 
 
 class _Inertia:
-    """Of positions of all: each says zero where others stand."""
+    """Inertia of the positions of all members, each zero at the nodes of others."""
 
     def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia], between: Damped | None,
                  stage: NodeStage, mesh: Mesh) -> None:

@@ -61,7 +61,7 @@ Touching = Callable[[Vec, Vec], TargetRows]
 
 @dataclass(frozen=True)
 class ProjectiveState:
-    """Where all nodes are and how they move. A step makes a new one."""
+    """Positions and velocities of all nodes. A step makes a new one."""
 
     x: Vec  #: [m], (n, 3)
     v: Vec  #: [m/s], (n, 3)
