@@ -94,10 +94,10 @@ def in_program(suite: str, path: Path, folder: Path) -> str:
     ran = subprocess.run([str(CHROOT), "run", suite, str(folder), "blender", "-b", "--python-exit-code", "3", "-P",
                           "/project/install_here.py", "--", f"/project/{path.name}", "/project"],
                          capture_output=True, text=True, env=os.environ | {"TMO": str(SECONDS)})
-    said = ran.stdout + ran.stderr
-    if "unshare failed" in said or "mount:" in said and "permission denied" in said:
+    output = ran.stdout + ran.stderr
+    if "unshare failed" in output or "mount:" in output and "permission denied" in output:
         raise NotHere("this root may not mount")
-    return said
+    return output
 
 
 def run(name: str, path: Path) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def run(name: str, path: Path) -> dict[str, Any]:
     Raises NotHere.
     """
     with tempfile.TemporaryDirectory(prefix="conjac-install-") as temporary:
-        said = (in_module if name[0].isdigit() else in_program)(name, path, Path(temporary))
-    lines = [line for line in said.splitlines() if line.startswith("FOUND")]
+        output = (in_module if name[0].isdigit() else in_program)(name, path, Path(temporary))
+    lines = [line for line in output.splitlines() if line.startswith("FOUND")]
     found: dict[str, Any] = json.loads(lines[-1][5:]) if lines else {}
     found["passed"] = bool(
         found.get("enabled") and found.get("code") == 0 and found["sank"] > SANK_LEAST and found["zip_alone"]
         and found["modifiers"] == ["MESH_CACHE"] and "CHOLMOD through" in found["solver"])
-    return found if found["passed"] else found | {"said": said[-3000:]}
+    return found if found["passed"] else found | {"said": output[-3000:]}
 
 
 def zip_for(name: str, out: Path) -> Path:

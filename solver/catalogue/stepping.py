@@ -89,7 +89,7 @@ PASSED = "it goes on past where it has solved, where what follows is not in bala
 UNRULED = "it needs the stiffness of every node as one matrix with one mass, which what follows has not"
 RESTING = "where all is in balance no node is any other's to follow"
 #: why an integrator knows no friction
-NO_FRICTION = "the forces that its first stage begins with have no friction in them"
+UNFELT = "the forces that its first stage begins with have no friction in them"
 SWINGING = "its modes swing on as if nothing rubbed"
 SPEEDLESS = "what has no speed slides nowhere"
 
@@ -111,7 +111,7 @@ ENTRIES: tuple[Entry, ...] = (
           "One linear solve a step and half the damping: lively, for gentle motion", can=("adaptive",),
           lacks=(("joints", LINEARISED),), number=1),
     Entry("integrator", "str_bdf2", "integrators.tr_bdf2:STRBDF2", "Semi-Implicit TR-BDF2",
-          "Two linear solves a step, livelier still", lacks=(("ground friction", NO_FRICTION), ("joints", LINEARISED)),
+          "Two linear solves a step, livelier still", lacks=(("ground friction", UNFELT), ("joints", LINEARISED)),
           number=2),
     Entry("integrator", "ssdirk2", "integrators.sdirk:SSDIRK2", "Semi-Implicit SDIRK2",
           "As lively for one factorization a step: the most life for its price where swings are small", (TURNS_FREELY,),
@@ -124,10 +124,10 @@ ENTRIES: tuple[Entry, ...] = (
           can=("adaptive", "iterates", "contact"), number=5),
     Entry("integrator", "tr_bdf2", "integrators.tr_bdf2:TRBDF2", "TR-BDF2",
           "Lively: keeps wobbles for many swings, two solves a step", can=("adaptive", "iterates"),
-          lacks=(("quasistatic", FORCED), ("ground friction", NO_FRICTION), ("joints", ACCELERATED)), number=6),
+          lacks=(("quasistatic", FORCED), ("ground friction", UNFELT), ("joints", ACCELERATED)), number=6),
     Entry("integrator", "sdirk", "integrators.sdirk:SDIRK", "SDIRK", "As lively as TR-BDF2, both solves on one matrix",
           can=("adaptive", "iterates"),
-          lacks=(("quasistatic", FORCED), ("ground friction", NO_FRICTION), ("joints", ACCELERATED)), number=7),
+          lacks=(("quasistatic", FORCED), ("ground friction", UNFELT), ("joints", ACCELERATED)), number=7),
     Entry("integrator", "sdirk2", "integrators.sdirk:SDIRK2", "SDIRK2",
           "As lively as TR-BDF2 and safer in contact: no stage overshoots", can=("adaptive", "iterates", "contact"),
           number=8),
@@ -145,7 +145,7 @@ ENTRIES: tuple[Entry, ...] = (
           lacks=(("quasistatic", PASSED), ("joints", BEYOND)), number=10),
     Entry("integrator", "trapezoidal", "integrators.trapezoidal:Trapezoidal", "Trapezoidal Rule",
           "Faithful: no damping at all, and rough where stiff parts are struck", can=("iterates",),
-          lacks=(("quasistatic", FORCED), ("ground friction", NO_FRICTION), ("joints", ACCELERATED)), number=11),
+          lacks=(("quasistatic", FORCED), ("ground friction", UNFELT), ("joints", ACCELERATED)), number=11),
     Entry("integrator", "siere", "integrators.siere:SIERE", "SIERE",
           "Snappy where it shows: the slowest wobbles keep all their swing, the rest is calm, however stiff the body",
           (MODES, REDECOMPOSE),

@@ -132,7 +132,7 @@ class PosedNodes(Touched, Protocol):
 
 
 class NoQuasistatic:
-    """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
+    """A posed stage without quasistatic nodes: friction on velocities holds positions too."""
 
     @property
     def balances(self) -> bool:
@@ -164,7 +164,7 @@ class Sleeping(Protocol):
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,
               histories: tuple[str, ...]) -> tuple[State, bool]:
-        """The state to go on from and True; or, where a step wakes nodes, the one to take it anew from and False."""
+        """Return the accepted state and True; where a step wakes nodes, the one to repeat the step from and False."""
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
