@@ -11,7 +11,6 @@ end; `tree_sways`, the width of the crown's last two seconds of swinging as a sh
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import time
 from typing import Any
@@ -19,10 +18,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from benchmarks.contact_scenes import WORK
+from benchmarks.contact_scenes import WORK, row_of_named
 from benchmarks.report import claim, emit
-from benchmarks.run import PARTS
-from examples_blend import addon, bake, bridge, crane, jelly, tree
+from examples_blend import bake, bridge, crane, jelly, tree
 from solver.state import Vec
 
 CLAIMS = {"links_off": ("", "<= 1e-4"), "crane_bow_m": ("m", "<= 0.02"), "bridge_lowest_m": ("m", ">= 0.5"),
@@ -101,13 +99,7 @@ def measured(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("name", choices=PARTS["constraint_scenes"])
-    name = parser.parse_args().name
-    extension = addon.load()
-    extension.register()
-    row = measured(name)
-    extension.unregister()
+    name, row = row_of_named("constraint_scenes", __doc__.partition("\n")[0], measured)
     claims = [claim(key if key.startswith(name) else f"{name}_{key}", row[key], *CLAIMS[key])
               for key in row if key in CLAIMS]
     emit(f"constraint_scenes.{name}", claims, {"scene": {name: row}})

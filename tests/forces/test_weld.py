@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rope_jobs import baked
 from small_jobs import write_job
+from stencil_sums import total
 
 from solver.errors import BadScene
 from solver.forces.stencils import ElasticBody
@@ -29,12 +30,6 @@ def weld(gap=0.003, bodies=None, **params):
     made, rest = two_boxes(gap)
     chosen = made if bodies is None else [made[k] for k in bodies]
     return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 0.0} | params), rest
-
-
-def total(table, count):
-    force = np.zeros((count, 3))
-    table.add_forces(force)
-    return force
 
 
 def test_at_rest_it_does_nothing_and_bodies_that_move_together_feel_nothing():
