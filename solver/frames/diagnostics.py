@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from ..job.arrays import read_npy
 from . import beside
 from .halved import HalvedFrames, halved_frames
 from .layout import HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_of
-
-if TYPE_CHECKING:
-    from .read import Cache
 
 
 def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
@@ -28,11 +25,31 @@ def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
     return found
 
 
+class Recorded(Protocol):
+    """A cache folder with records."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, or None where nothing was baked."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all bodies."""
+
+    def existing(self, kind: str) -> list[int]:
+        """Return the frames with a file of this kind in the size that was written, in order."""
+
+    def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
+        """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
+
+
 @dataclass(frozen=True)
 class Diagnostics:
     """Records of forces and steps in a cache, for warnings and overlays."""
 
-    cache: Cache
+    cache: Recorded
 
     def contacts(self, frame: int) -> NDArray[np.float32]:
         """Return for each pair of surfaces in contact at a frame the position in world [m], the force on one side,

@@ -5,23 +5,32 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..job.files import open_regular
 from . import manifest
 from .compared import different, same_file, same_so_far
 
-if TYPE_CHECKING:
-    from .read import Cache
-
 LARGEST_JSON = 256 << 20  # bytes
+
+
+class Baked(Protocol):
+    """A cache folder with the inputs of its bake."""
+
+    @property
+    def manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, or None where nothing was baked."""
+
+    @property
+    def frames(self) -> range:
+        """Return every frame that the scene had, empty where nothing was baked."""
 
 
 @dataclass(frozen=True)
 class JobComparison:
     """A cache and a job folder."""
 
-    cache: Cache
+    cache: Baked
     job: Path
 
     def changed(self) -> tuple[str, ...]:

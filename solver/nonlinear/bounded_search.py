@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..parts.line_search import search
 from ..state import Vec
 from .evaluation import Evaluation
-
-if TYPE_CHECKING:
-    from .problem import StageProblem
+from .stage_equations import StageEquations
 
 ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
 SHORTEST = 1.0e-10  #: smallest step length of a line search
@@ -24,7 +21,7 @@ LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 class BoundedSearch:
     """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
 
-    problem: StageProblem
+    problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
         """Return the first of the steps 1, 1/2, … with a sufficient decrease of the merit (Armijo), and its length.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import TOO_TIGHT, StepFailed
 from .evaluation import Evaluation
-
-if TYPE_CHECKING:
-    from .problem import StageProblem
+from .stage_equations import StageEquations
 
 LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
 
@@ -20,7 +17,7 @@ LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a s
 class ResidualReport:
     """The residual of one stage in words."""
 
-    problem: StageProblem
+    problem: StageEquations
 
     def failure(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
 
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
-
-if TYPE_CHECKING:
-    from .problem import StageProblem
+from .stage_equations import StageEquations
 
 
 @dataclass(frozen=True)
 class StageFactors:
     """Factorizations of the matrix of one stage."""
 
-    problem: StageProblem
+    problem: StageEquations
 
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
