@@ -186,7 +186,7 @@ class StaggeredCloths(Coupling):
         return self.merged(self._subsystems.initial_states())
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the state after h seconds. Raises StepFailed."""
+        """Return the state after h seconds; it takes no inputs, as no coupling has it as a part. Raises StepFailed."""
         return self._advanced(state, h, stepping(h))
 
     def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
