@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax_trees import tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 
@@ -57,7 +58,7 @@ def said(path):
     source = path.read_text(encoding="utf-8")
     found = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
              if token.type in (tokenize.NAME, tokenize.COMMENT)]
-    found += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(ast.parse(source))
+    found += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
               if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
     return found
 
@@ -79,7 +80,7 @@ def test_a_clean_room_stays_clean(room):
 def test_docstrings_of_a_clean_room_have_their_own_subject(room):
     opening = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Where\b|Call\b|Of\b")
     found = [f"{path.relative_to(SOLVER)}:{getattr(node, 'lineno', 1)}" for path in files(room)
-             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             for node in ast.walk(tree_of(path))
              if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
              and opening.match(ast.get_docstring(node) or "")]
     assert not found
