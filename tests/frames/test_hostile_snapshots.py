@@ -143,7 +143,8 @@ def look(tmp_path, whole, some):
 
 @pytest.mark.parametrize("name", JOBS)
 def test_some_changes_of_a_snapshot_are_answered_with_a_sentence(tmp_path, baked, name):
-    look(tmp_path, baked(name), lambda number: number % 41 == 5)
+    every = 82 if name == "sharp" else 41  # cloth with sharp edges takes seconds to load, each time
+    look(tmp_path, baked(name), lambda number: number % every == 5)
 
 
 @pytest.mark.long
