@@ -1,4 +1,4 @@
-"""When points and triangles, and edges, that move along straight ways meet."""
+"""Times of collision of points with triangles, and of edges, that move along straight ways."""
 
 from __future__ import annotations
 
