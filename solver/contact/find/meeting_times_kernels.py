@@ -10,6 +10,7 @@ from .near_kernels import LEFT
 
 MOST = 100_000  #: advances of a pair at most
 BY_SPEED = 200  #: of these, after which a plane is looked for: most pairs take a few
+ROUNDING = 1.0e-15  #: of coordinates: what a distance along a direction may be off by
 
 
 @inlined
@@ -45,11 +46,12 @@ def _separated(place, way, is_point, work, near, direction):  # type: ignore[no-
     least, first, share = 0.5 * (np.sqrt(work[SQUARE]) + near), 1 if is_point else 2, 1.0
     for i in range(first):
         for j in range(first, 4):
-            gap = closing = 0.0
+            gap = closing = size = 0.0
             for axis in range(3):
                 gap += direction[axis] * (place[i, axis] - place[j, axis])
                 closing -= direction[axis] * (way[i, axis] - way[j, axis])
-            room = gap - least
+                size += abs(direction[axis]) * (abs(place[i, axis]) + abs(place[j, axis]))
+            room = gap - least - ROUNDING * size
             if room <= 0.0:
                 return 0.0
             if room < share * closing:
@@ -67,14 +69,14 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
     BY_SPEED of them it is as long as a plane separates the two sides, which is far longer where they glide along each
     other.
     """
-    place, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
+    place, begun, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
     work, plane = np.empty(WORK), np.empty(3)
     for k in range(start, stop):
         for i in range(3):
             mean = 0.0
             for a in range(4):
-                place[a, i] = x[nodes[k, a], i]
+                place[a, i] = begun[a, i] = x[nodes[k, a], i]
                 way[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
                 mean += 0.25 * way[a, i]
             for a in range(4):
@@ -100,7 +102,10 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
                     break
             for a in range(4):
                 for i in range(3):
-                    place[a, i] += advance * way[a, i]
+                    if count < BY_SPEED:
+                        place[a, i] += advance * way[a, i]
+                    else:  # so that no rounding gathers
+                        place[a, i] = begun[a, i] + (time + advance) * way[a, i]
             if k < points:
                 nearest_in_triangle(place, own, work)
             else:
