@@ -156,7 +156,7 @@ GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1]}
 FLIPS = 2.94, 8.46  #: when the nut below turns over [s]: Leapfrog at 1/480 s, SDIRK2 at 1/2000 s without keeping spin
 
 
-@pytest.mark.parametrize("integrator", ["leapfrog", "sdirk2", "sdirk23", "bdf2"])
+@pytest.mark.parametrize("integrator", some(["leapfrog", "sdirk2", "sdirk23", "bdf2"], "leapfrog", "sdirk2"))
 def test_a_nut_turns_over_when_it_should(tmp_path, integrator):
     """Dzhanibekov's: how soon hangs on how far it is from its middle axis, so a small loss of energy or spin shows."""
     nut = {"name": "Nut", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax_trees import tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world coupling parts integrators".split()
@@ -121,8 +122,7 @@ KEYS = {
 
 @cache
 def trees():
-    return {path.relative_to(SOLVER).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-            for path in sorted(SOLVER.rglob("*.py"))}
+    return {path.relative_to(SOLVER).as_posix(): tree_of(path) for path in sorted(SOLVER.rglob("*.py"))}
 
 
 def called(nodes):
@@ -134,11 +134,12 @@ def called(nodes):
 def solving_loops(tree):
     """Functions of a file with a loop that solves something, itself or through other functions of the file."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    calls = {name: called(function.body) for name, function in functions.items()}
     solving, more = set(), set(SOLVES)
     while more:
         solving |= more
-        more = {name for name, function in functions.items() if called(function.body) & solving} - solving
-    return [name for name, function in functions.items() if any(
+        more = {name for name, names in calls.items() if names & solving} - solving
+    return [name for name, function in functions.items() if calls[name] & solving and any(
         called(loop.body) & solving for loop in ast.walk(function) if isinstance(loop, ast.For | ast.While))]
 
 
