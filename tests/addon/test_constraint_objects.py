@@ -72,7 +72,7 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
     assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
     [one] = body.conjac.constraints
     assert one.object == other and one.place is not None and one.hold == "hard"
-    assert one.radius == pytest.approx(0.0 if kind == "distance" else 0.02), "as the Empty is drawn"
+    assert one.radius == pytest.approx(0.02), "as the Empty is drawn"
     if slides:
         one.place.location = body.location
     elif kind == "hinge":

@@ -23,17 +23,43 @@ class BallConstraint:
         self._nodes = np.concatenate([one.nodes, other.nodes], axis=1)
         self._weights = np.concatenate([one.weights, -other.weights], axis=1)
         self._first = one.nodes.shape[1]
-        self._gap = np.einsum("mw,mwi->mi", self._weights, rest[self._nodes])
-        self._closes = params["closes"]
+        #: y that the points have at a time, (m, 3) [m]
+        self.displacement = ClosingGap(np.einsum("mw,mwi->mi", self._weights, rest[self._nodes]), params["closes"])
         self._joint = np.repeat(np.arange(self.joints, dtype=np.int32), 3)
         self._axes = np.tile(np.eye(3), (self.joints, 1))
         self._none = np.zeros(3 * self.joints)
 
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return three rows for each joint at positions (n, 3) [m] and a time [s]."""
-        y = np.einsum("mw,mwi->mi", self._weights, x[self._nodes]) - still_open(time, self._closes) * self._gap
+        y = np.einsum("mw,mwi->mi", self._weights, x[self._nodes]) - self.displacement.at(time)
         return PointRows(self._nodes, self._weights, self._first, self._joint, y.ravel(), self._axes, self._none,
                          self._none > 0.0)
+
+
+class ClosingGap:
+    """A displacement that goes to 0 evenly in a time, or at once."""
+
+    def __init__(self, gap: Vec, closes: float) -> None:
+        """gap: at the start [m], (m, 3). closes: the time [s]."""
+        self._gap, self._closes = gap, closes
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is another one at any later time."""
+        return bool(self._gap.any())
+
+    @property
+    def jump(self) -> float:
+        """Return by how much it changes at once at the start [m]."""
+        return 0.0 if self._closes > 0.0 else float(np.abs(self._gap).max(initial=0.0))
+
+    def at(self, time: float) -> Vec:
+        """Return it at a time [s], (m, 3) [m]."""
+        return still_open(time, self._closes) * self._gap
+
+    def velocity(self, time: float) -> Vec:
+        """Return its rate of change at a time [s], (m, 3) [m/s]."""
+        return -self._gap / self._closes if 0.0 <= time < self._closes else np.zeros_like(self._gap)
 
 
 def still_open(time: float, closes: float) -> float:
