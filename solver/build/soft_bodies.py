@@ -103,7 +103,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air,
                                ends)
     is_free = ends.without(coordinates.is_free)
-    linear, linear_kind = _linear_solver(job, prepared, riding is not None)
+    linear, linear_kind = _linear_solver(job, prepared, riding is not None, len(ends.ties) < len(ties))
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     joins = joins_apart(job, prepared)
     awake = _asleep(job, methods, joins)
@@ -154,9 +154,12 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                             for name, of in zip(obstacles.names, obstacles.spans)])
 
 
-def _linear_solver(job: Job, prepared: list[Prepared], rides: bool) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies."""
-    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], linear_use(job, prepared, rides))
+def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
+                   ) -> tuple[LinearSolver, type[LinearSolver]]:
+    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies.
+    has_rows: whether constraints have rows."""
+    use = linear_use(job, prepared, rides, has_rows)
+    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
     are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
     return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
 
