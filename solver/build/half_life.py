@@ -49,8 +49,7 @@ def half_life_at_start(job: Job, body: Body) -> float:
 
 
 def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
-              is_free: Mask,
-              nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
+              is_free: Mask, nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """Return the half-life damping of a body's parts, its damping law with that of short steps, sentences for the log,
     and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.

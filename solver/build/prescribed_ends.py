@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from .. import catalogue
+from ..constraints.points.rows import WholeDisplacement
 from ..coordinates.prescribed import Displaced, OverTime, Still, Within
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
@@ -62,7 +64,8 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], held: HeldNodes, behind: int,
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
-        gap, alone = tie.kind.displacement, _single(tie.ends[1 - far].nodes, tie.ends[1 - far].weights)
+        gap, near = cast(WholeDisplacement, tie.kind).displacement, tie.ends[1 - far]
+        alone = _single(near.nodes, near.weights)
         if alone is None or not can_move[alone].all() or any(users[node] > 1 for node in alone.tolist()):
             continue
         # what touches something else may not go the straight way

@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
 from .ends import TiedEnd
-from .rows import PointRows
+from .rows import Displacement, PointRows
 
 
 class BallConstraint:
@@ -23,8 +23,8 @@ class BallConstraint:
         self._nodes = np.concatenate([one.nodes, other.nodes], axis=1)
         self._weights = np.concatenate([one.weights, -other.weights], axis=1)
         self._first = one.nodes.shape[1]
-        #: y that the points have at a time, (m, 3) [m]
-        self.displacement = ClosingGap(np.einsum("mw,mwi->mi", self._weights, rest[self._nodes]), params["closes"])
+        gap = np.einsum("mw,mwi->mi", self._weights, rest[self._nodes])
+        self.displacement: Displacement = ClosingGap(gap, params["closes"])  #: y
         self._joint = np.repeat(np.arange(self.joints, dtype=np.int32), 3)
         self._axes = np.tile(np.eye(3), (self.joints, 1))
         self._none = np.zeros(3 * self.joints)
@@ -42,16 +42,8 @@ class ClosingGap:
     def __init__(self, gap: Vec, closes: float) -> None:
         """gap: at the start [m], (m, 3). closes: the time [s]."""
         self._gap, self._closes = gap, closes
-
-    @property
-    def moves(self) -> bool:
-        """Whether it is another one at any later time."""
-        return bool(self._gap.any())
-
-    @property
-    def jump(self) -> float:
-        """Return by how much it changes at once at the start [m]."""
-        return 0.0 if self._closes > 0.0 else float(np.abs(self._gap).max(initial=0.0))
+        self.moves = bool(gap.any())
+        self.jump = 0.0 if closes > 0.0 else float(np.abs(gap).max(initial=0.0))
 
     def at(self, time: float) -> Vec:
         """Return it at a time [s], (m, 3) [m]."""
