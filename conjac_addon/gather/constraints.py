@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils.bvhtree import BVHTree
 from numpy.typing import NDArray
 
 from ...solver import catalogue
@@ -115,19 +116,31 @@ class _Tie:
         self._is_led = all(self._object != other.object for other in soft) and not members.is_mechanism(self._object)
         self._near, self._far = self._place, self._place
         if "length" in self._kind.reads:
-            self._near, self._far = (self._nearest(each) for each in (evaluation.object, self._object))
+            # those of older files have no radius, and stay where they were
+            nearest = self._nearest_vertex if one.radius == 0.0 else self._nearest_place
+            self._near, self._far = (nearest(each) for each in (evaluation.object, self._object))
         self._vertices, self._edges, self._triangles = self._shape() if self._is_led else (None, None, None)
         self._motion: list[Array] = []
         self._numbers: list[tuple[float, float, float]] = []
 
-    def _nearest(self, obj: bpy.types.Object) -> Array:
-        """The vertex of an object nearest to where it is tied, in the world [m]; the place of what has none."""
+    def _nearest_vertex(self, obj: bpy.types.Object) -> Array:
+        """Return the vertex of an object nearest to where it is tied, in the world [m]; that place for mechanisms."""
         if members.is_mechanism(obj):
             return self._place
         points = self._shape(obj)[0]
-        assert points is not None
         nearest: Array = points[np.linalg.norm(points - self._place, axis=1).argmin()]
         return nearest
+
+    def _nearest_place(self, obj: bpy.types.Object) -> Array:
+        """Return the place on an object's faces nearest to where it is tied, in the world [m]; the vertex of what has
+        none, and that place for mechanisms."""
+        if members.is_mechanism(obj):
+            return self._place
+        points, _, faces = self._shape(obj)
+        if not len(faces):
+            return self._nearest_vertex(obj)
+        found = BVHTree.FromPolygons(points.tolist(), faces.tolist()).find_nearest(self._place.tolist())[0]
+        return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
         """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""

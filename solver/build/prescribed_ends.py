@@ -89,10 +89,10 @@ def _single(nodes: Index, weights: Vec) -> Index | None:
     """Return the node of each point, (p,), where every point is one node alone, and no node is two points; else None.
     nodes: (p, w). weights: (p, w)."""
     counts = np.abs(weights) > ALONE
-    found = nodes[np.arange(len(nodes)), counts.argmax(axis=1)]
+    found: Index = nodes[np.arange(len(nodes)), counts.argmax(axis=1)].astype(np.int32)
     if (counts.sum(axis=1) > 1).any() or len(np.unique(found)) < len(found):
         return None
-    return found.astype(np.int32)
+    return found
 
 
 def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
