@@ -7,6 +7,10 @@ The .blend of `examples_blend` is baked by Blender's command-line handler, with 
 `crane_bow_m`, how far the rope that bears a thousand times its weight is from a straight line, once it turns;
 `bridge_lowest_m`, the lowest that the ragdoll comes, the floor at 0; `shirt_widest_m`, how far a seam is open at the
 end; `tree_sways`, the width of the crown's last two seconds of swinging as a share of how far it was pulled aside.
+
+The bridge bakes in minutes: a step with the ragdoll on it takes 20 to 75 iterations, of which each moves the whole only
+as far as the first pair of surfaces that would touch; finding that takes half of the time. Closer bounds than halves of
+a step (bisection to a sixteenth) save no more than a tenth of the iterations.
 """
 
 from __future__ import annotations

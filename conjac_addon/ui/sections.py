@@ -52,14 +52,14 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if together:
         layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
     layout.operator("conjac.remove", icon="X", text=_removes(obj))
-    said = _said(obj, status)
+    shown = _notes_of(obj, status)
     if together:
-        said.append(notes.Note(f"Baked together: {members.title(obj, context.scene)}. They share time, ground and "
+        shown.append(notes.Note(f"Baked together: {members.title(obj, context.scene)}. They share time, ground and "
                                "frames"))
     elif holder != obj:
         does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
-        said.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
-    notes.draw(layout, said)
+        shown.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
+    notes.draw(layout, shown)
 
 
 def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
@@ -82,22 +82,22 @@ def _headline(status: bake.Status) -> str:
             "baking": "Another program bakes it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
 
 
-def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
-    """All that there is to note of an object and its bake."""
+def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
+    """Return all notes on an object and its bake."""
     if status.state == "baking":
         if status.mine:
             slowly = slow.of(obj, bpy.context.scene)
             return [notes.Note(slowly)] if slowly else []
         return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))]
-    said = notes.of(obj)
+    found = notes.of(obj)
     if _headline(status) != status.text:
         alarming = bool(status.wrong) or status.state == "broken"
-        said.insert(0, notes.Note(status.text, "ERROR" if alarming else "INFO"))
-        said.sort(key=lambda one: one.icon != "ERROR")
+        found.insert(0, notes.Note(status.text, "ERROR" if alarming else "INFO"))
+        found.sort(key=lambda one: one.icon != "ERROR")
     if status.state == "complete" and obj.mode != "OBJECT":
         # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
-        said.append(notes.Note("Changes of shape and paint show after the next bake"))
-    return said
+        found.append(notes.Note("Changes of shape and paint show after the next bake"))
+    return found
 
 
 def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
