@@ -14,6 +14,7 @@ from .. import catalogue
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
 from ..build.soft_pins import soft_pins
+from ..build.touching_surface import touching_surface
 from ..coordinates.prescribed import carried
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
@@ -28,7 +29,6 @@ from .engines.interface import HeldPlace, Hold, Inputs, Report
 from .leading import leading_of
 from .shares import share_inside
 from .skins import DELAY, RESTS, Meeting, Skin, Standing
-from .touching import touching_surface
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each

@@ -68,6 +68,10 @@ class Planes:
     speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
     delay: float = 0.0  #: damping of motion into a plane and out of it, as a share of the stiffness [s]
 
+    def later(self, seconds: float) -> Planes:
+        """Return the planes as they are so much later [s], by their velocities."""
+        return replace(self, offsets=self.offsets + seconds * np.einsum("ij,ij->i", self.normals, self.speed))
+
 
 class Held:
     """Springs and the floor during one stage: energy, force and stiffness on the coordinates."""
