@@ -47,4 +47,5 @@ def friction_of_nodes(job: Job, one: Prepared) -> Vec:
 def touching_nodes(one: Prepared) -> Index:
     """Nodes of a body's surface, ascending, (p,)."""
     corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
-    return np.unique(corners).astype(np.int32)
+    found: Index = np.unique(corners).astype(np.int32)
+    return found

@@ -62,7 +62,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
 
     begun, end: points at the start of a step of h seconds and where it would lead, (p, 3) [m].
     """
-    points, places = [np.zeros(0, np.int64)], [np.zeros((0, 3))]
+    points, places = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before

@@ -65,7 +65,7 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
 
 
-@kernel("void(f8[:,::1], i8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, i8[::1], f8[:,::1], f8[:,::1])")
+@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, i4[::1], f8[:,::1], f8[:,::1])")
 def nearest_candidates(points, candidates, triangles, x, normals, slack, found, weights, outward):  # type: ignore[no-untyped-def]
     """Write the nearest of each point's candidates, (k,), and the weights of its corners at the nearest place, (k, 3);
     −1 where there are none. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which side

@@ -124,7 +124,7 @@ class ObstacleMesh:
         weights = np.where(by_end[:, None], later.weights, near.weights)[rows]
         corners = self.triangles[last]
         velocities = np.einsum("kc,kcd->kd", weights, (after.x - before.x)[corners]) / h
-        return ObstaclePlanes(some[rows], place[rows], normals[rows], velocities, corners, weights)
+        return ObstaclePlanes(some[rows].astype(np.int32), place[rows], normals[rows], velocities, corners, weights)
 
     def _normals(self, away: Vec, near: _Nearest, side: float) -> Vec:
         """Unit normals out of the surface at the nearest places, from which points are away, (k, 3) [m] each."""
@@ -155,8 +155,8 @@ class ObstacleMesh:
         count = min(CANDIDATES, len(self._whose))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
         which = which.reshape(len(points), count)
-        candidates = np.append(self._whose, -1)[which]
-        found, weights = np.empty(len(points), dtype=np.int64), np.zeros((len(points), 3))
+        candidates = np.append(self._whose, np.int32(-1))[which]
+        found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
         nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.normals,
                            (ON * self.diagonal) ** 2, found, weights, outward)
@@ -185,7 +185,7 @@ def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
 def _sampled_places(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
     """Places all over triangles (t, 3), none farther from the next than about `spacing` [m]: the triangle of each,
     (p,), and weights of its corners, (p, 3). Triangles are bisected across their longest side until they are small."""
-    whose, pieces = np.arange(len(triangles), dtype=np.int64), np.tile(np.eye(3), (len(triangles), 1, 1))
+    whose, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
     found: list[tuple[Index, Vec]] = []
     while len(whose):
         places = np.einsum("pkc,pcd->pkd", pieces, x[triangles[whose]])
