@@ -39,13 +39,13 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
 
 
 def friction_of_nodes(job: Job, one: Prepared) -> Vec:
-    """Share of its friction that each node of a body has, (n,), as painted."""
+    """Return the share of its friction that each node of a body has, (n,), as painted."""
     shares: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
     return shares
 
 
 def touching_nodes(one: Prepared) -> Index:
-    """Nodes of a body's surface, ascending, (p,)."""
+    """Return the nodes of a body's surface, ascending, (p,)."""
     corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
     found: Index = np.unique(corners).astype(np.int32)
     return found

@@ -27,13 +27,14 @@ class TouchingSurface:
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:
-        """Where its vertices are [m], (n, 3)."""
+        """Return positions of its vertices [m], (n, 3)."""
         found: Vec = self.rest + self.functions @ state.y
         return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
 
 
 def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:
-    """That of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are drawn."""
+    """Return the touching surface of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are
+    drawn."""
     if triangles is None or prepared.embedding is None:
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
         return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
@@ -46,7 +47,7 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
 
 
 def divided(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-    """A mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until none has an edge too long."""
+    """Return a mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until no edge is too long."""
     limit = LONGEST * float(np.linalg.norm(np.ptp(vertices, axis=0)))
     for _ in range(HALVINGS):
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)

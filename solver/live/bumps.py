@@ -46,7 +46,7 @@ class BumpPlanes:
 
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
-    """Those that stand in a job folder."""
+    """Return the meshes of a job folder."""
     found: list[BumpMesh] = []
     while (path := folder / FILES.format(len(found))).exists():
         try:
