@@ -184,7 +184,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
         draw_params(layout, settings, "method")
-        drafts.draw(layout, context.object, chosen(settings, "method"), chosen(moves, "integrator"))
+        drafts.draw(layout, context.object, chosen(settings, "method"), chosen(moves, "integrator"), context.scene)
     else:
         row = layout.row()
         row.active = chosen(shared, "integrator").able("beta")

@@ -22,15 +22,16 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "How often each constraint is met i
 
 #: what drafts on constraints may have
 CONSTRAINED = ("draft", "drafts cloth", "drafts ropes")
-CONSTRAINED_LEAVES_OUT = ("collisions, welds, attachments, constraints, cuts and nails, fibers, the kind of material, "
-                          "hard limits of lengths and areas")
+#: of collisions and what else joins a draft to others, of all of them
+APART = "collisions with itself and with soft bodies, welds, attachments, constraints, cuts and nails"
+CONSTRAINED_LEAVES_OUT = f"{APART}, fibers, the kind of material, hard limits of lengths and areas"
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "subspace", "build.drafts:draft_of", "Subspace",
-          "A draft: a few dozen weights move all of it, as quickly on any mesh; touches the ground alone",
+          "A draft: a few dozen weights move all of it, as quickly on any mesh",
           (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",),
           steps=("backward_euler", "bdf2", "sdirk2"),
-          leaves_out="dents, wrinkles and all finer motion, collisions, welds, attachments, constraints, cuts, nails",
+          leaves_out=f"dents, wrinkles and all finer motion, {APART}",
           number=2),
     Entry("method", "projective", "build.constraint_drafts:projective_draft", "Projective Dynamics",
           "A draft: one factorization for all steps; with few iterations what is stiff and light moves too slowly",

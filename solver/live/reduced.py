@@ -11,9 +11,11 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
+from ..build.drafts import FIRM
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
 from ..build.soft_pins import soft_pins
+from ..build.touching_surface import touching_surface
 from ..coordinates.prescribed import carried
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
@@ -23,17 +25,17 @@ from ..parts.modes.loads import Floor, Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
-from .bumps import pushed
+from .bumps import planes_before
 from .engines.interface import HeldPlace, Hold, Inputs, Report
 from .leading import leading_of
 from .shares import share_inside
-from .skins import DELAY, RESTS, Meeting, Skin, Standing
-from .touching import touching_surface
+from .skins import RESTS, Meeting, Skin, Standing
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
 TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
 DRAG = 0.1  #: damping of what is held, as a share of what would keep it from swinging at all
+NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 
@@ -103,7 +105,7 @@ class LiveBody:
         self.body.stepping = replace(stepping, floor=self._floor(job))
         self._springs = self._held_softly(job, prepared)
         self._strength = self.body.firm_grab()
-        self._push = self.body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness  #: of a point that is inside [N/m]
+        self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
         self.friction = RESTS if body.friction is None else body.friction
         self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
@@ -196,18 +198,19 @@ class LiveBody:
         self.places = self.body.surface(self.state)
 
     def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
-        """Planes that push touching points out of colliders that they would be in at the step's end: each goes through
-        where the surface is nearest to that."""
+        """Planes that push touching points out of colliders that they are in, or that a step leads them into."""
         if not inputs.bumps:
             return None
-        touching, state = self.body.touching, self.state
-        places = self.body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
-        rows, targets, speed = pushed(inputs.bumps, places, h)
-        away = targets - places[rows]
-        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
-        points = SkinPoints(touching.rows[rows], touching.carrier_motion[rows], touching.rest[rows])
-        return Planes(points, normals, np.einsum("ij,ij->i", targets, normals), np.full(len(rows), self._push),
-                      np.full(len(rows), self.friction), speed, DELAY * h) if len(rows) else None
+        body, touching, state = self.body, self.body.touching, self.state
+        begun = body.points_of(touching, state.y, state.carrier_motion)
+        end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
+        found = planes_before(inputs.bumps, begun, end, h, NEAR * body.subspace.size)
+        some, count = found.points, len(found.points)
+        if not count:
+            return None
+        points = SkinPoints(touching.rows[some], touching.carrier_motion[some], touching.rest[some])
+        return Planes(points, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+                      np.full(count, self._push), np.full(count, self.friction), found.speed)
 
     # -- a step ------------------------------------------------------------------------------------------------
 

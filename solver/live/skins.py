@@ -16,7 +16,6 @@ DEEP = 0.15  #: of the smaller diagonal: what is deeper inside than this is not 
 NEAR = 4  #: nearest points that decide which side of a surface a position is on
 INWARDS = 0.15  #: of the way to the middle of its triangle, that a point is off its edges
 OFF = 4.0  #: times a triangle's own size, that what is pushed may be off it
-DELAY = 0.5  #: of a step: damping of what is pushed, as a share of its stiffness
 RESTS = 0.5  #: Coulomb's coefficient where none is given
 
 

@@ -7,11 +7,11 @@ from small_jobs import box_tets, write_job
 from test_bumps import block
 from test_playing import DOWN, SOLVED, quiet
 
+from solver.build.touching_surface import divided
 from solver.live.engines import modes
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
 from solver.live.skins import Skin, Standing, meeting
-from solver.live.touching import divided
 
 SIZE = 0.1
 

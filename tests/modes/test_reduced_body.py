@@ -80,7 +80,7 @@ def pushing_planes(body):
     count = len(normals)
     offsets = np.einsum("ij,ij->i", touching.rest, normals) + 0.02 * rng.normal(size=count)
     return Planes(touching, normals, offsets, rng.uniform(10.0, 500.0, count), rng.uniform(0.0, 1.0, count),
-                  rng.normal(size=(count, 3)), 0.01)
+                  rng.normal(size=(count, 3)))
 
 
 @pytest.mark.parametrize("what", ["elastic", "damped", "grabbed", "standing", "pushed"])

@@ -53,7 +53,7 @@ class Stepping:
     stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
-    planes: Planes | None = None
+    planes: Planes | None = None  #: as they are at the end of a step
     springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
@@ -261,7 +261,8 @@ class ReducedBody:
                   ends: float = h) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
-            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes,
+            planes = how.planes if how.planes is None or ends == h else how.planes.later(ends - h)
+            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
                         [*([] if how.springs is None else [how.springs]),
                          *([] if springs is None else springs(state.time + ends))])
             weight = self._weighed[:, None] * np.asarray(how.gravity)

@@ -66,7 +66,10 @@ class Planes:
     stiffness: Vec  #: of each point that is below its plane [N/m], (k,)
     friction: Vec  #: Coulomb's coefficient of each, (k,)
     speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
-    delay: float = 0.0  #: damping of motion into a plane and out of it, as a share of the stiffness [s]
+
+    def later(self, seconds: float) -> Planes:
+        """Return the planes as they are so much later [s], by their velocities."""
+        return replace(self, offsets=self.offsets + seconds * np.einsum("ij,ij->i", self.normals, self.speed))
 
 
 class Held:
@@ -96,9 +99,8 @@ class Held:
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
-            #: as of the floor, along each plane, and across it [N s/m]
+            #: as of the floor, along each plane [N s/m]
             self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
-            self._calms = np.where(load > 0.0, planes.delay * planes.stiffness, 0.0)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
@@ -116,9 +118,9 @@ class Held:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
         if self._planes is not None:
-            inside, slide, out = self._inside(y), *self._moves(y)
+            inside, slide = self._inside(y), self._slides(y)
             total += 0.5 * float(self._planes.stiffness @ inside**2)
-            total += 0.5 * self._length * float(self._friction @ (slide**2).sum(axis=1) + self._calms @ out**2)
+            total += 0.5 * self._length * float(self._friction @ (slide**2).sum(axis=1))
         if self._floor is not None:
             deep, slide = self._against(y)
             total += 0.5 * self._floor.stiffness * float(deep @ deep)
@@ -134,12 +136,11 @@ class Held:
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
         if self._planes is not None:
-            planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
+            planes, inside, slide = self._planes, self._inside(y), self._slides(y)
             rows, normals = planes.points.rows, planes.normals
-            out = planes.stiffness * inside - self._calms * speed
-            force += rows.T @ (out[:, None] * normals - self._friction[:, None] * slide)
+            force += rows.T @ ((planes.stiffness * inside)[:, None] * normals - self._friction[:, None] * slide)
             along = self._friction / self._length
-            out = np.where(inside > 0.0, planes.stiffness, 0.0) + self._calms / self._length - along
+            out = np.where(inside > 0.0, planes.stiffness, 0.0) - along
             for pair, (i, k) in enumerate(((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))):
                 matrix[:, pair] += (rows.T * (out * normals[:, i] * normals[:, k] + (i == k) * along)) @ rows
         if self._floor is not None:
@@ -163,14 +164,13 @@ class Held:
         inside: Vec = np.maximum(-gaps, 0.0)
         return inside
 
-    def _moves(self, y: Vec) -> tuple[Vec, Vec]:
-        """Velocities of such points against what their planes belong to, along these (k, 3) and out of them, (k,)
-        [m/s]."""
+    def _slides(self, y: Vec) -> Vec:
+        """Velocities of such points along their planes, against what these belong to, (k, 3) [m/s]."""
         assert self._planes is not None
         normals = self._planes.normals
         moved = self._planes.points.rows @ (y - self._base) / self._length - self._planes.speed
-        out: Vec = np.einsum("ij,ij->i", moved, normals)
-        return moved - out[:, None] * normals, out
+        slides: Vec = moved - np.einsum("ij,ij->i", moved, normals)[:, None] * normals
+        return slides
 
     def _against(self, y: Vec) -> tuple[Vec, Vec]:
         """How deep each point is [m], and its velocity along the plane [m/s]."""
