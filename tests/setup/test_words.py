@@ -75,14 +75,25 @@ def test_a_clean_room_stays_clean(room):
     assert not found
 
 
+#: words with which a docstring begins that only its neighbours explain
+OPENING = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Where\b|Call\b|Of\b")
+
+
+def without_subject(paths):
+    """file:line of docstrings that do not stand alone."""
+    return [f"{path.name}:{getattr(node, 'lineno', 1)}" for path in paths
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            and OPENING.match(ast.get_docstring(node) or "")]
+
+
 @pytest.mark.parametrize("room", CLEAN)
 def test_docstrings_of_a_clean_room_have_their_own_subject(room):
-    opening = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Where\b|Call\b|Of\b")
-    found = [f"{path.relative_to(SOLVER)}:{getattr(node, 'lineno', 1)}" for path in files(room)
-             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-             and opening.match(ast.get_docstring(node) or "")]
-    assert not found
+    assert not without_subject(files(room))
+
+
+def test_docstrings_of_the_addon_have_their_own_subject():
+    assert not without_subject(sorted((SOLVER.parent / "conjac_addon").rglob("*.py")))
 
 
 def test_a_private_word_is_found():
