@@ -43,9 +43,9 @@ LOOKS = {
 def material(preset: str) -> bpy.types.Material:
     """Return the material of a preset: this file's own one, or a new one."""
     name = f"ConJac {preset.replace('_', ' ')}"
-    found = bpy.data.materials.get((name, None))  # type: ignore[call-overload]
-    if found is not None:
-        return found
+    for found in bpy.data.materials:
+        if found.name == name and found.library is None:
+            return found
     look, made = LOOKS[preset], bpy.data.materials.new(name)
     if made.node_tree is None:  # before Blender 5.0
         made.use_nodes = True
