@@ -25,6 +25,12 @@ def test_every_file_of_kernels_is_compiled_and_a_new_bodys_are_apart():
     assert any(name.startswith("sheet.") for name in others)  # cloth with sharp edges waits
 
 
+def test_a_bake_without_mechanisms_imports_no_kernels_of_joints():
+    """Each import of one at the head of a file is seconds of a first bake."""
+    brought = kernels_of([*compiling.of_new_body(), "groups", "build.volumes", "frames.write"])
+    assert brought and not [name for name in brought if "joint" in name or ".tree" in name or "rigid" in name]
+
+
 #: two modules with kernels that do not import each other, and one that is not there
 MODULES = ["embedding.locate", "materials.stable_neo_hookean", "materials.of_a_library_that_is_missing"]
 
