@@ -13,10 +13,10 @@ _registered: list[ModuleType] = []
 
 def _modules() -> tuple[ModuleType, ...]:
     """In the order of registration. Each has `classes`, and `register`, `unregister` where it needs more."""
-    from . import asset_library, bake, live, prefs, settings, ui
+    from . import bake, live, prefs, settings, ui
     from .operators import table
 
-    return (settings, prefs, asset_library, table, bake, live, ui)
+    return (settings, prefs, table, bake, live, ui)
 
 
 def register() -> None:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import bpy
 
-from . import prefs
-
 NAME = "ConJac"  #: as the Asset Browser calls it
 FOLDER = Path(__file__).resolve().parent / "assets"
 
@@ -30,11 +28,3 @@ def list_it(wanted: bool) -> None:
         libraries.new(name=NAME, directory=str(FOLDER)).import_method = "APPEND"
     elif not wanted and found is not None:
         libraries.remove(found)
-
-
-def register() -> None:
-    list_it(prefs.asset_library())
-
-
-def unregister() -> None:
-    list_it(False)

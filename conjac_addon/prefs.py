@@ -4,13 +4,14 @@ from typing import Any
 
 import bpy
 
+from . import asset_library as library
+from . import later
+
 ROOT_PACKAGE = __package__.rpartition(".")[0]  # "bl_ext.<repository>.conjac" installed, "conjac" in tests
 
 
 def _list_library(preferences: Any, _context: bpy.types.Context) -> None:
-    from . import asset_library
-
-    asset_library.list_it(preferences.asset_library)
+    library.list_it(preferences.asset_library)
 
 
 class CONJAC_Preferences(bpy.types.AddonPreferences):
@@ -75,6 +76,16 @@ def _value(name: str) -> Any:
     """Return a preference, or its default where there are no preferences."""
     preferences = own()
     return getattr(preferences, name) if preferences else CONJAC_Preferences.__annotations__[name].keywords["default"]
+
+
+def register() -> None:
+    if asset_library():
+        library.list_it(True)
+
+
+def unregister() -> None:
+    if later.has_run(library):
+        library.list_it(False)
 
 
 classes = (CONJAC_Preferences,)

@@ -1,21 +1,18 @@
-"""Add > ConJac and the asset library in the real window: found by F3, and dragged from the Asset Browser."""
+"""Add > ConJac and the asset library in the real window: found by F3, and shown by the Asset Browser."""
 
 import pytest
 from test_window import in_a_window
 from test_window_journey import HEAD, needs_a_hand
 
-DRAGGED = HEAD + """
+SHOWN = HEAD + """
 from conjac.conjac_addon import asset_library
 
-def drag(start, end):
-    yield from point(*start)
-    send("mousedown", 1)
-    yield from rest(4)
-    for step in range(1, 11):
-        yield from point(*(round(a + (b - a) * step / 10) for a, b in zip(start, end)))
-    yield from rest(8)
-    send("mouseup", 1)
-    yield from rest(12)
+def red_seen(area, name):
+    # pixels of the color of gelatin in the part of the screen where the files are
+    region_of = next(region for region in area.regions if region.type == "WINDOW")
+    top = window().height - region_of.y - region_of.height
+    picture = seen(name)[top:top + region_of.height, region_of.x:region_of.x + region_of.width]
+    return int(((picture[..., 0] > 120) & (picture[..., 1] < 100) & (picture[..., 2] < 100)).sum())
 
 def artist():
     # F3 finds an example and a sample, each at the cursor
@@ -35,32 +32,13 @@ def artist():
     space = area.spaces.active
     space.show_region_toolbar = space.show_region_tool_props = False
     yield from rest(12)
-    for name in ("Gelatin Ball", "Nodding Head"):
-        space.params.asset_library_reference = "ConJac"
-        space.params.filter_search = name
+    space.params.asset_library_reference = "ConJac"
+    for words, is_there in (("Gelatin Ball", True), ("nothing is called so", False)):
+        space.params.filter_search = words
         area.tag_redraw()
         yield from rest(60)
-        seen(f"assets_{{name.split()[0]}}")
-        region_of = next(region for region in area.regions if region.type == "WINDOW")
-        start = region_of.x + 60, region_of.y + region_of.height - 70
-        view = region("WINDOW")
-        yield from drag(start, (view.x + view.width // 3, view.y + view.height // 3))
-        yield from until(lambda: name in bpy.data.objects, f"{{name}} was not dropped", 20)
-        seen(f"dropped_{{name.split()[0]}}")
-        dropped = bpy.data.objects[name]
-        assert dropped.name in bpy.context.view_layer.objects and dropped.library is None
-        assert dropped.conjac.kind == "soft_body" and dropped.conjac.cache.uuid == ""
-        assert dropped.matrix_world.translation.xy.length > 0.5, dropped.matrix_world  # where the mouse was
-    assert bpy.data.objects["Gelatin Ball"].conjac.youngs_modulus == 8000.0
-    # and it bakes
-    ball = bpy.data.objects["Gelatin Ball"]
-    scene.frame_end = 3
-    with override():
-        bpy.context.view_layer.objects.active = ball
-        bpy.ops.conjac.bake("INVOKE_DEFAULT")
-    yield from until(lambda: session.running or bake.status(ball).state == "complete", "it does not bake", 20)
-    yield from baked()
-    assert bake.status(ball).state == "complete", bake.status(ball)
+        found = red_seen(area, f"assets_{{words.split()[0]}}")
+        assert (found > 500) == is_there, (words, found)
     print("all seen", flush=True)
 
 run(artist(), 0.05)
@@ -68,8 +46,8 @@ run(artist(), 0.05)
 
 
 @pytest.mark.long
-def test_f3_adds_examples_and_assets_are_dragged_into_the_view(tmp_path, monkeypatch):
+def test_f3_adds_examples_and_the_asset_browser_shows_the_library(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(DRAGGED, tmp_path, "1600x1000")
+    said = in_a_window(SHOWN, tmp_path, "1600x1000")
     assert "all seen" in said, said[-3000:]
