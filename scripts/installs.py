@@ -1,6 +1,6 @@
 """Installs the zips into every Blender that can run here and bakes Suzanne in each: `make installs`.
 
-    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 trixie sid]     all but sid where none is named
+    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 5.3.0 trixie sid]     all but sid where none is named
 
 Each Blender starts with an empty user folder and with nothing beside it but its own numpy. `bpy` of a version is
 installed into build/install-<version>; trixie and sid are the whole program of a Debian, in a chroot that
@@ -35,8 +35,9 @@ SECONDS = 1500  #: for one Blender, all kernels compiled on a busy machine
 SANK_LEAST = 1e-4  #: what came of a bake has to hang lower than it began [m]
 
 #: name -> the Python inside; names that are no versions are Debian's
-BLENDERS = {"4.2.0": "3.11", "4.5.15": "3.11", "5.0.1": "3.11", "5.2.3": "3.13", "trixie": "3.13", "sid": "3.14"}
-UNASKED = ("4.2.0", "4.5.15", "5.0.1", "5.2.3", "trixie")  # sid changes daily
+BLENDERS = {"4.2.0": "3.11", "4.5.15": "3.11", "5.0.1": "3.11", "5.2.3": "3.13", "5.3.0": "3.13", "trixie": "3.13",
+            "sid": "3.14"}
+UNASKED = ("4.2.0", "4.5.15", "5.0.1", "5.2.3", "5.3.0", "trixie")  # sid changes daily
 
 
 class NotHere(Exception):

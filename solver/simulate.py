@@ -201,11 +201,14 @@ def _build(job: Job, report: Reporter, threads: int | None,
            free: int) -> tuple[World, Reshape | None, GroupSteps | None]:
     """The world of a job, what cuts it, and what steps groups apart. Imported only here: a finished bake reports
     without it."""
-    from . import threads as cores
+    from . import cores
     from .build.loading import Loading
+    from .threads import configure
 
-    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
-    loading = Loading(job.scene, cores.configure(threads, free))
+    configure(threads, free)
+    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own, and
+    # on the cores too that it leaves to others later
+    loading = Loading(job.scene, threads or cores.available())
     from .build.volumes import volumes_of
 
     volumes = volumes_of(job, report.stage)

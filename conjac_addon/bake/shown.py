@@ -1,4 +1,4 @@
-"""What is on disk, on the artist's objects: the frames of soft bodies and the keyframes of a mechanism."""
+"""Shows results on the artist's objects: the frames of soft bodies and the keyframes of a mechanism."""
 
 from __future__ import annotations
 
@@ -74,14 +74,15 @@ def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Pat
 
 
 def names_now(holder: bpy.types.Object, cache: Cache) -> dict[str, str]:
-    """What the bones or objects of a mechanism are called now, by their names in the bake."""
+    """Return the present names of the bones or objects of a mechanism, by their names in the bake."""
     assert cache.manifest is not None
     return part_identity.now(holder, [(body["name"], body.get("uuid", ""))
                                       for body in cache.manifest["scene"]["mechanisms"][0]["bodies"]])
 
 
 def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
-    """What undo, or closing without saving, took from bones and objects, the bake on disk still knows."""
+    """Give bones and objects their identities back, of the bake on the disk, where undo or closing without saving took
+    them."""
     try:
         manifest = place.cache_of(folder).manifest
         if manifest is None or not manifest["scene"]["mechanisms"]:
@@ -95,7 +96,7 @@ def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
 
 def pushed_by(cache: Cache, run: tuple[int, int],
               called: Mapping[str, str] = types.MappingProxyType({})) -> list[playback.effort.Pushed]:
-    """What joints with a motor or a drive did, at every frame after the first: what a drive took is known after a step.
+    """Return the efforts of motors and drives at every frame after the first: that of a drive is known after a step.
 
     called: what bodies are called now, by their names in the bake, which are those of the joints that hold them.
     """

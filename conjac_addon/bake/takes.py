@@ -43,7 +43,7 @@ _listed: dict[Path, tuple[int, list[Take]]] = {}  #: by job folder: when takes/ 
 
 
 def listed(folder: Path) -> list[Take]:
-    """Those of a job folder, the newest first. Cheap enough for every redraw."""
+    """Return the takes of a job folder, the newest first. Cheap enough for every redraw."""
     try:
         changed = (folder / contents.TAKES).stat().st_mtime_ns
     except OSError:
@@ -79,7 +79,7 @@ def before(folder: Path) -> None:
 
 
 def drop(folder: Path) -> None:
-    """What was kept by `before` is not needed: the frames go on being true."""
+    """Delete what `before` has kept for a take, since the frames are still valid."""
     contents.remove(folder / contents.TAKES / NEXT)
     with suppress(OSError):
         (folder / contents.TAKES).rmdir()

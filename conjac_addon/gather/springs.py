@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def spring_settings(owner: bpy.types.Object, bodies: set[str], scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the springs of scene.json as far as they follow from settings alone. Raises BadInput where an end is no
+    """Return the springs in scene.json, as far as they follow from settings alone. Raises BadInput where an end is no
     body."""
     now_called = part_identity.renamed(owner)
     return [_spring_entry(owner, spring, (now_called(spring.first), now_called(spring.second)), bodies, scene)
@@ -51,7 +51,7 @@ def _spring_entry(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends
 
 
 def ends(owner: bpy.types.Object, middles: Mapping[str, Array], scene: bpy.types.Scene) -> list[tuple[Array, Array]]:
-    """Both ends of each spring in world [m]. middles: name → where its points are counted from, (4, 4) [m]."""
+    """Return the ends of each spring in world [m]. middles: name → the origin of its points, (4, 4) [m]."""
     scale = properties.unit_scale(scene)
 
     def point(name: str, at: bpy.types.bpy_prop_array) -> Array:

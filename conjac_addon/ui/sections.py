@@ -1,4 +1,4 @@
-"""What the panels show, section by section: a thin view of `Object.conjac` and of the cache folder.
+"""Sections of the panels: a thin view of `Object.conjac` and of the cache folder.
 
 The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
 """
@@ -72,7 +72,7 @@ def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
 
 
 def _headline(status: bake.Status) -> str:
-    """What is said of a bake in one line; all of it is a note where that says more."""
+    """Return the state of a bake in one line; all of it is a note where that says more."""
     if one_line(status.text, bpy.context.region, ICON) == status.text:
         return status.text
     if status.state in ("partial", "complete") and status.total:
@@ -114,7 +114,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _removes(obj: bpy.types.Object) -> str:
-    """What the button that takes ConJac off is called."""
+    """Return the label of the button that takes ConJac off."""
     if obj.type != "MESH":
         return "Remove Mechanism"
     if members.is_rope(obj):
@@ -149,7 +149,7 @@ def _draw_refusal(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What an object can become."""
+    """Draw the buttons that make an object something that is simulated."""
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
         layout.operator("conjac.add_cloth", icon="MOD_CLOTH")
@@ -256,7 +256,7 @@ def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What is filled, the mesher, and what its tetrahedra cost."""
+    """Draw the settings of the volume: what is filled, the mesher, and the price of its tetrahedra."""
     settings = context.object.conjac
     draw_simulate_after(layout, context.object)
     setting(layout, settings, "mesher")
@@ -330,7 +330,7 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Where results go and in which form they are played back."""
+    """Draw the settings of the output: the folder, and the format that is played."""
     settings = context.object.conjac
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export

@@ -103,6 +103,10 @@ def test_docstrings_have_their_own_subject(folder):
     assert not without_subject(sorted((ROOT / folder).rglob("*.py")))
 
 
+def test_docstrings_of_the_addon_have_their_own_subject():
+    assert not without_subject(sorted((SOLVER.parent / "conjac_addon").rglob("*.py")))
+
+
 def test_a_private_word_is_found():
     assert words("_told_off") & EVERYWHERE and words("_gripped_joint") & EVERYWHERE
     assert not words("fraction") & EVERYWHERE
