@@ -1,4 +1,4 @@
-"""What a live body bumps into: meshes that move as rigid bodies, and the planes by which these keep its points out."""
+"""Colliders of live bodies: meshes that move as rigid bodies, and the planes that keep points out of them."""
 
 from __future__ import annotations
 

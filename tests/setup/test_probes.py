@@ -15,6 +15,7 @@ STAYS = {
     "live/engines/world.py": ({"isinstance"}, "a hand pulls at soft parts and at joints in ways of its own"),
     "build/inputs.py": ({"isinstance"}, "the scene has an array's name or the samples themselves"),
     "build/positions.py": ({"isinstance"}, "the scene has an array's name or one target"),
+    "build/point_constraints.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/ropes.py": ({"isinstance"}, "the scene has a number or an array's name"),
     "build/drafts.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
     "build/half_life.py": ({"isinstance"}, "the scene has seconds or the name of a painted map"),
