@@ -12,7 +12,8 @@ half a second: `linear_lost` and `angular_lost`, the worst. In the details `_new
 `_quarter` that at steps of a quarter, and `_smooth` that without friction at these, where all that is lost is the
 integrator's. `angular_lost` misses its goal for that reason: SDIRK2 keeps angular momentum to the second order of the
 step, so a quarter of it reaches the goal for soft and rigid bodies, and cloth with Sharp Edges moves by Backward Euler,
-which keeps it to the first.
+which keeps it to the first. Tried on a soft and a rigid body, which lose .0068: stages solved to 1e-10 change nothing
+(`_newton`), with Three-Stage SDIRK it is .0028, with BDF2 .02.
 hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hertz`: the force over Hertz's, less one,
 with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
 wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. What runs over a

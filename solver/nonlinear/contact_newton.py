@@ -24,9 +24,11 @@ CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or u
 REUSED_FACTOR_MARGIN = 1.0e3
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
-MOST_UPDATES = 8  #: and at most, until what is left is small beside what friction does
-#: energy left by these, relative to what friction at Coulomb's limit would give all its bodies from rest
-FRICTION_ENERGY_LEFT = 0.02
+MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
+UPDATES_PER_FACTOR = 8  #: of these on one factor
+#: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
+FRICTION_ENERGY_LEFT = 0.001
+CHANGE_ENERGY_LEFT = 0.002  #: and to that of the stage's change of velocities, which is far larger in an impact
 SLOW = 0.5  #: ratio of successive steps beyond which another factor of projected stiffness would converge as slowly
 REUSE_LIMIT = 8  #: most iterations on one factor where convergence is slow
 ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
@@ -148,21 +150,26 @@ def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: Sta
 
 def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
                       at: Evaluation) -> tuple[StageProblem, Vec]:
-    """Return a converged stage with friction of its final normal forces, by quasi-Newton iterations on the last factor.
+    """Return a converged stage with friction of its final normal forces, by quasi-Newton iterations on few factors.
 
     The normal force of one stage and the sliding of the next do not belong together where a body hops. Strain and
     energy that nobody sees are as large as what sets a sliding body in motion: iterations go on until what is left is
-    small beside friction.
+    small beside friction and beside what else changes in the stage. What is left where parts of a body slide and stick
+    in turn adds energy in each stage, until a body slides down a slope that holds it. The stiffness of friction rises
+    by orders of magnitude where a contact that slid sticks: on the factor of before iterations are slow, and it is
+    renewed.
     """
-    pairs = SecantPairs(MOST_UPDATES)
+    pairs = SecantPairs(UPDATES_PER_FACTOR)
     pairs.clear(len(at.unknowns))
     for count in range(MOST_UPDATES):
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
+        if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
+            break
         direction = pairs.direction(at.residual, problem.approximate_solve)
         work = abs(float(np.vdot(at.residual, direction)))
-        if count >= LOAD_UPDATES and work <= _friction_energy_left(problem):
+        if count >= LOAD_UPDATES and work <= _energy_left(problem, at):
             break
         start = at
         try:
@@ -173,11 +180,21 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
     return problem, at.unknowns
 
 
-def _friction_energy_left(problem: StageProblem) -> float:
+def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) -> bool:
+    """Factor the projected stiffness at an iterate and discard the secant pairs; return whether that succeeded."""
+    pairs.clear(len(at.unknowns))
+    try:
+        problem.factor_for_directions(at.unknowns)
+    except StepFailed:
+        return False
+    return True
+
+
+def _energy_left(problem: StageProblem, at: Evaluation) -> float:
     """Return the admissible energy that is left of a stage with friction [J]."""
-    stage = problem.stage
-    impulse = stage.a * stage.h * problem.forces.friction_limit
-    return FRICTION_ENERGY_LEFT * 0.5 * impulse**2 / float(problem.mass[problem.order].sum())
+    friction = (problem.stage.a * problem.stage.h) ** 2 * problem.forces.friction_energy
+    change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())
+    return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * change
 
 
 def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:

@@ -26,8 +26,9 @@ class Forces(Protocol):
         is reused; forces lack those of all tetrahedra."""
 
     @property
-    def friction_limit(self) -> float:
-        """Return Coulomb's limit of friction on given normal forces, the sum of μ λ [N]; 0 without such friction."""
+    def friction_energy(self) -> float:
+        """Return the energy that friction on given normal forces would give all bodies from rest in a second at
+        Coulomb's limit [J]; 0 without such friction."""
 
     def filled(self) -> npt.NDArray[np.int64]:
         """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
+from ..contact.laws.interface import FrictionForce
 from ..contact.laws.lagged_ground_friction import LaggedGroundFriction
 from ..contact.laws.static_friction import StaticFriction
 from ..errors import StepFailed
@@ -61,7 +62,7 @@ class StageForces:
     selection: Selection = ALL  #: of forces and bodies
     ground_friction: GroundFriction | None = None  #: where the stage is solved with it
     last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
-    friction_limit: float = 0.0  #: Coulomb's, the sum of μ λ [N], where the stage is solved with friction
+    friction_energy: float = 0.0  #: see `friction_energy`, where the stage is solved with friction
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Return forces [N], (n, 3), and energy [J] at positions (n, 3)."""
@@ -96,6 +97,20 @@ class StageForces:
             self.ground_friction.add_force(x, lin.force)
             self.ground_friction.add_stiffness(x, lin.node_blocks)
         return lin
+
+
+def friction_energy(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
+                    selection: Selection = ALL) -> float:
+    """Return the energy that friction at Coulomb's limit would give each of the bodies of a selection from rest in a
+    second, the sum of (Σ μ λ)² / 2 m [J]."""
+    limits, energy = np.zeros(len(soft.mass)), 0.0
+    for one in frictions:
+        one.add_limits(limits)
+    for number, body in enumerate(soft.bodies_in_world):
+        if selection.bodies is None or number in selection.bodies:
+            mass = float(soft.mass[body.nodes].sum())
+            energy += 0.5 * float(limits[body.nodes].sum()) ** 2 / mass if mass > 0.0 else 0.0
+    return energy
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
@@ -153,8 +168,8 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain
-        limit = sum(one.limit for one in (*frictions, on_ground) if one is not None)
-        return problem_of(StageForces(soft, frictions, selection, on_ground, last, limit))
+        energy = friction_energy(soft, [*frictions, *([] if on_ground is None else [on_ground])], selection)
+        return problem_of(StageForces(soft, frictions, selection, on_ground, last, energy))
 
     unknowns, step_start = intersection_free_start(plain, step_start, guess)
     if solver.limits.strain_left and not reuses_factors:

@@ -41,3 +41,16 @@ def test_a_block_slides_down_a_slope_that_hardly_lets_it(gained_on, where):
     gained, true = gained_on(where, 0.3, 1.05, 1e5)
     friction = G * 0.3 / np.hypot(1.0, 1.05 * 0.3)
     assert abs(gained - true) <= 0.01 * friction
+
+
+def test_a_block_that_its_friction_stops_moves_as_far_as_with_newton_d(monkeypatch):
+    # let go at .8 of its friction it slips while it swings: what stages left of friction fed its swing, and it slid on
+    monkeypatch.setattr(benched, "CELLS", (4, 4, 3))
+    mu, modulus, step = 0.6, 1e5, 1 / 96
+    level = benched.block("collider", mu, 0.0, modulus, step, half_life=0.03)
+    rest = benched.speeds(level, level.initial_state().q, 0.0, step, 0.3)[1].q
+    ways = {}
+    for solver in ("quick", "newton_d"):
+        world = benched.block("collider", mu, 0.8 * mu, modulus, step, solver)
+        ways[solver] = step * float(benched.speeds(world, rest, 0.0, step, 0.2)[0].sum())
+    assert abs(ways["quick"] / ways["newton_d"] - 1.0) <= 0.1

@@ -132,7 +132,13 @@ class EmbeddedFriction(EmbeddedForce):
 
     def __init__(self, inner: FrictionForce, embedded: EmbeddedVertices) -> None:
         super().__init__(inner, embedded)
-        self.limit = inner.limit  #: Coulomb's, the sum of μ λ over all pairs [N]
+        self._friction = inner
+
+    def add_limits(self, limits: Vec) -> None:
+        """Add Coulomb's limit of each pair, μ λ, to nodes of both sides, (n,) [N]."""
+        whole = np.zeros(self._embedded.matrix.shape[0])
+        self._friction.add_limits(whole)
+        limits += self._embedded.matrix.T @ whole
 
 
 class Embedded(EmbeddedForce):

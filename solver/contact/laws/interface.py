@@ -92,9 +92,8 @@ class LoadsOnCloth:
 class FrictionForce(StencilForce, Protocol):
     """Friction on given normal forces."""
 
-    @property
-    def limit(self) -> float:
-        """Return Coulomb's limit, the sum of μ λ over all pairs [N]."""
+    def add_limits(self, limits: Vec) -> None:
+        """Add Coulomb's limit of each pair, μ λ, to nodes of both sides, (n,) [N]."""
 
 
 class ContactLaw(StencilForce, Protocol):

@@ -32,10 +32,10 @@ class LaggedFriction:
     base: Vec  #: positions of all nodes at v = 0, (n, 3) [m]
     seconds: float  #: from there to the stage's end
 
-    @property
-    def limit(self) -> float:
-        """Return Coulomb's limit, the sum of μ λ over all pairs [N]."""
-        return float(self.load.sum())
+    def add_limits(self, limits: Vec) -> None:
+        """Add Coulomb's limit of each pair, μ λ, to a node of either side, (n,) [N]."""
+        for side in (0, 3):
+            np.add.at(limits, self.nodes[:, side], self.load)
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return forces and energy at positions (n, 3) [m], without blocks."""

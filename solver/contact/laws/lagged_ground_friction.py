@@ -28,10 +28,9 @@ class LaggedGroundFriction:
     creep: float  #: ε: friction of slower slip is reduced [m/s]
     seconds: float  #: from the base to the stage's end
 
-    @property
-    def limit(self) -> float:
-        """Return Coulomb's limit, the sum of μ λ over all nodes [N]."""
-        return float(self.most.sum())
+    def add_limits(self, limits: Vec) -> None:
+        """Add Coulomb's limit of each node, μ λ, (n,) [N]."""
+        limits[self.nodes] += self.most
 
     def add_force(self, x: Vec, force: Vec) -> float:
         """Add to forces on all nodes at positions x, both (n, 3) [m], [N]; return the energy [J]."""
