@@ -10,6 +10,7 @@
 #   make manual        docs/settings.md from the catalogue, and the integrators' damping curves
 #   make extension     dist/conjac-<version>-py311-linux-x64.zip and the like: every Python and platform, and their repository
 #   make installs      installs them into every Blender that can run here and bakes Suzanne: the README's table
+#   make assets        the asset library of the extension anew
 #   make examples      builds examples_blend/*.blend anew
 #   make gallery       bakes those of the paper's scenes and writes their docs/gallery/*.png (20 minutes)
 
@@ -22,7 +23,7 @@ GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle musc
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake gallery examples test test-all test-blender test-gui test-farm mutants lint types equations manual bench benchmarks extension installs clean
+.PHONY: help setup bake gallery examples assets test test-all test-blender test-gui test-farm mutants lint types equations manual bench benchmarks extension installs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -38,6 +39,9 @@ $(EXAMPLES): | setup
 
 examples: setup
 	$(PY) -m examples_blend.build $(SCENES)
+
+assets: setup
+	$(PY) -m scripts.asset_library
 
 bake: setup $(EXAMPLES)
 	$(PY) -m examples_blend.bake suzanne

@@ -20,6 +20,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,21 @@ def measured(name: str) -> dict[str, Any]:
             "seen_crossing_frames": seen_crossing(scene) if whole else None}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("name", choices=PARTS["contact_scenes"])
+def row_of_named(benchmark: str, sentence: str, measure: Callable[[str], dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """Return the scene that the command line names, one of a benchmark's parts, and what is measured of it in a Blender
+    with the extension on."""
+    parser = argparse.ArgumentParser(description=sentence)
+    parser.add_argument("name", choices=PARTS[benchmark])
     name = parser.parse_args().name
     extension = addon.load()
     extension.register()
-    row = measured(name)
+    row = measure(name)
     extension.unregister()
+    return name, row
+
+
+def main() -> None:
+    name, row = row_of_named("contact_scenes", __doc__.partition("\n")[0], measured)
     crossing = row["crossing_frames"] + (row["seen_crossing_frames"] or 0)
     emit(f"contact_scenes.{name}", [claim(f"{name}_least_mm", row["least_mm"], "mm", "> 0"),
                                     claim(f"{name}_crossing", crossing, "frames", "<= 0")], {"scene": {name: row}})

@@ -10,13 +10,9 @@ Vanilla FEM; `free_turning_keeps` and `free_turning_costs` are of BAR at 1/48 s.
 
 from __future__ import annotations
 
-import argparse
-
-from solver import threads  # isort: skip  # first: it sets what numba and BLAS read
-
-from benchmarks import lively, meshes
+from benchmarks import lively
 from benchmarks.lively_scenes import WATCHED
-from benchmarks.mixed import SCENES, scene_rows
+from benchmarks.mixed import chosen_scenes, scene_rows
 from benchmarks.report import claim, emit
 
 STEPS = (1 / 24, 1 / 48, 1 / 96)
@@ -26,12 +22,7 @@ SETTINGS = {label: lively.Setting("vanilla", "ssdirk2") for label in (BRAKED, FR
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", default="", help=f"of: {', '.join(SCENES)}")
-    only = parser.parse_args().only
-    threads.configure(1)
-    names = [name for name in (only.split(",") if only else SCENES)
-             if name != "dragon" or meshes.is_there("tets/dragon.npz")]
+    names, only = chosen_scenes(__doc__.partition("\n")[0])
     found = {name: scene_rows(name, WATCHED[name](), SETTINGS, STEPS, (FREE,)) for name in names}
     if only:
         return

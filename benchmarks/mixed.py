@@ -209,13 +209,19 @@ def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting],
     return out
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def chosen_scenes(sentence: str) -> tuple[list[str], bool]:
+    """Return the scenes that the command line names with --only, all where it names none, and whether it names some.
+    The solver takes one thread from then on."""
+    parser = argparse.ArgumentParser(description=sentence)
     parser.add_argument("--only", default="", help=f"of: {', '.join(SCENES)}")
     only = parser.parse_args().only
     threads.configure(1)
-    names = [name for name in (only.split(",") if only else SCENES)
-             if name != "dragon" or meshes.is_there("tets/dragon.npz")]
+    return [name for name in (only.split(",") if only else SCENES)
+            if name != "dragon" or meshes.is_there("tets/dragon.npz")], bool(only)
+
+
+def main() -> None:
+    names, only = chosen_scenes(__doc__.partition("\n")[0])
     if only:
         for name in names:
             scene_rows(name, WATCHED[name](), SETTINGS, STEPS_OF_SCENES)

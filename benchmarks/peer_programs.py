@@ -78,16 +78,16 @@ def mujoco(scene: Scene, iterations: int) -> Stepper:
              ((half, 0.0, 0.0), (1.0, 0.0, -1.0, 0.0)), ((0.0, -half, 0.0), (1.0, -1.0, 0.0, 0.0)),
              ((0.0, half, 0.0), (1.0, 1.0, 0.0, 0.0)))
 
-    def said(numbers: Any) -> str:
+    def text(numbers: Any) -> str:
         return " ".join(f"{one:.9g}" for one in np.ravel(numbers))
 
     lines = [f'<mujoco><option timestep="{scene["h"]}" integrator="discrete" solver="CG" iterations="{iterations}" '
              'tolerance="1e-6"/><size memory="2G"/><worldbody>']
-    lines += [f'<geom type="plane" size="2 2 .1" pos="{said(place)}" quat="{said(turn)}" '
+    lines += [f'<geom type="plane" size="2 2 .1" pos="{text(place)}" quat="{text(turn)}" '
               f'friction="{scene["friction"]}"/>' for place, turn in walls]
     elements = " ".join(map(str, scene["tets"].ravel()))
     lines += [f'<flexcomp name="duck{k}" type="direct" dim="3" radius="{0.5 * scene["distance"]}" mass="1" '
-              f'point="{said(places)}" element="{elements}"><elasticity young="{scene["young"]}" '
+              f'point="{text(places)}" element="{elements}"><elasticity young="{scene["young"]}" '
               f'poisson="{scene["poisson"]}"/><contact selfcollide="none" friction="{scene["friction"]}"/></flexcomp>'
               for k, places in enumerate(scene["rest"])]
     model = program.MjModel.from_xml_string("".join([*lines, "</worldbody></mujoco>"]))
@@ -103,11 +103,11 @@ def mujoco(scene: Scene, iterations: int) -> Stepper:
         program.mj_step(model, data)
         most[:] = max(most[0], data.ncon), max(most[1], int(data.solver_niter.max()))
 
-    def told() -> dict[str, Any]:
+    def numbers_used() -> dict[str, Any]:
         return {"version": program.__version__, "contacts": most[0], "iterations_used": most[1],
                 "warnings": int(sum(one.number for one in data.warning))}
 
-    return step, lambda: (data.qpos + rest).reshape(-1, 3).copy(), told
+    return step, lambda: (data.qpos + rest).reshape(-1, 3).copy(), numbers_used
 
 
 def rapier(scene: Scene, iterations: int) -> Stepper:

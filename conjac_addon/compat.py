@@ -1,4 +1,4 @@
-"""What differs between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
+"""Differences between Blender 4.2 and 5.x: the only file that asks for Blender's version."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def select_bones(armature: bpy.types.Object, names: set[str]) -> None:
 
 
 def painted_weight(scene: bpy.types.Scene) -> Any:
-    """What has the weight that strokes paint: the brush, or the settings that all brushes share; None without a brush.
-    Shared settings are each mode's own from 5.0 on."""
+    """Return the owner of the weight that strokes paint: the brush, or the settings that all brushes share; None
+    without a brush. Shared settings are each mode's own from 5.0 on."""
     paint = scene.tool_settings.weight_paint
     owner = paint if hasattr(paint, "unified_paint_settings") else scene.tool_settings
     shared = getattr(owner, "unified_paint_settings", None)

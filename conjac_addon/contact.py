@@ -11,12 +11,12 @@ NONE, ALL, COLLECTION = "none", "all", "collection"
 
 
 class CONJAC_Contact(bpy.types.PropertyGroup):
-    """What touches, whether soft body or collider."""
+    """Contact settings of a soft body or a collider."""
 
     __slots__ = ()
 
     collides_with: bpy.props.EnumProperty(
-        name="Collides With", description="What it does not go through. Soft bodies that touch each other are baked "
+        name="Collides With", description="What it collides with. Soft bodies that collide with each other are baked "
         "together", default=NONE, override=OVERRIDABLE,
         items=[item(NONE, "Nothing", "It goes through everything but the ground", 0),
                item(ALL, "All", "All colliders of the scene, and all soft bodies that collide", 1),
@@ -25,39 +25,40 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Collection", description="The colliders and soft bodies that it collides with", type=bpy.types.Collection,
         override=OVERRIDABLE)
     itself: bpy.props.BoolProperty(
-        name="Self Collision", description="Its own parts do not go through each other: what folds needs it, and it "
-        "costs time", default=False, override=OVERRIDABLE)
+        name="Self Collision", description="Its own parts collide with each other: bodies that fold need it, and it "
+        "takes time", default=False, override=OVERRIDABLE)
     pins_yield: bpy.props.BoolProperty(
-        name="Pins Yield", description="What is pinned or hangs on a bone is held by stiff springs, so that animation "
-        "presses it against what is before it and not through, which would end the bake", default=False,
+        name="Pins Yield", description="Hold pinned parts, and parts on bones, by stiff springs, so that animation "
+        "presses them against an obstacle instead of moving them through it, which would stop the bake", default=False,
         override=OVERRIDABLE)
     by_mesh: bpy.props.BoolProperty(
-        name="Collide by Mesh", description="The faces of this mesh touch, as they are seen, and not those of its "
+        name="Collide by Mesh", description="The visible faces of this mesh collide, instead of those of its "
         "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,
         override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
-        name="Collider to Others", description="Soft bodies that collide bump into it as it plays now; it feels "
-        "nothing of them", default=False, override=OVERRIDABLE)
+        name="Collider to Others", description="Other soft bodies collide with it as it plays now; it ignores them",
+        default=False, override=OVERRIDABLE)
     friction: bpy.props.FloatProperty(
-        name="Friction", description="Coulomb's coefficient: 0 slides like ice. Two that touch rub with the geometric "
-        "mean of theirs", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
+        name="Friction", description="Coulomb's coefficient: 0 slides like ice. Two objects in contact use the "
+        "geometric mean of theirs", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
     thickness: bpy.props.FloatProperty(
-        name="Thickness", description="How far out of its faces it begins for others: of a collider "
-        "along their normals, of a soft body all around", default=0.0,
+        name="Thickness", description="Distance outside of its faces at which others collide with it: of a collider "
+        "along the normals, of a soft body all around", default=0.0,
         min=0.0, soft_max=0.1, precision=4, unit="LENGTH", override=OVERRIDABLE)
     distance: bpy.props.FloatProperty(
-        name="Contact Distance", description="How near surfaces come before they push each other; 0 for what suits the "
-        "tetrahedra. Larger is faster, and shows a gap", default=0.0, min=0.0, soft_max=0.1, precision=4,
+        name="Contact Distance", description="Distance at which surfaces begin to repel each other; 0 fits the "
+        "tetrahedra. A larger one is faster, and shows a gap", default=0.0, min=0.0, soft_max=0.1, precision=4,
         unit="LENGTH", override=OVERRIDABLE)
     law: bpy.props.EnumProperty(
-        name="Law", description="What keeps surfaces apart; of all that is baked together", default=default("contact"),
+        name="Law", description="How surfaces are kept apart; for all objects that are baked together",
+        default=default("contact"),
         override=OVERRIDABLE, items=items(catalogue.menu("contact").values()))
     push_apart: bpy.props.IntProperty(
-        name="Push Apart", description="In how many frames that which crosses at the start is pushed apart, about; 0 "
-        "refuses to bake it", default=0, min=0, soft_max=48, override=OVERRIDABLE)
+        name="Push Apart", description="Number of frames, about, in which objects that intersect at the start are "
+        "pushed apart; 0 refuses to bake them", default=0, min=0, soft_max=48, override=OVERRIDABLE)
     attributes_follow: bpy.props.BoolProperty(
-        name="Attributes Follow", description="At each frame write how hard it is pushed into its mesh, as "
-        "contact_force and contact_pressure. ConJac has to be there where it plays or renders", default=False,
+        name="Attributes Follow", description="Write the contact forces into its mesh at each frame, as "
+        "contact_force and contact_pressure. ConJac must be installed where it plays or renders", default=False,
         update=changes.note, override=OVERRIDABLE)
 
 

@@ -1,4 +1,4 @@
-"""What Blender does not copy with an object: the Empties that its settings point at."""
+"""Copies the Empties that an object's settings point at, which Blender does not copy with it."""
 
 from __future__ import annotations
 

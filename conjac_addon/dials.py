@@ -23,7 +23,8 @@ SMALL_SHARE, PERCENT = 0.3, ("%", 0.01)
 
 
 def unit_of(param: Param) -> tuple[str, float] | None:
-    """What the dial of a parameter shows, and how much of the parameter's unit that is; None where it needs no dial."""
+    """Return the unit that the dial of a parameter shows, and its factor to the parameter's own; None where it needs no
+    dial."""
     if isinstance(param.default, (bool, int)):
         return None
     if not param.unit and param.default and param.soft_high is not None and 0.01 < param.soft_high <= SMALL_SHARE:

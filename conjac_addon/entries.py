@@ -1,4 +1,4 @@
-"""What an artist lists for a soft body: handles, cuts, nails and pulls, each with an object, and painted spots."""
+"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots."""
 
 import bpy
 
@@ -33,7 +33,7 @@ class CONJAC_Handle(bpy.types.PropertyGroup):
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE,
     )
     spot: bpy.props.EnumProperty(
-        name="Moves", description="How what is around this handle moves on its own", default="body",
+        name="Moves", description="How the nodes around this handle move", default="body",
         items=[AS_BODY, SINGLE, *items(catalogue.menu("spot").values())], override=OVERRIDABLE)
 
 
@@ -43,11 +43,11 @@ class CONJAC_Spots(bpy.types.PropertyGroup):
     __slots__ = ()
 
     group: bpy.props.StringProperty(
-        name="Group", description="Vertex group, or float attribute of the vertices, each of whose spots is one: they "
-        "move by themselves and the rest balances around them", search=painted_names,
+        name="Group", description="Vertex group, or float attribute of the vertices, with painted spots: they have "
+        "inertia of their own, and the rest balances around them", search=painted_names,
         search_options={"SORT", "SUGGESTION"}, override=OVERRIDABLE)
     spot: bpy.props.EnumProperty(
-        name="Moves", description="How each spot of this group moves on its own", default="turn",
+        name="Moves", description="How each spot of this group moves", default="turn",
         items=[SINGLE, *items(catalogue.menu("spot").values())], override=OVERRIDABLE)
 
 
@@ -71,21 +71,23 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
     __slots__ = ()
 
     frame: bpy.props.IntProperty(
-        name="Frame", description="Last frame where it holds nothing yet", default=1, override=OVERRIDABLE)
+        name="Frame", description="Last frame before it holds", default=1, override=OVERRIDABLE)
     subframe: bpy.props.FloatProperty(
         name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE)
     is_drawn: bpy.props.BoolProperty(
-        name="Let Go", description="Hold it until a frame only", default=False, override=OVERRIDABLE)
+        name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
     until: bpy.props.IntProperty(
-        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE)
     until_subframe: bpy.props.FloatProperty(
         name="Until Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3,
         override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
-        name="Nail", description="Empty that holds what is near its Z axis, as long as it is drawn, and takes it along",
+        name="Nail", description="Empty that holds everything near its Z axis, along the length at which it is "
+        "drawn, and carries it along",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
     radius: bpy.props.FloatProperty(
-        name="Radius", description="How near to the nail the body is held; at least an edge of its tetrahedra",
+        name="Radius", description="Distance from the nail within which the body is held; at least an edge of its "
+        "tetrahedra",
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
 
 
@@ -95,16 +97,18 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Pull", description="Empty that takes along what is near it at the first frame, as springs do",
+        name="Pull", description="Empty that pulls everything near it at the first frame along, with springs",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
     radius: bpy.props.FloatProperty(
-        name="Radius", description="How near to the Empty the body is pulled, at the first frame", default=0.1,
+        name="Radius", description="Distance from the Empty within which the body is pulled, at the first frame",
+        default=0.1,
         min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard it pulls for how far the body stays behind, in N/m", default=100.0,
+        name="Stiffness", description="Force of the pull over the distance by which the body lags behind, in N/m",
+        default=100.0,
         precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE)
     strength: bpy.props.FloatProperty(
-        name="Strength", description="How much of its stiffness there is, also with keyframes: 0 lets go", default=1.0,
+        name="Strength", description="Share of its stiffness, can be animated: 0 releases the body", default=1.0,
         min=0.0, max=1.0, override=OVERRIDABLE)
 
 
@@ -114,24 +118,25 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Sticks To", description="Soft body or cloth that this one sticks to where they are near each other at "
-        "the first frame", type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
+        name="Sticks To", description="Soft body or cloth that this one sticks to where they are close to each other "
+        "at the first frame", type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
     distance: bpy.props.FloatProperty(
-        name="Distance", description="How near to the other one the surface is, at the first frame, where it sticks",
+        name="Distance", description="Largest distance between the surfaces, at the first frame, at which they stick "
+        "together",
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How firmly a square metre of surface sticks, by how far it is drawn off, in "
-        "N/m³", default=1.0e7, precision=1, min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
+        name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
+        min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
     is_sliding: bpy.props.BoolProperty(
-        name="Sliding", description="Only how far apart both are is held: they slide along each other, as layers of "
+        name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
         "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)
     breaks: bpy.props.FloatProperty(
         name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ". In Pa", default=0.0, precision=0,
         min=0.0, soft_max=1.0e6, override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
-        name="Let Go", description="Let it come off at a frame", default=False, override=OVERRIDABLE)
+        name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
     until: bpy.props.IntProperty(
-        name="Until", description="Last frame where it still sticks", default=100, override=OVERRIDABLE)
+        name="Until", description="Last frame at which it sticks", default=100, override=OVERRIDABLE)
 
 
 class CONJAC_Constraint(bpy.types.PropertyGroup):
@@ -140,34 +145,37 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
     __slots__ = ()
 
     kind: bpy.props.EnumProperty(
-        name="Kind", description="What keeps both together", default="distance",
+        name="Kind", description="Kind of the constraint", default="distance",
         items=items(catalogue.menu("constraint").values()), override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
-        name="To", description="What the body is tied to: a soft body, cloth or rope, an armature of the same bake, or "
-        "an object that moves as it is animated", type=bpy.types.Object, poll=can_hold, override=OVERRIDABLE)
+        name="To", description="Object that the body is tied to: a soft body, cloth or rope, an armature of the same "
+        "bake, or an animated object", type=bpy.types.Object, poll=can_hold, override=OVERRIDABLE)
     part: bpy.props.StringProperty(
         name="Bone", description="Bone or rigid body object of the mechanism that it is tied to", override=OVERRIDABLE)
     place: bpy.props.PointerProperty(
-        name="At", description="Empty where it is tied at the first frame; of a hinge its Z axis is what both turn "
-        "about, as long as the Empty is drawn", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
+        name="At", description="Empty at the point where it is tied at the first frame. Its Z axis is the axis of a "
+        "hinge, as long as the Empty is drawn", type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
     radius: bpy.props.FloatProperty(
-        name="Radius", description="How far around the place a soft body is held. At 0 one tetrahedron bears all, and "
-        "is drawn out where the body is soft and heavy", default=0.0, min=0.0, unit="LENGTH", override=OVERRIDABLE)
+        name="Radius", description="Radius around the point within which a soft body is held. At 0 a single "
+        "tetrahedron carries the load, and a soft, heavy body draws it out", default=0.0, min=0.0, unit="LENGTH",
+        override=OVERRIDABLE)
     hold: bpy.props.EnumProperty(
-        name="Hold", description="Whether it holds exactly or gives way, also with keyframes", default="hard",
+        name="Hold", description="Hold exactly, or give way; can be animated", default="hard",
         items=list(HOLDS), override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="Force over how far it gives way where it is soft, in N/m, also with keyframes",
+        name="Stiffness", description="Force over the distance by which a soft constraint gives way, in N/m; can be "
+        "animated",
         default=1000.0, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
     strength: bpy.props.FloatProperty(
-        name="Strength", description="How much of it there is, also with keyframes: 0 lets go", default=1.0, min=0.0,
+        name="Strength", description="Influence of the constraint, can be animated: 0 releases it", default=1.0,
+        min=0.0,
         max=1.0, override=OVERRIDABLE)
     length: bpy.props.FloatProperty(
-        name="Length", description="Of a distance, relative to that at the first frame, also with keyframes",
+        name="Length", description="Length of a distance, relative to that at the first frame; can be animated",
         default=1.0, min=1.0e-3, soft_max=2.0, max=1.0e3, precision=3, override=OVERRIDABLE)
     collide: bpy.props.BoolProperty(
-        name="Collide", description="Both touch each other although they are tied; off where one is threaded on the "
-        "other, or a joint is inside of both", default=True, override=OVERRIDABLE)
+        name="Collide", description="Let the tied objects collide with each other; off if one is threaded on the "
+        "other, or if the joint is inside of both", default=True, override=OVERRIDABLE)
     at_most: bpy.props.BoolProperty(
         name=catalogue_param("at_most").label, description=catalogue_param("at_most").sentence,
         default=bool(catalogue_param("at_most").default), override=OVERRIDABLE)
@@ -176,9 +184,9 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
         default=float(catalogue_param("closes").default), min=0.0, soft_max=5.0, unit="TIME_ABSOLUTE",
         override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
-        name="Let Go", description="Let it come off at a frame", default=False, override=OVERRIDABLE)
+        name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
     until: bpy.props.IntProperty(
-        name="Until", description="Last frame where it still holds", default=100, override=OVERRIDABLE)
+        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE)
 
 
 classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull, CONJAC_Weld,

@@ -1,4 +1,4 @@
-"""What went wrong with objects, kept until the same is tried again and goes well: a pop-up goes with the mouse.
+"""Errors of objects, kept until the operation is repeated and succeeds: a pop-up goes with the mouse.
 
 In memory alone: what a new Blender finds on the disk it says by itself.
 """
@@ -54,7 +54,7 @@ def mend(uid: int, doing: str) -> None:
 
 
 def of(*uids: int) -> list[Failure]:
-    """What went wrong with the objects of some session_uids, the latest last."""
+    """Return the errors of the objects of some session_uids, the latest last."""
     return [failure for (uid, _), failure in _kept.items() if uid in uids]
 
 

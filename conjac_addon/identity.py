@@ -78,7 +78,7 @@ def was_seen(written: str) -> bool:
 
 
 def name_of(written: str) -> str | None:
-    """What the object that the UUID belongs to is called now; None where it is not there any more."""
+    """Return the present name of the object that the UUID belongs to; None where it is not there any more."""
     return next((obj.name for obj in bpy.data.objects if obj.conjac.cache.uuid == written and not is_shared(obj)), None)
 
 

@@ -1,4 +1,4 @@
-"""What an object is to the simulation. Without bpy: Blender keeps functions that use it, see handles.py."""
+"""Kinds of objects in the simulation. Without bpy: Blender keeps functions that use it, see handles.py."""
 
 NONE, SOFT_BODY, CLOTH, COLLIDER, MECHANISM = "none", "soft_body", "cloth", "collider", "mechanism"
 ROPE = "rope"
@@ -14,5 +14,5 @@ POSE = "conjac_live_pose"
 
 
 def suiting(object_type: str) -> str:
-    """What an object of this type becomes that is only told to be simulated."""
+    """Return the kind of an object of this type where nothing but "simulated" is set."""
     return MECHANISM if object_type in OF_MECHANISMS else SOFT_BODY

@@ -1,4 +1,5 @@
-"""What Blender's start does not need of ConJac runs at its first use: Blender starts hardly slower with the add-on on.
+"""Delays modules of ConJac that Blender's start does not need to their first use: Blender starts hardly slower with the
+add-on on.
 
 While it registers, `from . import module` runs nothing of the module, and `from .module import name` does. So whatever
 registers names modules, and leaves numpy and the like to them. (Python's own LazyLoader runs a module as soon as a
@@ -91,7 +92,7 @@ class _Own(SourceFileLoader):
 
 @cache
 def _beside(folder: str) -> str:
-    """Where the bytecode of a folder's modules is, with a zero byte for the name of one."""
+    """Return the path of the bytecode of a folder's modules, with a zero byte in place of a module's name."""
     return cache_from_source(f"{folder}{os.sep}\0.py")
 
 
@@ -158,7 +159,7 @@ def _lay_out(package: ModuleType) -> None:
 
 
 def _put(package: ModuleType, tail: str, spec: ModuleSpec) -> ModuleType:
-    """What importing would make of a module, without its machinery."""
+    """Return a new module that waits, put where importing would put it, without the machinery of an import."""
     module = sys.modules[spec.name] = Waiting(spec.name)
     module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
     module.__package__ = spec.parent

@@ -136,7 +136,7 @@ def members(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Obje
 
 
 def colliders(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """What the soft bodies in the bake of an object bump into, in the scene's order."""
+    """Return the colliders of the soft bodies in the bake of an object, in the scene's order."""
     bodies = [obj for obj in soft_bodies(of, scene) if collides(obj)]
     if not bodies:
         return []
@@ -160,7 +160,7 @@ def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
 
 
 def title(of: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """What a bake is called: by its object, or the soft bodies that touch each other."""
+    """Return the name of a bake: that of its object, or of the soft bodies that touch each other."""
     names = [obj.name for obj in soft_bodies(of, scene)] if is_soft_body(of) else [of.name]
     return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 

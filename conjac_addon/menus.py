@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry
@@ -40,8 +42,8 @@ HOLDS: tuple[tuple[str, str, str], ...] = (
     ("soft", "Soft", "It gives way by the force over its stiffness"),
 )
 
-#: scenes of Add > ConJac: file of ready/ → label and tooltip. No label has the word jelly: F3 would find it before the
-#: quick effect
+#: scenes of Add > ConJac > Examples: file of ready/ → label and tooltip. No label has the word jelly: F3 would find it
+#: before the quick effect
 READY: dict[str, tuple[str, str]] = {
     "jelly_cube": ("Tumbling Cube", "A rounded cube of jelly that falls on a ground and wobbles"),
     "jelly_ball": ("Bouncing Ball", "A ball of jelly that bounces"),
@@ -50,6 +52,11 @@ READY: dict[str, tuple[str, str]] = {
     "flag": ("Flag", "A flag on a pole in the wind"),
     "rope_and_ball": ("Ball on a Rope", "A rope across two pegs and a ball of jelly that falls on it"),
 }
+
+#: kinds of bodies that have presets: folder of presets/conjac → label, and what its samples are called
+SAMPLES: dict[str, tuple[str, str]] = {
+    "soft_body": ("Soft Body", "Ball"), "cloth": ("Cloth", "Swatch"), "rope": ("Rope", "Cord")}
+PRESETS = Path(__file__).resolve().parent / "presets" / "conjac"
 
 #: identifier, label, tooltip, icon, number
 Item = tuple[str, str, str, str, int | None]
@@ -64,6 +71,19 @@ def items(entries: Iterable[Entry]) -> list[Item]:
     return [item(entry.key, entry.label, entry.sentence, entry.number) for entry in entries]
 
 
+def sample_name(kind: str, preset: str) -> str:
+    """Return the name of the sample of a preset, which is called as its file is: "Muscle Relaxed Ball"."""
+    words, noun = preset.replace("_", " "), SAMPLES[kind][1]
+    return words if kind == "rope" and words != "Elastic" else f"{words} {noun}"
+
+
+@cache
+def samples() -> list[tuple[str, str, str]]:
+    """Return one item for each preset that ConJac has: identifier "kind/preset", label and tooltip."""
+    return [(f"{kind}/{path.stem}", sample_name(kind, path.stem), f"{SAMPLES[kind][0]} with the preset "
+             f"{path.stem.replace('_', ' ')}") for kind in SAMPLES for path in sorted((PRESETS / kind).glob("*.py"))]
+
+
 def worded(family: str, key: str, sentence: str) -> Item:
     """One catalogue entry with a tooltip of our own."""
     entry = catalogue.find(family, key)
@@ -71,5 +91,5 @@ def worded(family: str, key: str, sentence: str) -> Item:
 
 
 def default(family: str) -> str:
-    """What a menu stands at where nobody chose: number 0, as a file does not keep what was never touched."""
+    """Return the item that a menu begins with: number 0, as a file does not keep untouched values."""
     return next(entry.key for entry in catalogue.menu(family).values() if entry.number == 0)

@@ -23,7 +23,7 @@ def parts(owner: bpy.types.Object) -> list[Any]:
 
 
 def settings(part: Any) -> bpy.types.PropertyGroup:
-    """What ConJac keeps on a bone or an object of a mechanism."""
+    """Return the settings that ConJac keeps on a bone or an object of a mechanism."""
     return part.conjac.part if isinstance(part, bpy.types.Object) else part.conjac
 
 
@@ -39,7 +39,7 @@ def by_uuid(owner: bpy.types.Object) -> dict[str, Any]:
 
 
 def uuids(owner: bpy.types.Object) -> dict[str, str]:
-    """The same by what they are called now."""
+    """Return the UUIDs of the parts by their present names."""
     return {part.name: known for known, part in by_uuid(owner).items()}
 
 
@@ -78,7 +78,8 @@ def take_back(owner: bpy.types.Object, baked: Sequence[tuple[str, str]], order: 
 
 
 def renamed(owner: bpy.types.Object) -> Callable[[str], str]:
-    """What the one is called now that something names, which may have been renamed since it was baked."""
+    """Return a function from a name in the settings to the present name of the part, which may have been renamed since.
+    """
     names = {part.name for part in parts(owner)}
 
     @cache
@@ -89,7 +90,7 @@ def renamed(owner: bpy.types.Object) -> Callable[[str], str]:
 
 
 def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What each of a bake's bodies is called now, by its name in the bake. baked: (name, UUID or "") of each.
+    """Return the present name of each of a bake's bodies, by its name in the bake. baked: (name, UUID or "") of each.
 
     One that has no UUID, or whose own is gone, keeps its name.
     """

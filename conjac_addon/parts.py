@@ -50,7 +50,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         items=[worded("shape", key, "Along the bone" if key != "sphere" else "Around its middle")
                for key in BONE_SHAPES])
     radius: bpy.props.FloatProperty(
-        name="Radius", description="How thick the shape is on each side of the bone; 0 takes it from the skin",
+        name="Radius", description="Radius of the shape around the bone; 0 takes it from the skin",
         default=0.0, min=0.0, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
     mass: bpy.props.FloatProperty(
         name="Mass", description="Mass of the body; 0 takes it from the volume of the skin or of the shape",
@@ -65,56 +65,59 @@ class CONJAC_Part(bpy.types.PropertyGroup):
         name="Limits", description="Keep the angles of the joint within limits of its own, besides those of the rig",
         default=False, override=OVERRIDABLE)
     limit_low: bpy.props.FloatVectorProperty(
-        name="Least", description="How far it may turn backwards about each axis of the bone, counted from the rest "
-        "pose. An axis with the same limit in both ways does not turn", size=3, subtype="EULER", min=-math.pi,
+        name="Least", description="Limit of backward turns about each axis of the bone, from the rest pose. An axis "
+        "with the same limit in both directions does not turn", size=3, subtype="EULER", min=-math.pi,
         max=math.pi, override=OVERRIDABLE)
     limit_high: bpy.props.FloatVectorProperty(
-        name="Most", description="How far it may turn about each axis of the bone, counted from the rest pose", size=3,
+        name="Most", description="Limit of turns about each axis of the bone, from the rest pose", size=3,
         subtype="EULER", min=-math.pi, max=math.pi, override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard the joint pulls back to its pose, in N m per radian or N per metre",
+        name="Stiffness", description="Stiffness with which the joint pulls back to its pose, in N m per radian or N "
+        "per metre",
         default=0.0, min=0.0, soft_max=1000.0, precision=3, override=OVERRIDABLE)
     damping: bpy.props.FloatProperty(
-        name="Damping", description="How hard the joint resists moving, in N m s per radian or N s per metre",
+        name="Damping", description="Damping of the joint's motion, in N m s per radian or N s per metre",
         default=0.0, min=0.0, soft_max=100.0, precision=3, override=OVERRIDABLE)
     implicit: bpy.props.BoolProperty(
-        name="Implicit", description="Take stiffness and damping as they will be where a step ends, which is stable "
-        "however stiff they are. Off, they are taken where it starts: a swing keeps its energy, and steps have to be "
-        "short", default=True, override=OVERRIDABLE)
+        name="Implicit", description="Evaluate stiffness and damping at the end of each step: stable at any "
+        "stiffness. If off, they are evaluated at its start: a swing keeps its energy, and steps must be short",
+        default=True, override=OVERRIDABLE)
     friction: bpy.props.FloatProperty(
         name="Friction", description="Coefficient of the friction inside the joint's bearing",
         default=0.0, min=0.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
     bearing_radius: bpy.props.FloatProperty(
-        name="Bearing Radius", description="Radius of the joint's bearing: a larger one brakes more", default=0.02,
+        name="Bearing Radius", description="Radius of the joint's bearing: a larger one has more friction",
+        default=0.02,
         min=1.0e-5, soft_max=0.5, precision=4, unit="LENGTH", override=OVERRIDABLE)
     bearing_length: bpy.props.FloatProperty(
         name="Bearing Length", description="Length of the joint's bearing along its axis", default=0.04,
         min=1.0e-5, soft_max=0.5, precision=4, unit="LENGTH", override=OVERRIDABLE)
     bearing_points: bpy.props.IntProperty(
-        name="Bearing Points", description="At how many points the bearing touches: more follow a load evenly that "
-        "turns around it, and take longer", default=FEWEST_POINTS, min=FEWEST_POINTS, max=1000, soft_max=64,
+        name="Bearing Points", description="Number of contact points of the bearing: with more of them friction "
+        "varies less as the load turns, and steps take longer", default=FEWEST_POINTS, min=FEWEST_POINTS, max=1000,
+        soft_max=64,
         override=OVERRIDABLE)
     motor: bpy.props.EnumProperty(
-        name="Motor", description="What moves the joint by itself", default=NO_MOTOR, override=OVERRIDABLE,
+        name="Motor", description="Motor of the joint", default=NO_MOTOR, override=OVERRIDABLE,
         items=[item(NO_MOTOR, "None", "Nothing does", 0),
                worded("motor", "servo", "A spring that pulls towards the target; keyframes of the target are followed"),
                worded("motor", "speed", "A push towards a speed"),
                worded("motor", "drive", "Exactly as told, whatever it takes")])
     motor_stiffness: bpy.props.FloatProperty(
-        name="Motor Stiffness", description="How hard a servo pulls, in N m per radian or N per metre",
+        name="Motor Stiffness", description="Stiffness of a servo, in N m per radian or N per metre",
         default=100.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
     motor_damping: bpy.props.FloatProperty(
-        name="Motor Damping", description="How hard it resists being too fast or slow, in N m s per radian or N s per "
-        "metre", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE)
+        name="Motor Damping", description="Damping of the motor: its force against wrong speed, in N m s per radian "
+        "or N s per metre", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE)
     motor_implicit: bpy.props.BoolProperty(
-        name="Implicit Motor", description="Take the motor's pull as it will be where a step ends, which is stable "
-        "however stiff it is. Off, it is taken where the step starts", default=True, override=OVERRIDABLE)
+        name="Implicit Motor", description="Evaluate the motor's force at the end of each step: stable at any "
+        "stiffness. If off, it is evaluated at the start", default=True, override=OVERRIDABLE)
     motor_limit: bpy.props.FloatProperty(
-        name="Largest Effort", description="The motor pushes no harder than this, in N m or N; 0 means no limit",
+        name="Largest Effort", description="Largest force of the motor, in N m or N; 0 means no limit",
         default=0.0, min=0.0, soft_max=1.0e4, precision=2, override=OVERRIDABLE)
     planar: bpy.props.BoolProperty(
-        name="Closes Planar Ring", description="Where this hinge closes a ring of hinges that are all parallel, such "
-        "as a four-bar linkage, let it hold a point on the axis alone: the others keep the ring in its plane already",
+        name="Closes Planar Ring", description="For a hinge that closes a ring of parallel hinges, such as a "
+        "four-bar linkage: hold only a point on its axis, since the others keep the ring in its plane already",
         default=False, override=OVERRIDABLE)
     uuid: bpy.props.StringProperty(
         name="UUID", description="Tells this bone or object from the others of its mechanism, whatever it is called",
@@ -132,30 +135,31 @@ class CONJAC_Spring(bpy.types.PropertyGroup):
     first: bpy.props.StringProperty(
         name="First", description="Bone or rigid body object at one end", override=OVERRIDABLE)
     first_point: bpy.props.FloatVectorProperty(
-        name="At", description="Where it is held: from the middle of the bone or the origin of the object, along its "
+        name="At", description="Offset of the end from the middle of the bone or the origin of the object, along its "
         "own axes", size=3, subtype="XYZ", unit="LENGTH", override=OVERRIDABLE)
     second: bpy.props.StringProperty(
         name="Second", description="Bone or rigid body object at the other end; empty holds it in the world",
         override=OVERRIDABLE)
     second_point: bpy.props.FloatVectorProperty(
-        name="At", description="Where it is held: from the middle of the bone or the origin of the object, along its "
+        name="At", description="Offset of the end from the middle of the bone or the origin of the object, along its "
         "own axes; a place in the world where Second is empty", size=3, subtype="XYZ", unit="LENGTH",
         override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard it pulls, in N per metre", default=1000.0, min=0.0, soft_max=1.0e6,
+        name="Stiffness", description="Stiffness of the spring, in N per metre", default=1000.0, min=0.0,
+        soft_max=1.0e6,
         precision=2, override=OVERRIDABLE)
     damping: bpy.props.FloatProperty(
-        name="Damping", description="How hard it resists being stretched, in N s per metre", default=1.0, min=0.0,
+        name="Damping", description="Damping of the spring, in N s per metre", default=1.0, min=0.0,
         soft_max=1.0e4, precision=3, override=OVERRIDABLE)
     as_placed: bpy.props.BoolProperty(
-        name="Keep Placed Length", description="It pulls back to the length that it has at the first frame",
+        name="Keep Placed Length", description="Its rest length is the one at the first frame",
         default=True, override=OVERRIDABLE)
     rest_length: bpy.props.FloatProperty(
         name="Rest Length", description="Length at which it does not pull", default=0.1, min=0.0, soft_max=10.0,
         precision=4, unit="LENGTH", override=OVERRIDABLE)
     implicit: bpy.props.BoolProperty(
-        name="Implicit", description="Take its pull as it will be where a step ends, which is stable however stiff it "
-        "is. Off, it is taken where the step starts", default=True, override=OVERRIDABLE)
+        name="Implicit", description="Evaluate its force at the end of each step: stable at any stiffness. If off, "
+        "it is evaluated at the start", default=True, override=OVERRIDABLE)
 
 
 class CONJAC_Attachment(bpy.types.PropertyGroup):
@@ -169,12 +173,13 @@ class CONJAC_Attachment(bpy.types.PropertyGroup):
     part: bpy.props.StringProperty(
         name="Bone", description="Name of the bone, or of the rigid body object", override=OVERRIDABLE)
     group: bpy.props.StringProperty(
-        name="Group", description="Vertex group of what is held; empty takes the group with the name of what holds it",
+        name="Group", description="Vertex group of the attached part; if empty, the group with the name of the bone "
+        "or object",
         override=OVERRIDABLE)
 
 
 class CONJAC_Mechanism(bpy.types.PropertyGroup):
-    """What a whole mechanism has in common."""
+    """Settings of a whole mechanism."""
 
     __slots__ = ()
 
@@ -182,7 +187,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         name="Objects", description="Collection with the rigid body objects of the mechanism and the Empties that join "
         "them", type=bpy.types.Collection, override=OVERRIDABLE)
     obstacles: bpy.props.PointerProperty(
-        name="Obstacles", description="Collection of meshes that it bumps into; each loose part counts as convex",
+        name="Obstacles", description="Collection of meshes that it collides with; each loose part counts as convex",
         type=bpy.types.Collection, override=OVERRIDABLE)
     density: bpy.props.FloatProperty(
         name="Density", description="Mass per volume of its bodies, in kg/m³", default=1000.0, min=1.0e-3,
@@ -191,7 +196,7 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
         name="Mass from Skin", description="Take the mass and thickness of each bone from the meshes that it deforms",
         default=True, override=OVERRIDABLE)
     pull_to: bpy.props.EnumProperty(
-        name="Pulls to", description="Which pose stiff joints go back to", default="start",
+        name="Pulls to", description="Pose that stiff joints pull back to", default="start",
         override=OVERRIDABLE, items=[item("start", "Start Pose", "The pose at the first frame", 0),
                                      item("rest", "Rest Pose", "The pose of the armature's Edit Mode", 1)])
     follow: bpy.props.BoolProperty(
@@ -200,13 +205,13 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
     let_go: bpy.props.IntProperty(
         name="Let Go at", description="Frame from which it is simulated freely", default=24, override=OVERRIDABLE)
     self_collisions: bpy.props.BoolProperty(
-        name="Self Collisions", description="Bodies of the mechanism touch each other, except neighbors and jointed "
-        "ones that overlap at the first frame", default=False, override=OVERRIDABLE)
+        name="Self Collisions", description="Bodies of the mechanism collide with each other, except neighbors and "
+        "jointed ones that overlap at the first frame", default=False, override=OVERRIDABLE)
     touch_soft: bpy.props.BoolProperty(
-        name="Touch Soft Bodies", description="Its bodies and the soft bodies that collide push each other. Those that "
-        "touch it are baked together with it, whether they hang on it or not", default=False, override=OVERRIDABLE)
+        name="Touch Soft Bodies", description="Its bodies collide with soft bodies. Soft bodies that touch it are "
+        "baked together with it, attached or not", default=False, override=OVERRIDABLE)
     contact_friction: bpy.props.FloatProperty(
-        name="Contact Friction", description="Coulomb's coefficient where its bodies touch something", default=0.5,
+        name="Contact Friction", description="Coulomb's coefficient of its bodies in contact", default=0.5,
         min=0.0, soft_max=1.5, precision=3, override=OVERRIDABLE)
     joint_friction: bpy.props.EnumProperty(
         name="Joint Friction", description="How friction inside joints is computed", default="bisp",
@@ -217,10 +222,10 @@ class CONJAC_Mechanism(bpy.types.PropertyGroup):
     active_spring: bpy.props.IntProperty(name="Active Spring", description="The spring whose settings are shown",
                                          default=0, min=0, override=OVERRIDABLE)
     use_decimation: bpy.props.BoolProperty(
-        name="Fewer Keyframes", description="Leave keyframes out where the curve stays near enough without them",
+        name="Fewer Keyframes", description="Leave out keyframes that the curve does not need",
         default=False, override=OVERRIDABLE)
     tolerance: bpy.props.FloatProperty(
-        name="Tolerance", description="How far a curve may go from the bake, in radians and Blender units",
+        name="Tolerance", description="Largest deviation of a curve from the bake, in radians and Blender units",
         default=0.001, min=1.0e-6, soft_max=0.1, precision=6, override=OVERRIDABLE)
 
 

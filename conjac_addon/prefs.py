@@ -4,7 +4,14 @@ from typing import Any
 
 import bpy
 
+from . import asset_library as library
+from . import later
+
 ROOT_PACKAGE = __package__.rpartition(".")[0]  # "bl_ext.<repository>.conjac" installed, "conjac" in tests
+
+
+def _list_library(preferences: Any, _context: bpy.types.Context) -> None:
+    library.list_it(preferences.asset_library)
 
 
 class CONJAC_Preferences(bpy.types.AddonPreferences):
@@ -26,36 +33,59 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
         "other settings, the oldest is deleted then; 0 keeps all of them", default=8, min=0, soft_max=32,
     )
 
+    asset_library: bpy.props.BoolProperty(
+        name="Asset Library", description="List ConJac's small scenes, samples and materials as a library of "
+        "the Asset Browser, from which they are dragged into the view", default=False, update=_list_library)
+
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.prop(self, "threads")
         self.layout.prop(self, "cores_left_free")
         self.layout.prop(self, "takes")
+        self.layout.prop(self, "asset_library")
+
+
+def own() -> Any:
+    """Return the preferences, None where a script has called register() without enabling the extension."""
+    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
+    return addon.preferences if addon else None
 
 
 def threads() -> int | None:
     """How many threads a bake may use, None for all of them."""
-    # scripts may call register() without enabling the extension: then there are no preferences
-    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
-    return (addon.preferences.threads or None) if addon and addon.preferences else None
+    preferences = own()
+    return (preferences.threads or None) if preferences else None
 
 
 def cores_left_free() -> int:
     """How many cores a bake leaves to others: none where Blender has no window."""
-    if bpy.app.background:
-        return 0
-    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
-    if addon and addon.preferences:
-        return int(addon.preferences.cores_left_free)
-    return int(CONJAC_Preferences.__annotations__["cores_left_free"].keywords["default"])
+    return 0 if bpy.app.background else int(_value("cores_left_free"))
 
 
 def takes() -> int:
     """How many takes an object keeps, 0 for all of them."""
-    addon: Any = bpy.context.preferences.addons.get(ROOT_PACKAGE)
-    if addon and addon.preferences:
-        return int(addon.preferences.takes)
-    return int(CONJAC_Preferences.__annotations__["takes"].keywords["default"])
+    return int(_value("takes"))
+
+
+def asset_library() -> bool:
+    """Whether Blender's Asset Browser shows ConJac's library."""
+    return bool(_value("asset_library"))
+
+
+def _value(name: str) -> Any:
+    """Return a preference, or its default where there are no preferences."""
+    preferences = own()
+    return getattr(preferences, name) if preferences else CONJAC_Preferences.__annotations__[name].keywords["default"]
+
+
+def register() -> None:
+    if asset_library():
+        library.list_it(True)
+
+
+def unregister() -> None:
+    if later.has_run(library):
+        library.list_it(False)
 
 
 classes = (CONJAC_Preferences,)

@@ -61,7 +61,8 @@ def painted_params() -> dict[str, Param]:
 
 
 def painted_default(param: Param, unpainted: float | None = None) -> float:
-    """Where a map is painted 1, if the artist has not said: ten times what has a unit, else the slider's end.
+    """Return the number where a map is painted 1, if the artist has not set it: ten times a value with a unit, else the
+    slider's end.
 
     unpainted: what the number is where nothing is painted; its default where it is left out.
     """
@@ -73,7 +74,8 @@ def painted_default(param: Param, unpainted: float | None = None) -> float:
 
 
 def default_group(entry: Entry) -> str:
-    """What a map is called until the artist says otherwise. None of a field: a group "Density" may be for hair."""
+    """Return the name of a map's group until the artist changes it. None of a field: a group "Density" may be for hair.
+    """
     return entry.label if entry.key in catalogue.family("map") else ""
 
 
@@ -150,12 +152,12 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
         default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
         override=OVERRIDABLE)
     accuracy: bpy.props.FloatProperty(
-        name="Accuracy", description="Shorten steps until none errs by more than this share of the body's size: "
-        "0.001 is fine, 0.0001 exact; 0 keeps every step as long as Time Step",
+        name="Accuracy", description="Shorten steps until the error of each is below this share of the body's size: "
+        "0.001 is fine, 0.0001 exact; 0 makes every step as long as Time Step",
         default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=5, override=OVERRIDABLE)
     largest_deformation: bpy.props.FloatProperty(
-        name="Largest Deformation", description="Halve a step that changes an edge of the body by more than this share "
-        "of its length, turning included unless it is cloth; 0 takes every step as it is",
+        name="Largest Deformation", description="Halve steps that change an edge of the body by more than this share "
+        "of its length, rotation included unless it is cloth; 0 accepts every step",
         default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
     linear_solver: menu(
         "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
@@ -176,7 +178,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Version", description="Which ConJac these settings were saved by, counted in changes of their meaning",
         default=0, override=OVERRIDABLE)
     kind: bpy.props.EnumProperty(
-        name="Kind", description="What this object is to ConJac", default=kinds.NONE, override=OVERRIDABLE,
+        name="Kind", description="What ConJac simulates this object as", default=kinds.NONE, override=OVERRIDABLE,
         items=[item(kinds.NONE, "None", "ConJac does nothing with it", kinds.NUMBERS[kinds.NONE]),
                item(kinds.SOFT_BODY, "Soft Body", "A mesh that bends and swings", kinds.NUMBERS[kinds.SOFT_BODY]),
                item(kinds.CLOTH, "Cloth", "A mesh whose faces stretch, shear and fold", kinds.NUMBERS[kinds.CLOTH]),
@@ -191,7 +193,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     solver: bpy.props.PointerProperty(
         name="Solver", description="How its motion is computed", type=CONJAC_Solver, override=OVERRIDABLE)
     samples_per_frame: bpy.props.IntProperty(
-        name="Samples per Frame", description="How often the animation of pins and ground is read in each frame",
+        name="Samples per Frame", description="Samples of the animation of pins and ground in each frame",
         default=2, min=1, max=16, override=OVERRIDABLE)
 
     use_scene_range: bpy.props.BoolProperty(
@@ -210,26 +212,26 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         default=0, options={"HIDDEN"}, override=OVERRIDABLE)
 
     use_ground: bpy.props.BoolProperty(
-        name="Ground", description="Push the body back above a plane", default=False, override=OVERRIDABLE)
+        name="Ground", description="Add a plane on which the body lands", default=False, override=OVERRIDABLE)
     ground_object: bpy.props.PointerProperty(
         name="Object", description="Object whose origin and local Z axis give the plane; it may move",
         type=bpy.types.Object, override=OVERRIDABLE)
     ground_height: bpy.props.FloatProperty(
-        name="Height", description="Height of the ground where no object gives it", default=0.0, unit="LENGTH",
+        name="Height", description="Height of the ground if no object gives it", default=0.0, unit="LENGTH",
         precision=3, override=OVERRIDABLE)
     ground_stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="How hard the ground pushes back at each node, in N/m",
+        name="Stiffness", description="Stiffness of the ground at each node, in N/m",
         default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
     ground_stiffness_per_area: bpy.props.FloatProperty(
-        name="Stiffness per Area", description="How hard the ground pushes back for each m² of skin, in N/m³: soft "
-        "bodies sink as far however fine their meshes are. 0 takes Stiffness, which is each node's",
+        name="Stiffness per Area", description="Stiffness of the ground for each square metre of skin, in N/m³: a "
+        "body sinks equally deep however fine its mesh is. 0 uses Stiffness, which is that of each node",
         default=0.0, precision=1, min=0.0, soft_max=1.0e8, override=OVERRIDABLE)
     ground_tangential_share: bpy.props.FloatProperty(
-        name="Tangential Share", description="Share of the stiffness along the ground: it drags on what touches, "
-        "whatever its load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
+        name="Tangential Share", description="Share of the stiffness along the ground, which slows contacts whatever "
+        "their load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
 
     cloth_shape: bpy.props.EnumProperty(
-        name="Rest Shape", description="What the cloth is cut as: what it wants to lie flat as", default="mesh",
+        name="Rest Shape", description="Shape that the cloth is cut in and tries to return to", default="mesh",
         override=OVERRIDABLE, items=[
             item("mesh", "Mesh", "Each face keeps the shape that it has at the first frame; the warp runs along the "
                  "object's X", 0),
@@ -237,18 +239,18 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
                  "of the mesh; the warp runs along U", 1)])
 
     soft_pins: bpy.props.BoolProperty(
-        name="Soft Pins", description="Weights of Pin are strengths: 1 holds hard, less gives way, the more the lower "
-        "it is. Off, what is above 0.5 holds hard and the rest not at all, as in files of earlier versions",
+        name="Soft Pins", description="Weights of Pin are strengths: 1 is hard, lower weights give way, the more the "
+        "lower they are. If off, weights above 0.5 are hard and the others do nothing, as in files of earlier versions",
         default=False, override=OVERRIDABLE)
     follow_object: bpy.props.PointerProperty(
-        name="Follow", description="Object whose place and turn over time take the body along, so that it feels less "
-        "of their inertia", type=bpy.types.Object, override=OVERRIDABLE)
+        name="Follow", description="Object whose movement and rotation carry the body along, so that it feels less "
+        "inertia", type=bpy.types.Object, override=OVERRIDABLE)
     follow_share: bpy.props.FloatProperty(
-        name="Follow", description="How much of that object's motion takes the body along, also with keyframes: at 0 "
-        "it feels all of it as inertia, at 100 nothing, as if the object stood still", default=100.0, min=0.0,
+        name="Follow", description="Share of that object's motion that carries the body along, can be animated: at 0 "
+        "the body feels all of it as inertia, at 100 none of it, as if the object stood still", default=100.0, min=0.0,
         max=100.0, precision=0, subtype="PERCENTAGE", override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
-        name="Sewing", description="Edges without a face are seams: they pull the cloth together and hold it then",
+        name="Sewing", description="Edges without a face are seams: they pull the cloth together and keep it together",
         default=False, override=OVERRIDABLE)
 
     fiber_curves_object: bpy.props.PointerProperty(
@@ -263,29 +265,29 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Spots of Their Own", description="Groups of painted spots, each with its own way of moving",
         type=entries.CONJAC_Spots, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     suggest_spots: bpy.props.BoolProperty(
-        name="Suggest Where None", description="Where no spot and no handle is there, begin a bake with as many spots "
+        name="Suggest Where None", description="If there is no spot and no handle, begin a bake with as many spots "
         "as Nodes says, where the body swings most", default=False, override=OVERRIDABLE)
 
     cuts: bpy.props.CollectionProperty(
-        name="Cuts", description="What cuts the body while it moves", type=entries.CONJAC_Cut,
+        name="Cuts", description="Cuts through the body while it moves", type=entries.CONJAC_Cut,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     nails: bpy.props.CollectionProperty(
-        name="Nails", description="What holds parts of the body from some frame on", type=entries.CONJAC_Nail,
+        name="Nails", description="Nails that hold parts of the body from some frame on", type=entries.CONJAC_Nail,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     pulls: bpy.props.CollectionProperty(
-        name="Pulls", description="What draws spots of the body along", type=entries.CONJAC_Pull,
+        name="Pulls", description="Pulls on spots of the body", type=entries.CONJAC_Pull,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     welds: bpy.props.CollectionProperty(
-        name="Welds", description="What the body sticks to", type=entries.CONJAC_Weld,
+        name="Welds", description="Welds of the body to others", type=entries.CONJAC_Weld,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     constraints: bpy.props.CollectionProperty(
-        name="Constraints", description="What points of the body are tied to", type=entries.CONJAC_Constraint,
+        name="Constraints", description="Constraints of points of the body", type=entries.CONJAC_Constraint,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     attachments: bpy.props.CollectionProperty(
-        name="Attachments", description="What of the soft body follows bones", type=parts.CONJAC_Attachment,
+        name="Attachments", description="Parts of the soft body that follow bones", type=parts.CONJAC_Attachment,
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     contact: bpy.props.PointerProperty(
-        name="Contact", description="What it touches", type=contact.CONJAC_Contact, override=OVERRIDABLE)
+        name="Contact", description="Collisions of the body", type=contact.CONJAC_Contact, override=OVERRIDABLE)
     mechanism: bpy.props.PointerProperty(
         name="Mechanism", description="Settings of jointed rigid bodies", type=parts.CONJAC_Mechanism,
         override=OVERRIDABLE)
@@ -300,8 +302,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         soft_max=16, max=1000, override=OVERRIDABLE)
 
     wobble_hertz: bpy.props.FloatProperty(
-        name="Wobble", description="How often the slowest wobble goes back and forth in a second [Hz], for Set "
-        "Stiffness", default=2.5, min=0.01, soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
+        name="Wobble", description="Frequency of the slowest wobble [Hz], for Set Jiggle", default=2.5, min=0.01,
+        soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
     stress_output: bpy.props.BoolProperty(
         name="Stress Output", description="Keep stress, stretch, pressure and speed of each vertex, which can be shown "
@@ -335,7 +337,7 @@ def _choices(families: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _maps() -> dict[str, Any]:
-    """What is painted, and the second value of each parameter that may be, by name."""
+    """Return the properties of maps: groups, second values of painted parameters, and numbers with a dial, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS,
                *catalogue.ROPE_NUMBERS, *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
     made = {name: one for param in besides for name, one in with_dial(param, param.key).items()}
@@ -350,8 +352,8 @@ def _maps() -> dict[str, Any]:
             "the vertices", default=default_group(entry), search=painted_names, search_options={"SORT", "SUGGESTION"},
             override=OVERRIDABLE)
         made[f"{entry.key}_invert"] = bpy.props.BoolProperty(
-            name=f"Invert {entry.label}", description="Weights count the other way: 0 where it is painted fully, 1 "
-            "where it is not painted", default=False, override=OVERRIDABLE)
+            name=f"Invert {entry.label}", description="Invert the weights: 0 where it is fully painted, 1 where it "
+            "is not painted", default=False, override=OVERRIDABLE)
     return made
 
 

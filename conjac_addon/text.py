@@ -76,7 +76,7 @@ def is_cut(name: str, region: bpy.types.Region | None) -> bool:
 
 
 def _width(region: bpy.types.Region) -> float:
-    """Of what a region shows, pixels as if it were not zoomed."""
+    """Return the width of a region's view, in pixels as if it were not zoomed."""
     view = region.view2d
     return view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
 

@@ -61,7 +61,8 @@ _said: dict[int, tuple[int, str]] = {}
 
 
 def refusal(obj: bpy.types.Object) -> str:
-    """The same as a sentence, empty where all is well; looked up anew where something has changed."""
+    """Return the reason of a refusal as a sentence, empty where all is well; looked up anew where something has
+    changed."""
     when, said = _said.get(obj.session_uid, (-1, ""))
     if when == changes.count():
         return said
@@ -106,5 +107,5 @@ def upgrade_all() -> None:
 
 
 def forget() -> None:
-    """What was said of objects, as ConJac is switched off."""
+    """Forget refusals of objects, as ConJac is switched off."""
     _said.clear()

@@ -1,7 +1,9 @@
 """tree.blend: a tree of jelly sways after it is pulled aside, and a brick of jelly swings on its hinge beside it.
 
-The deformable articulated objects of Figure 1 in Ascher et al. 2021: the tree is stepped by SBDF2ERE of that paper,
-which keeps it swaying, and the brick, which hangs on hard rows, by SDIRK2.
+The deformable articulated objects of Figure 1 in Ascher et al. 2021: the tree is stepped by BDF2ERE of that paper,
+whose stages are solved, which keeps it swaying, and the brick, which hangs on hard rows, by SDIRK2. Linearised steps
+(SIERE, SBDF2ERE) stretch what turns and lose that energy: of a swing as wide as this one nine tenths in the first half
+of a period, at 1/48 s and at 1/96 s.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def tree(scene: bpy.types.Scene) -> bpy.types.Object:
     soft.edge_length, soft.youngs_modulus, soft.density = 0.05, 6.0e6, 150.0
     bpy.ops.conjac.add_soft_body()
     soft.use_ground, soft.wobble_half_life = False, 1.5
-    soft.solver.method, soft.solver.integrator = "vanilla", "sbdf2ere"
+    soft.solver.method, soft.solver.integrator, soft.solver.stage_solver = "vanilla", "bdf2ere", "newton_visible"
     bpy.ops.conjac.add_pull()
     pull = soft.pulls[0]
     pull.radius, pull.stiffness = 0.16, 600.0

@@ -42,7 +42,7 @@ def blender_tool() -> Path:
 
 
 def run_tool(*arguments: str) -> None:
-    """Blender's tool with these arguments. Raises SystemExit with what it said where it fails."""
+    """Run Blender's tool with these arguments. Raises SystemExit with its output where it fails."""
     ran = subprocess.run([sys.executable, "-I", str(blender_tool()), *arguments], capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(f"Blender's tool failed at {arguments[0]}: {(ran.stdout + ran.stderr).strip()}")
@@ -84,8 +84,8 @@ def write_build(folder: Path, version: str, python: str, target: str) -> None:
     """Write the Python version and platform that the extension is for, for its message under another one
     (conjac_addon/built_for.py)."""
     others = {one: name_of(version, one, target) for one in wheels.PYTHONS}
-    said = {"python": python, "platform": target, "zips": others}
-    (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    built_for = {"python": python, "platform": target, "zips": others}
+    (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(built_for, indent=1) + "\n", encoding="utf-8")
 
 
 def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:

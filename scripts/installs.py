@@ -1,6 +1,6 @@
 """Installs the zips into every Blender that can run here and bakes Suzanne in each: `make installs`.
 
-    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 trixie sid]     all but sid where none is named
+    python scripts/installs.py [4.2.0 4.5.15 5.0.1 5.2.3 5.3.0 trixie sid]     all but sid where none is named
 
 Each Blender starts with an empty user folder and with nothing beside it but its own numpy. `bpy` of a version is
 installed into build/install-<version>; trixie and sid are the whole program of a Debian, in a chroot that
@@ -35,8 +35,9 @@ SECONDS = 1500  #: for one Blender, all kernels compiled on a busy machine
 SANK_LEAST = 1e-4  #: what came of a bake has to hang lower than it began [m]
 
 #: name -> the Python inside; names that are no versions are Debian's
-BLENDERS = {"4.2.0": "3.11", "4.5.15": "3.11", "5.0.1": "3.11", "5.2.3": "3.13", "trixie": "3.13", "sid": "3.14"}
-UNASKED = ("4.2.0", "4.5.15", "5.0.1", "5.2.3", "trixie")  # sid changes daily
+BLENDERS = {"4.2.0": "3.11", "4.5.15": "3.11", "5.0.1": "3.11", "5.2.3": "3.13", "5.3.0": "3.13", "trixie": "3.13",
+            "sid": "3.14"}
+UNASKED = ("4.2.0", "4.5.15", "5.0.1", "5.2.3", "5.3.0", "trixie")  # sid changes daily
 
 
 class NotHere(Exception):
@@ -94,10 +95,10 @@ def in_program(suite: str, path: Path, folder: Path) -> str:
     ran = subprocess.run([str(CHROOT), "run", suite, str(folder), "blender", "-b", "--python-exit-code", "3", "-P",
                           "/project/install_here.py", "--", f"/project/{path.name}", "/project"],
                          capture_output=True, text=True, env=os.environ | {"TMO": str(SECONDS)})
-    said = ran.stdout + ran.stderr
-    if "unshare failed" in said or "mount:" in said and "permission denied" in said:
+    output = ran.stdout + ran.stderr
+    if "unshare failed" in output or "mount:" in output and "permission denied" in output:
         raise NotHere("this root may not mount")
-    return said
+    return output
 
 
 def run(name: str, path: Path) -> dict[str, Any]:
@@ -106,13 +107,13 @@ def run(name: str, path: Path) -> dict[str, Any]:
     Raises NotHere.
     """
     with tempfile.TemporaryDirectory(prefix="conjac-install-") as temporary:
-        said = (in_module if name[0].isdigit() else in_program)(name, path, Path(temporary))
-    lines = [line for line in said.splitlines() if line.startswith("FOUND")]
+        output = (in_module if name[0].isdigit() else in_program)(name, path, Path(temporary))
+    lines = [line for line in output.splitlines() if line.startswith("FOUND")]
     found: dict[str, Any] = json.loads(lines[-1][5:]) if lines else {}
     found["passed"] = bool(
         found.get("enabled") and found.get("code") == 0 and found["sank"] > SANK_LEAST and found["zip_alone"]
         and found["modifiers"] == ["MESH_CACHE"] and "CHOLMOD through" in found["solver"])
-    return found if found["passed"] else found | {"said": said[-3000:]}
+    return found if found["passed"] else found | {"said": output[-3000:]}
 
 
 def zip_for(name: str, out: Path) -> Path:

@@ -36,7 +36,7 @@ class Mutant:
 
 
 def mutants(path: Path = LIST) -> list[Mutant]:
-    """Those of the list, in its order. Raises SystemExit where two have one name."""
+    """Return the mutants of the list, in its order. Raises SystemExit where two have one name."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
     found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in entries]
     names = [one.name for one in found]
@@ -78,7 +78,7 @@ def copy_tree(folder: Path) -> None:
 
 
 def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
-    """(pytest's exit code, None where it took too long; the end of what it said)."""
+    """(pytest's exit code, None where it took too long; the end of its output)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=line", "-p", "no:cacheprovider", *tests]
     # one cache for all, separate from the user's. Bytecode detects changes by whole seconds alone
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -93,10 +93,10 @@ def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
     """Run them all; prints a line for each. The exit code."""
     wrong = []
     for tests in dict.fromkeys(one.tests for one in chosen):
-        code, said = run(tests, folder, seconds)
+        code, output = run(tests, folder, seconds)
         if code != 0:
             wrong.append(tests)
-            print(f"BROKEN    {' '.join(tests)} fails where nothing was changed\n{said}", flush=True)
+            print(f"BROKEN    {' '.join(tests)} fails where nothing was changed\n{output}", flush=True)
     survivors = 0
     for one in chosen:
         if one.tests in wrong:
@@ -105,7 +105,7 @@ def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
         original, times = path.read_bytes(), path.stat()
         path.write_text(broken(one, folder), encoding="utf-8")
         try:
-            code, said = run(one.tests, folder, seconds)
+            code, output = run(one.tests, folder, seconds)
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -153,13 +153,13 @@ def _download(python: str, target: str, requirements: Iterable[str], folder: Pat
         raise SystemExit(why_not(ran.stdout + ran.stderr, python, target))
 
 
-def why_not(said: str, python: str, target: str) -> str:
-    """One sentence of what pip said when it could not download."""
-    if NO_NETWORK.search(said):
+def why_not(output: str, python: str, target: str) -> str:
+    """Return one sentence of the output of pip when it could not download."""
+    if NO_NETWORK.search(output):
         return (f"wheels: the package index cannot be reached, and build/wheels lacks files for Python {python} on "
                 f"{target}: connect, or copy the files that scripts/wheels.json names there, and run again "
                 "(what came is kept)")
-    errors = [line for line in said.splitlines() if line.startswith("ERROR")] or said.strip().splitlines()[-1:]
+    errors = [line for line in output.splitlines() if line.startswith("ERROR")] or output.strip().splitlines()[-1:]
     return f"wheels: pip cannot get those for Python {python} on {target}: {' '.join(errors[-1:])}"
 
 

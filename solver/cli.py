@@ -8,7 +8,7 @@ With --json every line on stdout is one JSON object, flushed at once; the last o
     {"event": "log", "text"}
     {"event": "stage", "stage", "body", "progress": 0..1 or null, "text"}   of tets, fields, compile, world, and verbs
     {"event": "start", "frames": [first, last], "steps_per_frame"}    first is on disk or written next
-    {"event": "frame", "frame", "ms", "left_s"}                       told after the file stands
+    {"event": "frame", "frame", "ms", "left_s"}                       reported once the file is whole
     {"event": "tets", "body", "path", "nodes", "tets", "notes", "fused", "to_world"}   of tets: path of an .npz with
                                         nodes, tets; ends of lines between sheets that are one in them, in world [m];
                                                   to_world brings those nodes there, (4, 4), null where they are there
@@ -68,7 +68,7 @@ def request_pause() -> None:
 
 
 class Lines:
-    """Tells how a bake goes on: sentences for people, or JSON lines. What `simulate.bake` calls a reporter."""
+    """Reports how a bake goes on: sentences for people, or JSON lines. What `simulate.bake` calls a reporter."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json, self.last = as_json, 0

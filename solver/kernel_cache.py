@@ -1,7 +1,7 @@
 """Cache of compiled kernels by their sources: a kernel is compiled again where these changed, and only then.
 
 numba knows a kernel by its file, place and time. It does not notice a changed helper or constant of another file, and
-an edited comment or another clone of the same text compile everything anew. Here the files of a kernel are named by a
+an edited comment or another clone of the same text compile everything again. Here the files of a kernel are named by a
 hash of its bytecode and of all that goes into the machine code: kernels that it calls, constants, options, versions.
 
 Import `threads` before this one: it says in NUMBA_CACHE_DIR where kernels are kept.
@@ -45,7 +45,7 @@ KEY = "__kernel_key__"
 def key_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
     """Hash of all that goes into the machine code of a function which numba compiles with these options.
 
-    Raises TypeError where it uses something whose content cannot be told from here: a kernel compiled before that
+    Raises TypeError where it uses something whose content cannot be known from here: a kernel compiled before that
     changed would be taken.
     """
     digest = hashlib.blake2b(digest_size=12)
@@ -67,7 +67,7 @@ def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iter
         yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags,
                     code.co_exceptiontable))
         yield from (f"{type(value).__name__} {_content(value)}" for value in constants)
-        # attributes stand among these names too: one too many is compiled anew now and then
+        # attributes stand among these names too: one too many is compiled again now and then
         for name in code.co_names:
             if name in function.__globals__:
                 yield f"{name} {_content(function.__globals__[name])}"
@@ -112,7 +112,7 @@ def _of_file(path: str) -> str:
 
 
 class ByContent(_CacheLocator):  # type: ignore[misc]
-    """Tells numba where a function's files are that has a KEY."""
+    """Shows numba where a function's files are that has a KEY."""
 
     def __init__(self, key: str, py_file: str) -> None:
         self._key, self._py_file = key, py_file
@@ -187,7 +187,7 @@ def _used(index: Path) -> None:
 
 @cache
 def _clean_once(folder: str) -> None:
-    """Where something is compiled, what nobody uses any more goes: versions before updates and of other checkouts."""
+    """Delete files that nobody uses any more, once something is compiled: versions before updates, other checkouts."""
     clean(Path(folder), time.time())
 
 

@@ -151,11 +151,11 @@ class Call(NamedTuple):
 
 
 class PieceTimes(Pool):
-    """One thread that runs a call's pieces apart and keeps how long each took: what other numbers of threads would
-    take is told from it."""
+    """One thread that runs a call's pieces separately and measures each, from which the time on other numbers of
+    threads follows."""
 
     def __init__(self, most: int = 32) -> None:
-        """most: pieces of a call that are told apart."""
+        """most: pieces of a call that are timed separately."""
         super().__init__(1)
         self._most = most
         began = thread_time()
@@ -178,7 +178,7 @@ class PieceTimes(Pool):
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
-    """Of all arrays among them."""
+    """Return the size of all arrays among them."""
     total = 0
     for one in arguments:
         with suppress(TypeError):  # what is no array

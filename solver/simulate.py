@@ -26,16 +26,16 @@ from .stepping import Halved as Halved
 from .stepping import Pace, Stop, Timeline, advance_frame
 from .stepping import advance as advance
 
-if TYPE_CHECKING:  # a finished bake is told without them
+if TYPE_CHECKING:  # a finished bake reports without them
     from .groups import GroupSteps
     from .reshape.reshape import Reshape
     from .world.world import World
 
-TOLD = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
+LOGGED = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
 
 
 class Reporter(Protocol):
-    """Who is told how a bake goes on. Any of these may raise Stopped."""
+    """Receiver of a bake's progress. Any of these may raise Stopped."""
 
     def log(self, text: str) -> None: ...
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
@@ -50,7 +50,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     """Simulate and write every frame up to the timeline's end; returns the last state.
 
     snapshot: frame to go on from, None for the start, whose frame is then written first. stop: asked before every
-    step. report(frame, ms, seconds left) is told after each frame, log(sentence) after the first few whose steps were
+    step. report(frame, ms, seconds left) is called after each frame, log(sentence) after the first few whose steps were
     halved, or where something came apart, and of what a world notes meanwhile. reshape: what comes apart when.
     groups: steps of groups that cannot meet; without it all bodies take the same steps. origins: what the frames of
     each body are counted from, zero where left out.
@@ -92,7 +92,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
             write(world, state, frame, store, origins, log)
         if halved:
             shortest.append(halved.shortest)
-            if len(shortest) <= TOLD:
+            if len(shortest) <= LOGGED:
                 log(halved.said(frame))
         for note in (one for one in world.notes if one not in noted):
             log(note)
@@ -107,7 +107,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         now = time.perf_counter()
         left = (now - began) / (frame - first) * (timeline.end - frame)
         report(frame, (now - frame_began) * 1e3, left)
-    if len(shortest) > TOLD:
+    if len(shortest) > LOGGED:
         log(f"In all {len(shortest)} frames took smaller steps, down to {min(shortest):.6g} s")
     for note in world.summary:
         log(note)
@@ -150,9 +150,9 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
         world, reshape, groups = _build(job, report, threads, left_free)
-        from .threads import told
+        from .threads import cache_notes
 
-        for note in (*told(), *world.notes):
+        for note in (*cache_notes(), *world.notes):
             report.log(note)
 
         store = FrameStore(job.cache, holding.check)
@@ -170,7 +170,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
         simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
                  log=report.log, reshape=reshape, groups=groups, origins=origins)
-        for sentence in Cache(job.cache).needles():
+        for sentence in Cache(job.cache).diagnostics.needles():
             report.log(sentence)
 
         done = set(Cache(job.cache).frames_done())
@@ -199,13 +199,16 @@ def _finished(todo: Plan, report: Reporter) -> bool:
 
 def _build(job: Job, report: Reporter, threads: int | None,
            free: int) -> tuple[World, Reshape | None, GroupSteps | None]:
-    """The world of a job, what cuts it, and what steps groups apart. Imported only here: a finished bake is told
+    """The world of a job, what cuts it, and what steps groups apart. Imported only here: a finished bake reports
     without it."""
-    from . import threads as cores
+    from . import cores
     from .build.loading import Loading
+    from .threads import configure
 
-    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own
-    loading = Loading(job.scene, cores.configure(threads, free))
+    configure(threads, free)
+    # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own, and
+    # on the cores too that it leaves to others later
+    loading = Loading(job.scene, threads or cores.available())
     from .build.volumes import volumes_of
 
     volumes = volumes_of(job, report.stage)

@@ -14,7 +14,7 @@ from .errors import StepFailed, Stopped
 from .job.schema import Time, step_size
 from .state import State
 
-if TYPE_CHECKING:  # a finished bake is told without them
+if TYPE_CHECKING:  # a finished bake reports without them
     from .integrators.control import Controller
     from .world.world import World
 
@@ -143,7 +143,7 @@ def advance_frame(world: World, state: State, timeline: Timeline, frame: int, st
 
 
 def _step_ends(count: int, part: tuple[float, float]) -> list[float]:
-    """Where steps begin and end in a part of a frame of `count` of them, counted in steps from the frame's start."""
+    """Return starts and ends of steps in a part of a frame of `count` steps, in steps from the frame's start."""
     first, last = (round(share * count) if abs(share * count - round(share * count)) < NEAR else share * count
                    for share in part)
     return [first, *(float(i) for i in range(count + 1) if first < i < last), *([last] if last > first else [])]

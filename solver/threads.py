@@ -53,7 +53,7 @@ def _kernel_sources(root: Path) -> list[Path]:
 
 
 def sources_hash(root: Path = Path(__file__).parent) -> str:
-    """Hash of all kernels' sources: while it is the same nothing has to be compiled anew."""
+    """Hash of all kernels' sources: while it is the same nothing has to be compiled again."""
     digest = hashlib.blake2b(digest_size=8)
     for path in _kernel_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
@@ -62,7 +62,7 @@ def sources_hash(root: Path = Path(__file__).parent) -> str:
 
 
 def _user_cache() -> Path:
-    """Where this system keeps files that may be deleted at any time."""
+    """Return the folder in which this system keeps files that may be deleted at any time."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
     home = os.path.expanduser("~")
@@ -100,10 +100,10 @@ def _ours_alone(folder: Path) -> bool:
     if not hasattr(os, "geteuid"):
         return True  # on Windows both places are the user's own
     try:
-        told = os.lstat(folder)
-        if not stat.S_ISDIR(told.st_mode) or told.st_uid != os.geteuid():
+        status = os.lstat(folder)
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return False
-        if stat.S_IMODE(told.st_mode) & 0o022:
+        if stat.S_IMODE(status.st_mode) & 0o022:
             # somebody may have put something there already: what was compiled goes
             folder.chmod(0o700)
             for path in folder.rglob("*.nb[ci]"):
@@ -189,7 +189,7 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
         try:
             return kernel_cache.compile_kept(signature, function, options)  # type: ignore[no-any-return]
         except Exception as error:
-            # a file of the cache that a crash left torn, or a full disk: the next process starts it anew, this one
+            # a file of the cache that a crash left torn, or a full disk: the next process writes it again, this one
             # does without. What is wrong with the kernel itself is raised again here
             kernel_cache.forget(function)
             made: F = numba.njit(signature, **options)(function)
@@ -199,8 +199,8 @@ def kernel(signature: Any, fastmath: frozenset[str] | set[str] = frozenset({"con
     return compiled
 
 
-def told() -> list[str]:
-    """Sentences for the log about kernels that had to be compiled although they should have been kept."""
+def cache_notes() -> list[str]:
+    """Return sentences for the log about kernels that had to be compiled although they should have been cached."""
     said = list(_no_folder)
     if _unkept:
         which = ", ".join(name for name, _ in _unkept[:3]) + (", ..." if len(_unkept) > 3 else "")

@@ -7,7 +7,7 @@ import scipy.linalg
 from jointed import flown
 
 from solver.coordinates.attached import Bodies
-from solver.parts.coupled_stage import CoupledStage
+from solver.coupling.coupled_stage import CoupledStage
 from solver.parts.stage import NodeStage, Stage
 from solver.state import State
 from solver.world.ground_friction import friction_impulses, remember

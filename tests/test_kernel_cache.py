@@ -56,7 +56,7 @@ for line in sys.stdin:
         ran = {name: getattr(kernels, name) for name in ("inner", "outer", "alone")}
         print(json.dumps([{name: one(1.0) for name, one in ran.items()},
                           [name for name, one in ran.items() if sum(one.stats.cache_misses.values())],
-                          threads.told()]), flush=True)
+                          threads.cache_notes()]), flush=True)
         os._exit(0)
     os.wait()
 """

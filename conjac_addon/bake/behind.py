@@ -19,7 +19,7 @@ READING_BUDGET = 0.2
 
 
 class BehindWindow:
-    """What an operator that bakes is mixed of: `begin` in place of the rest of its `execute`."""
+    """Base of an operator that bakes: it defines `begin` instead of the rest of its `execute`."""
 
     bake: Any = None  #: session.Bake; None until it begins
 

@@ -1,4 +1,4 @@
-"""What the add-on has put into a job folder to play a bake: the only files, beside the cache's own, that are freed."""
+"""Files that the add-on puts into a job folder to play a bake: they alone are freed, beside the cache's own."""
 
 from __future__ import annotations
 

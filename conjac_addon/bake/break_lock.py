@@ -14,7 +14,7 @@ from . import place, session, taken
 
 
 def held_by(obj: bpy.types.Object) -> str:
-    """Who else bakes the object and when it was last heard of; "" where nobody does, or this Blender."""
+    """Return who else bakes the object and when it last reported; "" where nobody does, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
     return next((lock.description(one) for one in taken.by(place.job_folder(obj))), "")

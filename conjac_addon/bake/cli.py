@@ -76,7 +76,7 @@ def run(argv: list[str]) -> int:
 
 
 class Lines:
-    """What the command prints: sentences for people, or JSON lines."""
+    """Output of the command: sentences for people, or JSON lines."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json

@@ -1,4 +1,4 @@
-"""What of a job folder is ours: the only files that are ever moved or deleted.
+"""Files of a job folder that are ours: no others are ever moved or deleted.
 
 A .blend may come from a stranger and name any folder of the user. What it says of the disk is not believed: a folder is
 ours where a `home.json` that we wrote there says so, and of what lies in it only files that some list of ours names.
@@ -61,7 +61,7 @@ def takes(folder: Path) -> list[Path]:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """What lies in a folder that is no link; nothing where there is none."""
+    """Yield the contents of a folder that is no link; nothing where there is none."""
     if not is_link(folder):
         with suppress(OSError):
             yield from sorted(folder.iterdir())

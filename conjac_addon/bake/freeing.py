@@ -72,7 +72,7 @@ def still_played(folder: Path) -> dict[Path, list[str]]:
 
 
 def kept_on_disk(folder: Path) -> str:
-    """What a bake has on the disk: "72 frames, 12.3 MB". Looks at every file."""
+    """Return the size of a bake on the disk as text, "72 frames, 12.3 MB". Looks at every file."""
     cache = place.cache_of(folder)
     count, size = len(cache.frames_done()), 0
     for path in (*cache.files(), *belongings.listed(folder)):

@@ -1,4 +1,4 @@
-"""What Blender tells of files: one is loaded, one is saved; and of undo."""
+"""Handlers of Blender's events: a file is loaded or saved, an edit is undone."""
 
 from __future__ import annotations
 

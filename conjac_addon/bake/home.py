@@ -18,7 +18,7 @@ FILE = "home.json"
 
 @dataclass(frozen=True)
 class Home:
-    """What the file says."""
+    """Contents of the file that says whose a job folder is."""
 
     uuid: str
     object: str  #: its name when this was written, for people and for objects whose UUID was never saved
@@ -31,7 +31,7 @@ _seen: dict[Path, tuple[int, Home | None]] = {}
 
 
 def read(folder: Path) -> Home | None:
-    """What a folder says; None where it says nothing. Cheap enough for every redraw."""
+    """Return the contents of a folder's file; None where there is none. Cheap enough for every redraw."""
     path = folder / FILE
     try:
         stamp = path.stat().st_mtime_ns

@@ -26,7 +26,7 @@ _worker: worker.Worker | None = None
 
 
 def folder() -> Path | None:
-    """Where workers keep compiled kernels, made where it is missing; None where that is not this extension's to say.
+    """Return the folder of compiled kernels, made where it is missing; None where this extension does not choose it.
 
     That is outside of an installed extension, where the user says it, and where the folder cannot be written to.
     """
@@ -40,7 +40,7 @@ def folder() -> Path | None:
 
 
 def environment() -> dict[str, str] | None:
-    """Of a worker; None for this process's own."""
+    """Return the environment of a worker; None for that of this process."""
     place = folder()
     return None if place is None else os.environ | {"NUMBA_CACHE_DIR": str(place)}
 

@@ -29,7 +29,7 @@ class Watched(Protocol):
         """Found anew: undo moves data-blocks in memory."""
 
     def scene(self) -> bpy.types.Scene:
-        """Of the object."""
+        """Return the scene of the object."""
 
     def note(self, text: str) -> None:
         """Say it at its end."""

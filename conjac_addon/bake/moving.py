@@ -1,5 +1,5 @@
-"""What happens to bakes when a .blend gets a name: the first save takes them out of Blender's temporary folder, and a
-.blend that is saved as another one plays them until it bakes its own.
+"""Moves bakes when a .blend gets a name: the first save takes them out of Blender's temporary folder, and a .blend that
+is saved as another one plays them until it bakes its own.
 
 What is written in the .blend has to be right before it is written, and files may be moved only when it was: paths
 change in `before`, files in `after`, and what failed, or was only a copy of the .blend, is taken back.

@@ -1,4 +1,4 @@
-"""Where the job folder and the results of an object lie, and whose they are.
+"""Job folders and results of objects: where they lie, and whose they are.
 
 A folder is made at an object's first bake and kept on the object from then on, so that the object, its .blend and the
 folder may get other names. `home.json` in it says whose it is: an object that only plays it, as it is a copy, an
@@ -60,12 +60,12 @@ def job_folder(obj: bpy.types.Object) -> Path:
 
 
 def of(obj: bpy.types.Object) -> Place:
-    """Where the object's bake lies, and whether it is its own. Cheap enough for every redraw."""
+    """Return the place of the object's bake, and whether it is its own. Cheap enough for every redraw."""
     return alone(members.owner(obj))
 
 
 def alone(obj: bpy.types.Object) -> Place:
-    """The same for what it was, or would be, baked into without those that it is baked together with."""
+    """Return the place of a bake of the object without the objects that it is baked together with."""
     given = _given.get(obj.session_uid)
     if given is not None:
         return Place(_as_it_is_called(obj, given, identity.of(obj)), identity.of(obj), True)

@@ -27,7 +27,7 @@ SHORTER = re.compile(r"^Frame -?\d+: a step\b.*smaller ones were taken")
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known of a bake from what it has said so far."""
+    """State of a bake, by the messages that it has sent so far."""
 
     text: str = "Starting"  #: what it is doing, without a full stop
     fraction: float | None = None  #: of what the text says, 0..1, None where that is not known
@@ -45,7 +45,7 @@ class Progress:
 
 
 def line(progress: Progress) -> str:
-    """Where it stands: what it is doing, how much of that is done, and how long all of it will take."""
+    """Return one line: the stage of the bake, the part of it that is done, and how long all of it will take."""
     done = progress.fraction
     # frames are counted in the words themselves
     counted = progress.first is not None or done is None or not 0.0 < done < 1.0

@@ -17,7 +17,7 @@ def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.De
     """The forces at the present frame into the mesh; all of them together [N]. Raises ConJacError where none are baked,
     or where the mesh that is seen has other vertices."""
     frame, cache = timeline.present_frame(scene), place.cache_of(place.of(obj).folder)
-    rows = cache.contacts(frame)
+    rows = cache.diagnostics.contacts(frame)
     vertices, triangles = pushed.shown(obj, depsgraph)
     if len(vertices) != len(obj.data.vertices):  # a Subdivision Surface below ours: the vertices before it are pushed
         name = next((name for one, name in shown.players(members.owner(obj), scene, cache) if one == obj), None)

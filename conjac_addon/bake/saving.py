@@ -46,7 +46,7 @@ def save() -> None:
 
 
 def beside(target: Path) -> Path:
-    """Where a .blend is written before it takes the place of the old one."""
+    """Return the path at which a .blend is written before it replaces the old one."""
     return target.with_name(target.stem + BESIDE)
 
 

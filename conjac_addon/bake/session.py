@@ -156,7 +156,7 @@ class Bake:
         self._report = report
 
     def sentence(self) -> str:
-        """Where it stands, for a line of text."""
+        """Return the state of the bake as one line of text."""
         return f"{self.name}: {line(self.progress)}"
 
     def pause(self) -> None:

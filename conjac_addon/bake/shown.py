@@ -1,4 +1,4 @@
-"""What is on disk, on the artist's objects: the frames of soft bodies and the keyframes of a mechanism."""
+"""Shows results on the artist's objects: the frames of soft bodies and the keyframes of a mechanism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     for one in members.members(members.owner(obj), scene):
         gather.check_mode(one)
     # a shorter frame range leaves frames behind it, which are kept and not shown
-    done = set(cache.frames_done()) & set(cache.requested_frames())
+    done = set(cache.frames_done()) & set(cache.compared().frames)
     first = cache.frames[0] if cache.frames else 0
     if span is not None:
         done = {frame for frame in cache.frames_done() if span[0] <= frame <= span[1]}
@@ -74,14 +74,15 @@ def show_mechanism(holder: bpy.types.Object, scene: bpy.types.Scene, folder: Pat
 
 
 def names_now(holder: bpy.types.Object, cache: Cache) -> dict[str, str]:
-    """What the bones or objects of a mechanism are called now, by their names in the bake."""
+    """Return the present names of the bones or objects of a mechanism, by their names in the bake."""
     assert cache.manifest is not None
     return part_identity.now(holder, [(body["name"], body.get("uuid", ""))
                                       for body in cache.manifest["scene"]["mechanisms"][0]["bodies"]])
 
 
 def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
-    """What undo, or closing without saving, took from bones and objects, the bake on disk still knows."""
+    """Give bones and objects their identities back, of the bake on the disk, where undo or closing without saving took
+    them."""
     try:
         manifest = place.cache_of(folder).manifest
         if manifest is None or not manifest["scene"]["mechanisms"]:
@@ -95,7 +96,7 @@ def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
 
 def pushed_by(cache: Cache, run: tuple[int, int],
               called: Mapping[str, str] = types.MappingProxyType({})) -> list[playback.effort.Pushed]:
-    """What joints with a motor or a drive did, at every frame after the first: what a drive took is known after a step.
+    """Return the efforts of motors and drives at every frame after the first: that of a drive is known after a step.
 
     called: what bodies are called now, by their names in the bake, which are those of the joints that hold them.
     """
@@ -137,7 +138,7 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
         shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, cache.frames[0]), cuts)
         whole = playback.Frames(*run, lambda frame: cache.shown(frame)[name])
         _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
-    note = playback.liveliness.show(obj, cache.liveliness().get(name))
+    note = playback.liveliness.show(obj, cache.diagnostics.liveliness().get(name))
     return [note] if note is not None else []
 
 

@@ -1,4 +1,4 @@
-"""What the panel shows of an object's bake: computed from the folder and the running process, stored nowhere."""
+"""State of an object's bake for the panel: computed from the folder and the running process, stored nowhere."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:
 
 
 def _in_range(found: Status, first: int, last: int) -> Status:
-    """The same for the frame range of the settings: a longer one goes on from what is baked, a shorter one keeps it."""
+    """Return the status for the frame range of the settings: a longer one goes on from the bake, a shorter one keeps
+    it."""
     if last < first:
         return replace(found, state="stale", text=f"The last frame, {last}, is before the first, {first}")
     if found.first != first:
@@ -192,7 +193,7 @@ def _of_folder(folder: Path) -> Status:
         other = f"It is {lock.description(cache.folder)}" if told.state == "baking" else ""
         found = Status(told.state, told.done, told.total, text=text, held_by=other, bodies=bodies,
                        first=cache.frames[0] if cache.frames else None, frames=frozenset(cache.frames_done()),
-                       wrong=". ".join(cache.needles()))
+                       wrong=". ".join(cache.diagnostics.needles()))
     except (ConJacError, OSError) as error:
         found = Status("broken", text=str(error).rstrip("."))
     _seen[folder] = stamp, time.monotonic(), found

@@ -32,7 +32,7 @@ def rows(obj: bpy.types.Object, scene: bpy.types.Scene) -> Array | None:
         cache = place.cache_of(folder)
         try:
             holder = members.owner(obj)
-            found = cache.stress(frame)
+            found = cache.diagnostics.stress(frame)
             name = next(name for one, name in shown.players(holder, scene, cache) if one == obj)
             of_body = found[name]
         except (ConJacError, StopIteration, KeyError):

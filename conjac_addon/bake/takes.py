@@ -43,7 +43,7 @@ _listed: dict[Path, tuple[int, list[Take]]] = {}  #: by job folder: when takes/ 
 
 
 def listed(folder: Path) -> list[Take]:
-    """Those of a job folder, the newest first. Cheap enough for every redraw."""
+    """Return the takes of a job folder, the newest first. Cheap enough for every redraw."""
     try:
         changed = (folder / contents.TAKES).stat().st_mtime_ns
     except OSError:
@@ -71,15 +71,15 @@ def before(folder: Path) -> None:
         if (made / contents.CACHE / MANIFEST).exists():
             _number(folder, made)  # this Blender was ended while it was made
         cache = place.cache_of(folder)
-        if not finished(cache) or made.is_dir() and not cache.changed(made):
+        if not finished(cache) or made.is_dir() and not cache.compared(made).changed():
             return  # what it was made of may be there already: a bake was stopped while the scene was read
         contents.remove(made)
-        if not cache.changed():
+        if not cache.compared().changed():
             _link(folder, made)
 
 
 def drop(folder: Path) -> None:
-    """What was kept by `before` is not needed: the frames go on being true."""
+    """Delete what `before` has kept for a take, since the frames are still valid."""
     contents.remove(folder / contents.TAKES / NEXT)
     with suppress(OSError):
         (folder / contents.TAKES).rmdir()
@@ -128,7 +128,7 @@ def same(folder: Path) -> Take | None:
     for take in listed(folder):
         with suppress(ConJacError, OSError):
             cache = Cache(take.folder / contents.CACHE)
-            if finished(cache) and not cache.changed(folder):
+            if finished(cache) and not cache.compared(folder).changed():
                 return take
     return None
 
@@ -178,7 +178,7 @@ def finished(cache: Cache) -> int:
     """How many frames a bake has where all of them are there, else 0: what was stopped half way is soon made again."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
-    ranges = cache.requested_frames(), cache.frames
+    ranges = cache.compared().frames, cache.frames
     return next((len(wanted) for wanted in ranges if wanted and set(wanted) <= done), 0)
 
 

@@ -24,7 +24,7 @@ SOON = 0.02
 
 
 class Seen:
-    """What the last look at an object found. Not a dataclass, whose code is compiled at each start of Blender."""
+    """Result of the last look at an object. Not a dataclass, whose code is compiled at each start of Blender."""
 
     def __init__(self, status: standing.Status, change: tuple[Any, ...], files: tuple[Any, ...], at: float) -> None:
         """change: what Blender's data was, see `_change`; files: what the files were."""

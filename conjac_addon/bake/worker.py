@@ -60,8 +60,8 @@ class Worker:
         return self._process.poll()
 
     def messages(self, wait: float = 0.0) -> list[dict[str, Any]]:
-        """What has arrived since the last call; waits up to `wait` seconds for the first, or for its end. Never
-        touches bpy."""
+        """Return the messages since the last call; wait up to `wait` seconds for the first, or for the end of the
+        process. Never touches bpy."""
         arrived = []
         with contextlib.suppress(queue.Empty):
             arrived.append(self._lines.get(timeout=wait) if wait else self._lines.get_nowait())

@@ -100,7 +100,7 @@ class Alone:
 
 
 def _roots(of: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
-    """What a bake reads itself; the objects that its settings point at are found as all else is."""
+    """Yield the objects that a bake reads itself; those that their settings point at are found as all others are."""
     yield from members.members(of, scene)
     yield from members.colliders(of, scene)
     yield from read_by_itself.fields(of, scene)
@@ -134,7 +134,7 @@ def _has_nodes(tree: bpy.types.NodeTree) -> bool:
 
 
 def _expressions(of: Iterable[bpy.types.ID]) -> Iterator[str]:
-    """Those of scripted drivers."""
+    """Yield the expressions of scripted drivers."""
     for one in of:
         data = getattr(one, "animation_data", None)
         for curve in () if data is None else data.drivers:

@@ -1,4 +1,4 @@
-"""What is read once and may not be animated: gravity, settings, what rigid bodies and limits of bones say.
+"""Refuses animation of values that are read once: gravity, settings, properties of rigid bodies and limits of bones.
 
 Only the curves are looked at, nothing is evaluated, so that the frame at which an artist looks changes no answer.
 """
@@ -47,7 +47,7 @@ def check(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def refusal(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """The same as a sentence without a full stop, empty where all is well."""
+    """Return the reason of a refusal as a sentence without a full stop, empty where all is well."""
     return next((f"{error.what[0].upper()}{error.what[1:]}: {error.remedy}" for error in _animated(obj, scene)), "")
 
 
@@ -70,7 +70,7 @@ def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInpu
 
 
 def _limit(obj: bpy.types.Object, path: str) -> re.Match[str] | None:
-    """Of a constraint that limits how a bone turns."""
+    """Return the match of a path that leads to a constraint which limits how a bone turns; None for any other path."""
     found = _LIMITS.match(path)
     bone = obj.pose.bones.get(found["bone"]) if found and obj.pose is not None else None
     constraint = bone.constraints.get(found["constraint"]) if found and bone is not None else None
@@ -89,7 +89,8 @@ def _error(obj: bpy.types.Object, path: str, bone: str | None) -> BadInput:
 
 
 def _holders(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Who says something of an object in the bake: itself, and the objects of a mechanism's collection."""
+    """Return the owners of an object's settings in the bake: the object itself, and those of a mechanism's collection.
+    """
     collection = obj.conjac.mechanism.collection if members.is_mechanism(obj) else None
     return [obj, *(collection.all_objects if collection is not None else ())]
 

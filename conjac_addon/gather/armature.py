@@ -56,7 +56,7 @@ class Armature:
         return self._evaluation.frame
 
     def motor_target(self, name: str) -> float:
-        """Of a joint's motor, at the present frame."""
+        """Return the target of a joint's motor at the present frame."""
         return float(self._evaluation.evaluated(self.object).pose.bones[name].conjac_motor_target)
 
     def measure(self) -> list[dict[str, Any]]:
@@ -105,11 +105,11 @@ class Armature:
         return Held(one.joint, frame, start, turned(one.joint.kind, start))
 
     def poses(self) -> Array:
-        """Where the bodies' own frames are in world at the present frame [m], (b, 4, 4)."""
+        """Return the bodies' own frames in world at the present frame [m], (b, 4, 4)."""
         return np.array([self._bone(name)[0] for name in self.names]) @ self.offsets
 
     def middles(self) -> Array:
-        """Where the bones' own axes are in world, moved to their middles [m], (b, 4, 4)."""
+        """Return the bones' own axes in world, moved to their middles [m], (b, 4, 4)."""
         return self.poses() @ np.linalg.inv(turns.pose(ALONG, np.zeros(3)))
 
     def loop_frames(self) -> list[Array]:
@@ -117,7 +117,7 @@ class Armature:
         return []
 
     def playback(self) -> Playback:
-        """What playing the bake has to know besides the bodies' places; to be made at the start frame."""
+        """Return the poses that playing the bake needs besides those of the bodies; to be made at the start frame."""
         return Playback(self)
 
     def scales(self) -> Array:
@@ -155,7 +155,7 @@ class Armature:
         return turns.split(above @ rest)[0]
 
     def _along(self, name: str, scale: float) -> float:
-        """Where a bone's tail is on its own Y [m]."""
+        """Return the place of a bone's tail on its own Y [m]."""
         length = float(self.object.pose.bones[name].bone.length * scale)
         if not abs(length) > SHORTEST:
             raise BadInput(f'the bone "{name}" has no length', "Give it one in Edit Mode, or set its role to Left Out",
@@ -164,7 +164,7 @@ class Armature:
 
 
 class Playback:
-    """Where the armature and the bones above its bodies are at each frame, for bone keyframes.
+    """Poses of the armature and of the bones above its bodies at each frame, for bone keyframes.
 
     Arrays of the job folder: `mechanism_spaces` (frames, 1 + t, 4, 4), the armature in world and the poses of t bones
     in the armature, in Blender units; `mechanism_tops` (t,), the bodies that stand directly below those; and of each

@@ -31,7 +31,7 @@ def joint_frame(rest: Array, plan: JointPlan) -> Array:
 
 
 def coordinates(kind: str, turn: Array, shift: Array) -> Array:
-    """What a joint's coordinates read (k,) when its child has turned and moved by this in its frame.
+    """Return the coordinates (k,) of a joint whose child has turned and moved by these in its frame.
 
     Raises BadInput where they cannot be read off these.
     """
@@ -75,7 +75,8 @@ def smooth(kind: str, rates: tuple[str, ...], track: Array) -> Array:
 
 
 def _motions(kind: str) -> tuple[str, ...]:
-    """What each rate of a joint does, from its entry in the catalogue. Raises BadInput where that does not say."""
+    """Return the motion of each rate of a joint, by its entry in the catalogue. Raises BadInput where they are
+    ambiguous."""
     entry = catalogue.find("joint", kind)
     turns = [one for one in entry.motions if one.startswith("turn")]
     spins = [one for one in entry.motions if one in SPIN]

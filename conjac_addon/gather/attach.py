@@ -1,4 +1,4 @@
-"""What of a soft body follows bones, or a soft body: painted groups, each with what holds it."""
+"""Attachments of a soft body to bones, or to a soft body: painted groups, each with its holder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .maps import PAINTED, group_weights
 
 
 def attach_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
-    """What scene.json's body says of it as far as it follows from settings alone."""
+    """Return the attachments in scene.json's body, as far as they follow from settings alone."""
     return [{"mechanism": one.object.name, "body": part_identity.renamed(one.object)(one.part)}
             if members.is_mechanism(one.object) else {"body": one.object.name}
             for one in obj.conjac.attachments if members.is_mechanism(one.object) or members.is_volume(one.object)]

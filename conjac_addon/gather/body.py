@@ -121,7 +121,8 @@ class BodyReader:
 
 
 def map_end(obj: bpy.types.Object, scene: bpy.types.Scene, name: str) -> float:
-    """What a map blends from or to, in SI. Keyframes of an activation are times what is painted: from nothing on."""
+    """Return the number at one end of a map, in SI. Keyframes of an activation multiply the painted weights: from zero
+    on."""
     return 0.0 if name == fibers.ACTIVATION and fibers.is_activated(obj) else properties.si(obj.conjac, name, scene)
 
 

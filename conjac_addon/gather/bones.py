@@ -76,7 +76,7 @@ class RigPlan:
 
 
 def plan(armature: bpy.types.Object) -> RigPlan:
-    """What an armature becomes. Raises BadInput, naming the bone, where its settings cannot be."""
+    """Return the mechanism of an armature. Raises BadInput, naming the bone, where settings are impossible."""
     pose, notes = armature.pose.bones, []
     wanted = {bone.name for bone in pose if bone.conjac.role != parts.LEFT_OUT}
     if not wanted:

@@ -29,7 +29,7 @@ def cloth_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
 
 
 def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, Any]:
-    """Those that are switched on."""
+    """Return the options of Sharp Edges that differ from their defaults or whose switch is on."""
     return {param.key.removeprefix("sharp_"): properties.si(settings, param.key, scene)
             for param in catalogue.SHARP_OPTIONS if param.key != "sharp_own_friction"
             and (getattr(settings, param.needs) if param.needs else getattr(settings, param.key) != param.default)}
@@ -37,8 +37,8 @@ def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) ->
 
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,
                     job: JobFolder | JobPart) -> None:
-    """What the cloth is cut as: its UV map, or itself with the warp along the object's X; and which of its faces have
-    two diagonals. Raises BadInput."""
+    """Fill in the shape that the cloth is cut as: its UV map, or itself with the warp along the object's X; and which
+    of its faces have two diagonals. Raises BadInput."""
     if evaluation.object.conjac.use_sewing:
         cloth |= _seams(mesh, job)
     found = quads(mesh)
@@ -81,7 +81,7 @@ def _seams(mesh: bpy.types.Mesh, job: JobFolder | JobPart) -> dict[str, str]:
 
 
 def _uv(mesh: bpy.types.Mesh, name: str, is_mirrored: bool) -> NDArray[np.float64]:
-    """Of the corners of each triangle in its order, (m, 3, 2)."""
+    """Return the UV of the corners of each triangle in its order, (m, 3, 2)."""
     layer = mesh.uv_layers.active
     if layer is None:
         raise BadInput("its rest shape is its UV map, and it has none", "Unwrap it, or set Rest Shape to Mesh", name)

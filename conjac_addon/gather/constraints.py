@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils.bvhtree import BVHTree
 from numpy.typing import NDArray
 
 from ...solver import catalogue
@@ -21,19 +22,22 @@ Array = NDArray[np.float64]
 
 
 def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
-    """The field `constraints` of scene.json as far as it follows from settings alone; empty where nothing is tied.
+    """Return the field `constraints` of scene.json as far as it follows from settings alone; empty where nothing is
+    tied.
 
     start: first frame. Raises BadInput where one is tied to nothing, nowhere, to what is not baked with it, or lets go
     before anything moves.
     """
     soft = members.soft_bodies(obj, scene)
-    found = [_said(one, constraint, soft, scene, start) for one in soft for constraint in one.conjac.constraints]
+    found = [_constraint_entry(one, constraint, soft, scene, start)
+             for one in soft for constraint in one.conjac.constraints]
     return {"constraints": found} if found else {}
 
 
-def _said(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.types.Object], scene: bpy.types.Scene,
-          start: int) -> dict[str, Any]:
-    other, entry = one.object, catalogue.find("constraint", one.kind)
+def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.types.Object],
+                      scene: bpy.types.Scene, start: int) -> dict[str, Any]:
+    """Return one constraint of scene.json without its places and arrays. Raises BadInput where it cannot be."""
+    other, kind = one.object, catalogue.find("constraint", one.kind)
     if other is None or other == obj:
         raise BadInput("one of its constraints ties it to nothing", "Choose an object under Constraints, or remove it",
                        obj.name)
@@ -54,16 +58,16 @@ def _said(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft: list[bpy.ty
         if not one.part:
             raise BadInput(f'its constraint to "{other.name}" names no bone', "Choose one under Constraints", obj.name)
         far |= {"mechanism": other.name, "body": part_identity.renamed(other)(one.part)}
-    params = {param.key: _plain(getattr(one, param.key)) for param in entry.params}
-    said: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
-                            "ends": [{"body": obj.name} | wide, far],
-                            "compliance": 0.0 if one.hold == "hard" else 1.0 / properties.shortest(one.stiffness)}
+    params = {param.key: _plain(getattr(one, param.key)) for param in kind.params}
+    entry: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
+                             "ends": [{"body": obj.name} | wide, far],
+                             "compliance": 0.0 if one.hold == "hard" else 1.0 / properties.shortest(one.stiffness)}
     if one.is_released:
         if one.until <= start:
             raise BadInput(f'its constraint to "{other.name}" lets go at frame {one.until}, before anything moves',
                            f"Choose a frame after {start} under Constraints, or remove it", obj.name)
-        said["lasts"] = (one.until - start) * scene.render.fps_base / scene.render.fps
-    return said
+        entry["lasts"] = (one.until - start) * scene.render.fps_base / scene.render.fps
+    return entry
 
 
 def _plain(value: float | bool) -> float | bool:
@@ -91,11 +95,11 @@ class Constraints:
         for tie in self._ties:
             tie.sample()
 
-    def finish(self, said: dict[str, Any]) -> dict[str, Any]:
-        """The field of scene.json with its arrays, from what settings alone give."""
-        for number, (tie, one) in enumerate(zip(self._ties, said.get("constraints", ()))):
+    def finish(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the field of scene.json with its arrays, from that of `constraint_settings`."""
+        for number, (tie, one) in enumerate(zip(self._ties, settings.get("constraints", ()))):
             tie.finish(one, f"constraint{number}_", self._job)
-        return said
+        return settings
 
 
 class _Tie:
@@ -112,19 +116,31 @@ class _Tie:
         self._is_led = all(self._object != other.object for other in soft) and not members.is_mechanism(self._object)
         self._near, self._far = self._place, self._place
         if "length" in self._kind.reads:
-            self._near, self._far = (self._nearest(each) for each in (evaluation.object, self._object))
+            # those of older files have no radius, and stay where they were
+            nearest = self._nearest_vertex if one.radius == 0.0 else self._nearest_place
+            self._near, self._far = (nearest(each) for each in (evaluation.object, self._object))
         self._vertices, self._edges, self._triangles = self._shape() if self._is_led else (None, None, None)
         self._motion: list[Array] = []
         self._numbers: list[tuple[float, float, float]] = []
 
-    def _nearest(self, obj: bpy.types.Object) -> Array:
-        """The vertex of an object nearest to where it is tied, in the world [m]; the place of what has none."""
+    def _nearest_vertex(self, obj: bpy.types.Object) -> Array:
+        """Return the vertex of an object nearest to where it is tied, in the world [m]; that place for mechanisms."""
         if members.is_mechanism(obj):
             return self._place
         points = self._shape(obj)[0]
-        assert points is not None
         nearest: Array = points[np.linalg.norm(points - self._place, axis=1).argmin()]
         return nearest
+
+    def _nearest_place(self, obj: bpy.types.Object) -> Array:
+        """Return the place on an object's faces nearest to where it is tied, in the world [m]; the vertex of what has
+        none, and that place for mechanisms."""
+        if members.is_mechanism(obj):
+            return self._place
+        points, _, faces = self._shape(obj)
+        if not len(faces):
+            return self._nearest_vertex(obj)
+        found = BVHTree.FromPolygons(points.tolist(), faces.tolist()).find_nearest(self._place.tolist())[0]
+        return np.array(found, dtype=np.float64)
 
     def _shape(self, obj: bpy.types.Object | None = None) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
         """Vertices in the world [m], edges and triangles of what it is tied to, or of another object."""
@@ -163,14 +179,14 @@ class _Tie:
                            "Keep their number, by its modifiers too", self._object.name, self._evaluation.frame)
         self._motion.append(points)
 
-    def finish(self, said: dict[str, Any], prefix: str, job: JobFolder) -> None:
+    def finish(self, entry: dict[str, Any], prefix: str, job: JobFolder) -> None:
         """Put places and arrays into one constraint of scene.json."""
-        near, far = said["ends"]
+        near, far = entry["ends"]
         near["point"], far["point"] = self._near.tolist(), self._far.tolist()
         if "point" not in self._kind.reads:
             del far["point"]
         if "axis" in self._kind.reads:
-            said["axis"] = self._axis.tolist()
+            entry["axis"] = self._axis.tolist()
         for key, array in (("vertices", self._vertices), ("edges", self._edges), ("triangles", self._triangles)):
             if array is not None and len(array):
                 far[key] = job.array(prefix + key, array)
@@ -178,9 +194,9 @@ class _Tie:
             far["motion"] = job.array(prefix + "motion", np.array(self._motion))
         compliance, strength, length = np.array(self._numbers).T
         if (compliance != compliance[0]).any():
-            said["compliance"] = job.array(prefix + "compliance", compliance)
+            entry["compliance"] = job.array(prefix + "compliance", compliance)
         if (strength != 1.0).any():
-            said["strength"] = job.array(prefix + "strength", strength)
+            entry["strength"] = job.array(prefix + "strength", strength)
         if "length" in self._kind.reads and (length != 1.0).any():
             distance = float(np.linalg.norm(self._near - self._far))
-            said["length"] = job.array(prefix + "length", length * distance)
+            entry["length"] = job.array(prefix + "length", length * distance)

@@ -1,4 +1,4 @@
-"""What soft bodies touch, as scene.json says it as far as it follows from settings alone."""
+"""Contact of soft bodies in scene.json, as far as it follows from settings alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from . import obstacles
 
 def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]
             ) -> list[bpy.types.Object]:
-    """What a soft body touches of all in its simulation, itself among it where it collides with itself."""
+    """Return the objects of the simulation that a soft body touches, itself among them where it collides with itself.
+    """
     if not members.collides(obj):
         return []
     return [*(one for one in bodies if (obj.conjac.contact.itself if one == obj else members.touch(obj, one))),

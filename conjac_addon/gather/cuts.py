@@ -20,7 +20,7 @@ KINDS = {"EMPTY": "plane", "MESH": "sheet"}
 
 
 def cut_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
-    """What scene.json's body says of its cuts as far as it follows from settings alone."""
+    """Return the cuts in scene.json's body, as far as they follow from settings alone."""
     return [{"frame": cut.frame, **subframe(cut, "subframe"), "kind": KINDS[cut.object.type]}
             for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in KINDS]
 

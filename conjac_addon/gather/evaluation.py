@@ -86,7 +86,7 @@ class Evaluation:
 
     @property
     def depsgraph(self) -> bpy.types.Depsgraph:
-        """What evaluates the object."""
+        """Return the dependency graph that evaluates the object."""
         return (self.view_layer if self._alone is None else self._alone.view_layer).depsgraph
 
     @property

@@ -23,7 +23,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def fiber_settings(obj: bpy.types.Object, choice: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """What scene.json's body says of fibers as far as it follows from settings alone; empty where there are none."""
+    """Return the fibers in scene.json's body, as far as they follow from settings alone; empty where there are none."""
     if obj.conjac.fiber_material == NONE:
         return {}
     material = choice("fiber_material")
@@ -86,7 +86,7 @@ def _combed(evaluation: Evaluation, mesh: bpy.types.Mesh, store: Store) -> dict[
 
 
 def _hair(curves: bpy.types.Curves) -> Array:
-    """Both ends of every piece of hair curves in object space, (s, 2, 3)."""
+    """Return the ends of every piece of hair curves in object space, (s, 2, 3)."""
     points = np.empty(3 * len(curves.points), dtype=np.float32)
     curves.points.foreach_get("position", points)
     counts = np.empty(len(curves.curves), dtype=np.int32)
@@ -103,7 +103,7 @@ def _pieces(points: Array, counts: NDArray[np.int32]) -> Array:
 
 
 def _edges(evaluated: bpy.types.Object) -> Array:
-    """Both ends of every edge that the object's mesh has, (s, 2, 3): Bézier curves become one, without a bevel."""
+    """Return the ends of every edge of the object's mesh, (s, 2, 3): Bézier curves become one, without a bevel."""
     mesh = evaluated.to_mesh()
     if mesh is None:  # a curve object without any curve
         return np.empty((0, 2, 3))

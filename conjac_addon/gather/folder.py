@@ -67,7 +67,7 @@ class JobFolder:
         return self.path(name)
 
     def path(self, name: str) -> str:
-        """What scene.json calls an array."""
+        """Return the name of an array in scene.json."""
         return f"arrays/{name}.npy"
 
     def stream(self, name: str, shape: tuple[int, ...]) -> ArrayStream:

@@ -45,7 +45,7 @@ def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, repor
 def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None,
                     still: bool = False, lets_in: Callable[[], bool] = lambda: False, at_start: bool = False
                     ) -> Generator[tuple[float, str], None, None]:
-    """The same, giving (fraction done, what is being read) after each frame so that a window stays live.
+    """Write a job as a generator: (fraction done, what is being read) after each frame, so that a window stays live.
 
     Closing it early restores the scene and leaves the folder as it was. still: only the start frame of the object
     alone, nothing moves. at_start: only that frame, of all that is baked together. lets_in: asked before something is
@@ -79,7 +79,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
 
 
 def _progress_text(held: list[Held], seconds: float) -> str:
-    """What is being read; where a frame took long, of what."""
+    """Return a line about what is being read; where a frame took long, because of which object."""
     alone = next((one for one in held if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
@@ -156,7 +156,8 @@ def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene
 
 def _say_own_solvers(document: dict[str, Any], leading: bpy.types.Object, bodies: list[bpy.types.Object],
                      scene: bpy.types.Scene) -> None:
-    """What touches others has an integrator and steps of its own, as long as it touches nothing that has others."""
+    """Write the integrator and the steps of each body that has its own, which count while it touches no body with
+    others."""
     if "contact" not in document or len(bodies) + members.is_mechanism(leading) < 2:
         return
     for obj, body in zip(bodies, document["bodies"]):

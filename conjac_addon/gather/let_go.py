@@ -17,7 +17,8 @@ NEVER = np.iinfo(np.int32).max  #: frame of what is held to the end
 
 
 class LettingGo:
-    """Of an evaluation's object; `see` is to be called at every whole frame, the start frame first."""
+    """Recorder of pins that let go, of an evaluation's object; call `see` at every whole frame, the start frame first.
+    """
 
     def __init__(self, evaluation: Evaluation, report: Callable[[str], None]) -> None:
         self._evaluation, self._report = evaluation, report

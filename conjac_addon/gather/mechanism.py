@@ -33,7 +33,7 @@ class Held:
 
 
 class Keeps(Protocol):
-    """What takes arrays: a job folder."""
+    """Receiver of arrays: a job folder."""
 
     def array(self, name: str, values: NDArray[Any]) -> str: ...
 
@@ -138,7 +138,8 @@ def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.Prop
 
 
 def motor_words(plan: JointPlan) -> str:
-    """What the one target of a motor is at a joint of several freedoms, "" where it has one."""
+    """Return a description of the one target of a motor at a joint of several freedoms, "" at a joint of one freedom.
+    """
     rates = plan.rates
     if len(rates) < 2:
         return ""
@@ -232,7 +233,7 @@ class MechanismReader:
                 told(f'"{owner.name}": the motor of "{joint["name"]}" has one target: {words}')
 
     def _free(self, pose: Array) -> Held:
-        """Of a driven body that nothing holds: its coordinates are read from where it begins."""
+        """Return the joint of a driven body that nothing holds: free, its coordinates counted from where it begins."""
         return Held(JointPlan("free"), pose, np.zeros(6), np.eye(3))
 
     @property

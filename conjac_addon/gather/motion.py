@@ -1,4 +1,4 @@
-"""What moves over the frames: pins, ground, nails, pulls, the object's own space. Read one sample at a time."""
+"""Motion over the frames: pins, ground, nails, pulls, the object's own space. Read one sample at a time."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ class Motion:
         return {"fiber_activation": self._job.array("fiber_activation", np.clip(self._activation, 0.0, 1.0))}
 
     def half_life(self) -> dict[str, str]:
-        """The same of its Wobble Half-Life."""
+        """Return the name of the array with the body's Wobble Half-Life over time, by its key; empty where it has none.
+        """
         if not self._calms:
             return {}
         return {catalogue.WOBBLE_HALF_LIFE.key: self._job.array("wobble_half_life", np.maximum(self._half_lives, 0.0))}

@@ -19,7 +19,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def nail_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """What scene.json's body says of its nails as far as it follows from settings alone."""
+    """Return the nails in scene.json's body, as far as they follow from settings alone."""
     return [{"frame": nail.frame, **subframe(nail, "subframe"), "radius": properties.si(nail, "radius", scene),
              **({"until": nail.until, **subframe(nail, "until_subframe")} if nail.is_drawn else {})}
             for nail in obj.conjac.nails if nail.object is not None]

@@ -1,6 +1,5 @@
-"""What a mechanism bumps into: meshes of a collection, still or animated, each loose part as a convex shape, a flat one
-as a slab behind its faces.
-"""
+"""Obstacles of a mechanism: meshes of a collection, still or animated, each loose part as a convex shape, a flat one as
+a slab behind its faces."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ FULL = 0.8  #: of its convex hull: what encloses less is hollow
 
 
 def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
-    """What scene.json says of them as far as it follows from settings alone: a mechanism that is there or not."""
+    """Return the names of a mechanism's obstacles in scene.json, as far as they follow from settings alone."""
     return [{"name": name} for name, _ in _groups(owner)]
 
 
@@ -40,7 +39,8 @@ def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
 
 
 def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]:
-    """What a mechanism's obstacles are called in scene.json, and which: apart where some alone are colliders too."""
+    """Return names of a mechanism's obstacles in scene.json, and their meshes: apart where some alone are colliders
+    too."""
     collection = owner.conjac.mechanism.obstacles
     if collection is None:
         return []
@@ -177,7 +177,7 @@ def is_full(mesh: bpy.types.Mesh) -> bool:
 
 
 def hull_volume(points: Array) -> float:
-    """What the convex hull of points (k, 3) encloses, in their unit cubed."""
+    """Return the volume of the convex hull of points (k, 3), in their unit cubed."""
     whole = bmesh.new()
     try:
         for point in points:

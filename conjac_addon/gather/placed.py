@@ -1,4 +1,4 @@
-"""Where all that a bake reads stood at its first frame, so that a panel can tell whether it has been moved since.
+"""Places at the first frame of all that a bake reads, so that a panel can tell whether it has been moved since.
 
 Only what stands still is compared: where an animated object will be there takes an evaluation of all that moves it, and
 the frame that an artist looks at changes no answer.
@@ -35,7 +35,7 @@ def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Dep
 
 
 def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
-    """The same as arrays of a job folder."""
+    """Return the places as arrays of a job folder."""
     return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values()))}
 
 
@@ -44,8 +44,8 @@ MOST = 3
 
 
 def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[str]:
-    """What stands elsewhere than when the bake was read, as "Cube, Ball moved", and what came or went, as "Handles were
-    added".
+    """Return a list of objects that stand elsewhere than when the bake was read, as "Cube, Ball moved", and of those
+    that came or went, as "Handles were added".
 
     Empty where the folder does not say. Cheap: nothing is evaluated.
     """
@@ -78,7 +78,7 @@ def may_move(obj: bpy.types.Object) -> bool:
 
 
 def _stored(folder: Path) -> dict[str, Matrix] | None:
-    """What a job folder says; None where it says nothing."""
+    """Return the places in a job folder; None where it has none."""
     try:
         written = (folder / "scene.json").stat().st_mtime_ns
         known = _known.get(folder)
@@ -114,6 +114,6 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
 
 
 def _list_of(what: str) -> str:
-    """What an artist calls the list that an entry is in."""
+    """Return the artist's name of the list that an entry is in."""
     word = what.partition(" ")[0]
     return {"Body": "Soft Bodies", "Collection": "Rigid Bodies"}.get(word, word)

@@ -18,7 +18,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 
 def pull_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """What scene.json's body says of its pulls as far as it follows from settings alone."""
+    """Return the pulls in scene.json's body, as far as they follow from settings alone."""
     return [{"radius": properties.si(pull, "radius", scene), "stiffness": pull.stiffness}
             for pull in obj.conjac.pulls if pull.object is not None]
 

@@ -211,7 +211,7 @@ def _order(empty: bpy.types.Object) -> tuple[int, bool]:
 
 
 def _of_joints_alone(empty: bpy.types.Object) -> list[str]:
-    """What an Empty says that a loop does not do."""
+    """Return the names of an Empty's settings that a loop does not have."""
     constraint, part = empty.rigid_body_constraint, empty.conjac.part
     says = {"limits": any(getattr(constraint, switch) for switch, *_ in _LIMITS.get(constraint.type, ())),
             "motor": part.motor != parts.NO_MOTOR, "stiffness": part.stiffness > 0.0,
@@ -220,7 +220,7 @@ def _of_joints_alone(empty: bpy.types.Object) -> list[str]:
 
 
 def plan(owner: bpy.types.Object) -> ObjectsPlan:
-    """What the collection of an Empty's mechanism becomes. Raises BadInput."""
+    """Return the mechanism of an Empty's collection. Raises BadInput."""
     return ObjectsPlan(owner)
 
 
@@ -291,15 +291,16 @@ class Objects:
         return Held(one.joint, frame, np.zeros(len(one.joint.rates)), np.eye(3))
 
     def loop_frames(self) -> list[Array]:
-        """Where the joints that close rings are in world at the present frame [m], (4, 4) each."""
+        """Return the joints that close rings, in world at the present frame [m], (4, 4) each."""
         return [self._place(self.plan.empties[one.name]) for one in self.plan.closing]
 
     def poses(self) -> Array:
-        """Where the objects are in world at the present frame [m], (b, 4, 4), without scale."""
+        """Return the objects in world at the present frame [m], (b, 4, 4), without scale."""
         return np.array([self._place(self.plan.objects[name]) for name in self.names])
 
     def middles(self) -> Array:
-        """The same: points of an object count from its origin."""
+        """Return the origins of coordinates of objects, (b, 4, 4) [m]: points of an object count from its own origin.
+        """
         return self.poses()
 
     def playback(self) -> ObjectsPlayback:

@@ -1,4 +1,4 @@
-"""What makes reading the animation slow: the object whose modifiers take longest at a frame."""
+"""Finds the object that makes reading the animation slow: the one whose modifiers take longest at a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the bodies of a mechanism come from: the bones of an armature, or rigid body objects."""
+"""Sources of a mechanism's bodies: the bones of an armature, or rigid body objects."""
 
 from __future__ import annotations
 

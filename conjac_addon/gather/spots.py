@@ -1,4 +1,4 @@
-"""What of a soft body is dynamic: spots that are painted and handles, those that move in one way together."""
+"""Dynamic spots of a soft body: painted ones and handles, those that move in one way together."""
 
 from __future__ import annotations
 

@@ -17,15 +17,16 @@ Array = NDArray[np.float64]
 
 
 def spring_settings(owner: bpy.types.Object, bodies: set[str], scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """What scene.json says of them as far as it follows from settings alone. Raises BadInput where an end is no body.
-    """
+    """Return the springs in scene.json, as far as they follow from settings alone. Raises BadInput where an end is no
+    body."""
     now_called = part_identity.renamed(owner)
-    return [_said(owner, spring, (now_called(spring.first), now_called(spring.second)), bodies, scene)
+    return [_spring_entry(owner, spring, (now_called(spring.first), now_called(spring.second)), bodies, scene)
             for spring in owner.conjac.mechanism.springs]
 
 
-def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends: tuple[str, str], bodies: set[str],
-          scene: bpy.types.Scene) -> dict[str, Any]:
+def _spring_entry(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends: tuple[str, str], bodies: set[str],
+                  scene: bpy.types.Scene) -> dict[str, Any]:
+    """Return one spring of scene.json. Raises BadInput where an end is no body."""
     part = "bone" if owner.type == "ARMATURE" else "object"
     if not spring.first:
         raise BadInput(f"one of its springs has no first {part}", "Choose one under Springs, or remove the spring",
@@ -38,19 +39,19 @@ def _said(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends: tuple[
     if first == second:
         raise BadInput(f'both ends of its spring "{spring.name}" are in "{first}"',
                        f"Choose another {part} for one of them under Springs", owner.name)
-    said: dict[str, Any] = {"body_a": first, "stiffness": properties.shortest(spring.stiffness),
-                            "damping": properties.shortest(spring.damping)}
+    entry: dict[str, Any] = {"body_a": first, "stiffness": properties.shortest(spring.stiffness),
+                             "damping": properties.shortest(spring.damping)}
     if second:
-        said["body_b"] = second
+        entry["body_b"] = second
     if not spring.as_placed:
-        said["rest_length"] = properties.si(spring, "rest_length", scene)
+        entry["rest_length"] = properties.si(spring, "rest_length", scene)
     if not spring.implicit:
-        said["implicit"] = False
-    return said
+        entry["implicit"] = False
+    return entry
 
 
 def ends(owner: bpy.types.Object, middles: Mapping[str, Array], scene: bpy.types.Scene) -> list[tuple[Array, Array]]:
-    """Both ends of each spring in world [m]. middles: name → where its points are counted from, (4, 4) [m]."""
+    """Return the ends of each spring in world [m]. middles: name → the origin of its points, (4, 4) [m]."""
     scale = properties.unit_scale(scene)
 
     def point(name: str, at: bpy.types.bpy_prop_array) -> Array:

@@ -1,4 +1,4 @@
-"""What has changed since a job folder was written, in the artist's words."""
+"""Changes since a job folder was written, in the artist's words."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _without_contact(document: dict[str, Any]) -> None:
 
 
 def labels(paths: Iterable[str]) -> list[str]:
-    """What the artist calls the settings behind paths of scene.json, in order: "time.step" → "Time Step".
+    """Return an artist's names of the settings behind paths of scene.json, in order: "time.step" → "Time Step".
 
     What only follows from another of them is left out: all numbers where bodies come or go, vertices in the world
     where an object has moved.
@@ -146,7 +146,8 @@ def _keyframed(path: str, flat: dict[str, Any]) -> bool:
 
 
 def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """Those of now in the order of the old ones, which may have had other names; None where they are others."""
+    """Return the present entries in the order of the old ones, which may have had other names; None where they are
+    others."""
     if len(old) != len(now):
         return None
     if len(now) == 1:  # a copy may look at the bake of what it was copied from
@@ -159,7 +160,8 @@ def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[s
 
 
 def _bodies(document: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """What tells the bodies of a mechanism apart: UUIDs where both have them, else names."""
+    """Return identities of the bodies of a mechanism in `document`: UUIDs where both documents have them, else names.
+    """
     key = "uuid" if all(one.get("uuid") for one in (*document.get("bodies", []), *other["bodies"])) else "name"
     return [one.get(key, "") for one in document.get("bodies", [])]
 
@@ -173,7 +175,7 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
-    """What the parameters are by default that these choices have, by path."""
+    """Return the defaults of the parameters of these choices, by path."""
     found = {}
     for path in flat:
         choice, params, key = path.rpartition(".params.")

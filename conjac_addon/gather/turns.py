@@ -36,7 +36,7 @@ def split(matrix: Array) -> tuple[Array, Array]:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """Of two vectors (3,): a tenth of what numpy's takes, and a rig asks for two a bone and frame."""
+    """Return the cross product of two vectors (3,), in a tenth of numpy's time: a rig asks for two a bone and frame."""
     (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
@@ -78,7 +78,7 @@ def rotation_vector(rotation: Array) -> Array:
 
 
 def continuous(vectors: Array) -> Array:
-    """The same rotations as vectors (T, 3), each by as many whole turns longer as keeps them from jumping."""
+    """Return rotations as vectors (T, 3), each by as many whole turns longer as keeps them from jumping."""
     found = np.array(vectors, dtype=np.float64)
     for k in range(1, len(found)):
         angle = float(np.linalg.norm(found[k]))

@@ -56,7 +56,7 @@ class Wind:
         self._speeds.append(sum(speeds, np.zeros(3)))
 
     def finish(self, job: JobFolder) -> dict[str, Any]:
-        """What scene.json says of it; nothing where none blows."""
+        """Return the wind in scene.json; nothing where none blows."""
         if not self._fields:
             return {}
         if not self.may_move:

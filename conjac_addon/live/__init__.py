@@ -22,7 +22,7 @@ def is_played(obj: bpy.types.Object | None) -> bool:
 
 
 def played(obj: bpy.types.Object) -> session.Played | None:
-    """What plays the object live."""
+    """Return the session that plays the object live."""
     return session.playing.get(obj.session_uid) if later.has_run(session) else None
 
 

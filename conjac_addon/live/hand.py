@@ -75,8 +75,8 @@ class Hand:
 
 
 def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Vector) -> tuple[Vector, int] | None:
-    """Where a ray meets what is played, in Blender units, and on which rigid body, -1 for a soft one; None where it
-    meets something else first."""
+    """Return the place where a ray meets the played object, in Blender units, and its rigid body, -1 for a soft one;
+    None where it meets something else first."""
     met, place, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, way)
     if not met:
         return None

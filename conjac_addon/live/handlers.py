@@ -1,4 +1,4 @@
-"""What Blender tells of files and of undo, so that nothing of a live shape is kept."""
+"""Handlers of files and of undo, so that nothing of a live shape is saved."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _after_save(*_: Any) -> None:
 
 @persistent
 def _after_undo(*_: Any) -> None:
-    """What was undone to may be from while something else was played, or from before what is played now."""
+    """Replace live shapes after undo: its state may be of a time when something else was played, or nothing yet."""
     if later.has_run(session):
         session.take_off(set(session.playing))
         session.show_again()

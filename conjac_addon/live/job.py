@@ -1,4 +1,4 @@
-"""What is played of an object: its job as for a bake, of the start frame alone, in steps that keep pace."""
+"""Job of an object that is played live: as for a bake, of the start frame alone, in steps that keep pace."""
 
 from __future__ import annotations
 

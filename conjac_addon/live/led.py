@@ -58,7 +58,7 @@ def armatures(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def _pose(obj: bpy.types.Object) -> bytes:
-    """Where the object, its armatures and their bones are."""
+    """Return the matrices of the object, its armatures and their bones as bytes, to be compared."""
     matrices = [obj.matrix_world]
     for one in armatures(obj):
         matrices += [one.matrix_world, *(bone.matrix for bone in one.pose.bones)]
@@ -66,7 +66,7 @@ def _pose(obj: bpy.types.Object) -> bytes:
 
 
 def _evaluated(obj: bpy.types.Object, scene: bpy.types.Scene, vertices: NDArray[np.int64]) -> Array:
-    """Where vertices are before what ConJac and modifiers below it do with them [m], (k, 3)."""
+    """Return the vertices before ConJac and modifiers below it act on them [m], (k, 3)."""
     with Evaluation(obj, scene) as evaluation, shape.hidden(obj):
         evaluation.view_layer.update()
         places = evaluation.positions()

@@ -1,4 +1,4 @@
-"""What was performed live becomes the object's bake: frames in its cache, which play, resume and export as any."""
+"""Makes a live performance the object's bake: frames in its cache, which play, resume and export as any."""
 
 from __future__ import annotations
 

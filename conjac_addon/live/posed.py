@@ -86,7 +86,7 @@ def remember(obj: bpy.types.Object) -> None:
 
 
 def put_back(obj: bpy.types.Object) -> None:
-    """Where it was."""
+    """Put it back where it was."""
     known: Any = obj.get(POSE)
     if known is None:
         return

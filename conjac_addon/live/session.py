@@ -1,4 +1,4 @@
-"""What is baked together, played live: the worker that moves it, what it is told, and what is seen of it."""
+"""Plays live whatever is baked together: the worker that moves it, its commands, and the shapes that are shown."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ class Played:
         raw = control.tobytes() + pinned.tobytes()
         if raw != self._told:
             self._told = raw
-            self._board.tell(control, pinned)
+            self._board.write_control(control, pinned)
 
     def _show(self, frame: NDArray[Any], places: NDArray[np.float32], poses: NDArray[np.float64]) -> None:
         assert self._board is not None and self._job is not None
@@ -292,7 +292,7 @@ class Played:
         self.text = ""
 
     def sentence(self) -> str:
-        """Where it stands, for a line of text."""
+        """Return the state of the session as one line of text."""
         if self.frame is None:
             return f"{self.name}: {self.text}"
         said = [f"{'Recording' if self.records else 'Playing'} {self.name}"]
@@ -305,7 +305,7 @@ class Played:
 
 
 class _Told(ConJacError):
-    """What the solver refused, in its own words."""
+    """Refusal of the solver, in its own words."""
 
     def __str__(self) -> str:
         return self.what

@@ -1,4 +1,5 @@
-"""What a rig does not say to a ragdoll: how far its joints turn, and which bones are too light to fall by themselves.
+"""Estimates the anatomy that a rig does not give a ragdoll: how far its joints turn, and which bones are too light to
+fall by themselves.
 
 A bone that is long turns far, as hips and shoulders do, a short one little, as in a spine. Of two long bones in a row
 that the rest pose bends, the lower one is a hinge that folds further that way: a knee, an elbow.
@@ -106,7 +107,7 @@ class _Limbs:
         self.longest = max(self._lengths.values(), default=0.0)
 
     def length(self, name: str) -> float:
-        """Of the whole limb that a bone is of."""
+        """Return the length of the whole limb that a bone is of."""
         return self._lengths[self._first(name)]
 
     def _first(self, name: str) -> str:

@@ -29,7 +29,7 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
         sizes = [max(*each.dimensions) for each in (obj, other) if max(*each.dimensions) > 0.0] or [1.0]
         place = empty_beside(obj, "Tie", "SINGLE_ARROW" if self.kind == "hinge" else "SPHERE", SIZE * min(sizes))
         place.location = _between(obj, other)
-        one.place, one.radius = place, 0.0 if self.kind == "distance" else SIZE * min(sizes)
+        one.place, one.radius = place, SIZE * min(sizes)
         if members.is_mechanism(other) and other.type == members.ARMATURE:
             bone = context.active_pose_bone or next(iter(other.pose.bones), None)
             one.part = "" if bone is None else bone.name

@@ -1,4 +1,4 @@
-"""What pushes a soft body at the present frame, as attributes of its mesh."""
+"""Contact forces on a soft body at the present frame, as attributes of its mesh."""
 
 from __future__ import annotations
 

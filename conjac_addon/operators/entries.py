@@ -1,4 +1,4 @@
-"""What operators on the settings' lists share: handles, cuts, nails."""
+"""Base classes of operators on the settings' lists: handles, cuts, nails."""
 
 import bpy
 
@@ -8,7 +8,7 @@ from .poll import active_soft_body, in_object_mode, with_inside
 
 
 class AddEntry:
-    """Of an operator that adds an entry and its Empty."""
+    """Base of an operator that adds an entry and its Empty."""
 
     of_volumes = False  #: whether cloth has none
 
@@ -19,7 +19,7 @@ class AddEntry:
 
 
 class RemoveEntry:
-    """Of an operator that removes an entry; the object that it points at stays."""
+    """Base of an operator that removes an entry; the object that it points at stays."""
 
     entries = ""  #: the list's property
 

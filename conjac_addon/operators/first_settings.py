@@ -1,5 +1,5 @@
-"""What a new soft body starts with: the solver that keeps most of its motion for its price, a stiffness and a ground
-that fit its size; and what new cloth does. Nothing that was set already is changed."""
+"""First settings of a new soft body: the solver that keeps most of its motion for its price, a stiffness and a ground
+that fit its size; and those of new cloth. Nothing that was set already is changed."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def thickness(obj: bpy.types.Object) -> float:
 
 
 def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
-    """Those of a solver's settings that nobody has set."""
+    """Set values of a solver that nobody has set."""
     for name, value in values.items():
         if not solver.is_property_set(name):
             setattr(solver, name, value)

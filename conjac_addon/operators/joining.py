@@ -1,4 +1,4 @@
-"""What joins a simulation: who led it before leads it still, and what they have in common serves the newcomer too.
+"""Joins an object to a simulation: its leading object stays, and settings that all share serve the newcomer too.
 
 Time, ground and solver are those of one object alone, the one that leads: the first in the scene's order until there is
 a bake. A newcomer before it in that order would take its settings away.

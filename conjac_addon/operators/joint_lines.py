@@ -105,7 +105,7 @@ def _size(body: dict[str, Any], mechanism: dict[str, Any]) -> float:
 
 
 def placed(thing: dict[str, Any]) -> Array:
-    """Where scene.json says that a body or a joint stands, (4, 4) [m]."""
+    """Return the place of a body or a joint in scene.json, (4, 4) [m]."""
     matrix = np.eye(4)
     matrix[:3, :3] = np.array(Quaternion(thing["rotation"]).to_matrix())
     matrix[:3, 3] = thing["position"]

@@ -120,8 +120,8 @@ def leave_out(armature: bpy.types.Object, names: Collection[str]) -> list[str]:
 
 
 class Told:
-    """What a rig's bones are as rigid bodies: masses [kg] and lengths [m] of all, and the parent of those that have
-    one, parents first. Raises ConJacError where the rig cannot be simulated."""
+    """Bones of a rig as rigid bodies: masses [kg] and lengths [m] of all, and the parent of those that have one,
+    parents first. Raises ConJacError where the rig cannot be simulated."""
 
     def __init__(self, armature: bpy.types.Object, scene: bpy.types.Scene) -> None:
         mechanism, _ = gather.mechanism_now(armature, scene)

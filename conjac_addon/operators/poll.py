@@ -20,7 +20,7 @@ def unless(cls: Operator, obj: bpy.types.Object | None, wrong: Callable[[bpy.typ
 
 
 class DynamicOnly:
-    """Of a button that is grey where dynamic nodes count for nothing: its tooltip says why."""
+    """Base of a button that is grey where dynamic nodes have no effect: its tooltip says why."""
 
     @classmethod
     def description(cls: Operator, context: bpy.types.Context, _properties: bpy.types.OperatorProperties) -> str:

@@ -73,7 +73,8 @@ def lift(obj: bpy.types.Object, scene: bpy.types.Scene, gap: float) -> None:
 
 
 class _Quick(Behaviour):
-    """What jelly and cloth have in common. `add` is the operator that makes it, `faces` what shows how it bends."""
+    """Base of the quick effects. `add` is the operator that makes the body, `faces` how many of them show how it bends.
+    """
 
     add, faces = "", 0
 

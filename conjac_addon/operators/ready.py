@@ -1,4 +1,4 @@
-"""Add > ConJac: small scenes to begin with, put at the 3D cursor."""
+"""Add > ConJac: small scenes and samples of presets, put at the 3D cursor."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import importlib
 import bpy
 
 from .. import menus
+from ..ready import sample
 from .light import Behaviour
 
 
-class CONJAC_OT_add_ready(Behaviour):
+class _AtCursor(Behaviour):
+    """An operator that adds objects to the active collection."""
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode != "OBJECT":
@@ -21,9 +24,19 @@ class CONJAC_OT_add_ready(Behaviour):
             return False
         return True
 
+
+class CONJAC_OT_add_ready(_AtCursor):
     def execute(self, context: bpy.types.Context) -> set[str]:
         made = importlib.import_module(f"...ready.{self.scene}", __name__)
         made.make(context, context.scene.cursor.location.copy())
         label = menus.READY[self.scene][0]
         self.report({"INFO"}, f"{label} is ready: press Play Live or Bake")
+        return {"FINISHED"}
+
+
+class CONJAC_OT_add_sample(_AtCursor):
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        kind, _, preset = self.preset.partition("/")
+        made = sample.make(context, context.scene.cursor.location.copy(), kind, preset)
+        self.report({"INFO"}, f"{made.name} is ready: press Play Live or Bake")
         return {"FINISHED"}

@@ -1,6 +1,5 @@
-"""What the status box offers where a bake would show nothing: a ground or what lies below to fall on, a mesh fine
-enough to bend, obstacles for the bones of what soft bodies lie on.
-"""
+"""Remedies in the status box for a bake that would show nothing: a ground or a collider to fall on, a mesh fine enough
+to bend, obstacles for the bones of what soft bodies lie on."""
 
 import math
 
@@ -111,7 +110,7 @@ def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
 
 
 def instanced(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The same of Empties that show instances of a collection: nothing that only they show is solid."""
+    """Return Empties below an object that show instances of a collection: nothing that only they show is solid."""
     found = []
     for one in scene.objects:
         if one.instance_type != "COLLECTION" or one.instance_collection is None or not one.visible_get():

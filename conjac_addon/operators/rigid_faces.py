@@ -50,7 +50,7 @@ def surface(body: dict[str, Any], arrays: Arrays) -> tuple[Array, list[list[int]
 
 
 def _hull(points: Array) -> tuple[Array, list[list[int]]]:
-    """Of points, (k, 3)."""
+    """Return the convex hull of points, (k, 3)."""
     mesh = bmesh.new()
     for point in points.tolist():
         mesh.verts.new(point)

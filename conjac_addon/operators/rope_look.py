@@ -1,4 +1,4 @@
-"""What a rope looks like: edges along a curve, and a modifier that makes them round."""
+"""Shape of a rope in the view: edges along a curve, and a modifier that makes them round."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _items: list[tuple[str, str, str]] = []
 
 
 def label(obj: bpy.types.Object) -> str:
-    """What the simulation comes after, as a panel says it."""
+    """Return the name of the modifier that the simulation comes after, "Mesh" where it comes first."""
     others = _others(obj)
     after = modifier.place(obj)
     return others[after - 1].name if after else "Mesh"

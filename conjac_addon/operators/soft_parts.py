@@ -1,4 +1,4 @@
-"""What of a skin is soft and which bones hold the rest: where the group Soft is painted, else far from the bones."""
+"""Finds the soft part of a skin and the bones that hold the rest: the group Soft, else vertices far from the bones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What an operator does with the solver's process: the object as it is at the start frame, in a job that is gone after.
-"""
+"""Runs the solver's process for an operator: the object as it is at the start frame, in a job that is deleted after."""
 
 from __future__ import annotations
 
@@ -107,7 +106,7 @@ def run(obj: bpy.types.Object, scene: bpy.types.Scene, job: Path, argv: list[str
 
 
 class _Told(ConJacError):
-    """What the solver refused, in its own words."""
+    """Refusal of the solver, in its own words."""
 
     def __init__(self, text: str, exit_code: int) -> None:
         super().__init__(text)

@@ -11,7 +11,7 @@ from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
 from ..live import operators as live
-from ..menus import FIBERS, READY, SHARING, items
+from ..menus import FIBERS, READY, SHARING, items, samples
 from ..settings import painted_params
 from . import (
     attach,
@@ -65,11 +65,12 @@ TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", defa
 #: of one click that makes what is selected move
 QUICK: dict[str, Any] = {
     "falls_from": FloatProperty(
-        name="Falls From", description="Lift what lies on the ground or on a mesh so many times its size above that; "
-        "0 leaves it where it is, and so is what is pinned, animated, or has a parent", default=0.5, min=0.0,
+        name="Falls From", description="Lift objects that lie on the ground or on a mesh by so many times their "
+        "size; 0 leaves them in place. Objects that are pinned, animated or parented are never lifted", default=0.5,
+        min=0.0,
         soft_max=4.0, step=10, precision=2),
     "subdivide": BoolProperty(
-        name="Make Fine Enough", description="Add a flat subdivision as a modifier where the mesh has too few faces to "
+        name="Make Fine Enough", description="Add a flat subdivision as a modifier if the mesh has too few faces to "
         "bend", default=True),
     "colliders": BoolProperty(
         name="Collide With What Is Below", description="Make meshes below it colliders", default=True),
@@ -95,6 +96,9 @@ classes = (
             name="Scene", description="Which scene to add",
             items=[(key, label, tooltip) for key, (label, tooltip) in READY.items()])),
     operator(
+        "add_sample", ready, "Add Sample", "Add an object with the settings and the look of a preset at the 3D cursor",
+        preset=EnumProperty(name="Preset", description="Which material, fabric or rope", items=samples())),
+    operator(
         "remove", setup, "Remove Soft Body",
         "Take ConJac off the active object; painted groups, settings and baked files stay"),
     operator(
@@ -105,23 +109,23 @@ classes = (
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
         "show_heat", heat, "Show Heat Map",
-        "Show a painted map on the object as colors, with a legend; the same again for none", NO_STEP, TELLS,
+        "Show a painted map on the object as colors, with a legend; click again to hide it", NO_STEP, TELLS,
         map=EnumProperty(
             name="Map", description="Which map to show",
             items=[(entry.key, entry.label, entry.sentence) for entry in catalogue.maps().values()])),
     operator(
-        "done_painting", painting, "Done Painting", "Go back to Object Mode: what is painted stays"),
+        "done_painting", painting, "Done Painting", "Go back to Object Mode and keep the painted weights"),
     operator(
         "add_handle", setup, "Add Dynamic Handle",
         "Add an Empty at the 3D cursor that picks the nearest node inside the body as a dynamic node", asks=TELLS),
     operator(
-        "remove_handle", setup, "Remove Dynamic Handle", "Forget this dynamic handle; its Empty stays", asks=TELLS,
+        "remove_handle", setup, "Remove Dynamic Handle", "Remove this dynamic handle; its Empty stays", asks=TELLS,
         index=WHICH),
     operator(
         "add_spots", spots, "Paint Other Spots",
         "Paint spots that move in a way of their own, in a new vertex group", asks=TELLS),
     operator(
-        "remove_spots", spots, "Remove Other Spots", "Forget this group of spots; what is painted stays", asks=TELLS,
+        "remove_spots", spots, "Remove Other Spots", "Remove this group of spots; its weights stay", asks=TELLS,
         index=WHICH),
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
@@ -129,40 +133,41 @@ classes = (
         "add_rope", rope, "Add Rope", "Make the edges of the selected meshes ropes, and ropes of the selected curves"),
     operator(
         "turn_into_cloth", cloth, "Turn Into Cloth",
-        "Make the active soft body cloth, as what encloses nothing has no inside to be soft"),
+        "Make the active soft body cloth: a mesh that encloses no volume cannot be soft inside"),
     operator(
         "add_cut", cuts, "Add Cut",
         "Cut the active soft body at the present frame, along the XY plane of a new Empty in its middle"),
     operator(
-        "remove_cut", cuts, "Remove Cut", "Forget this cut; the object that cuts stays", index=WHICH),
+        "remove_cut", cuts, "Remove Cut", "Remove this cut; the object that cuts stays", index=WHICH),
     operator(
         "add_nail", nails, "Add Nail",
         "Hold the active soft body from the present frame on, along the Z axis of a new Empty through its middle"),
     operator(
-        "remove_nail", nails, "Remove Nail", "Forget this nail; its Empty stays", index=WHICH),
+        "remove_nail", nails, "Remove Nail", "Remove this nail; its Empty stays", index=WHICH),
     operator(
         "add_pull", pulls, "Add Pull",
-        "Pull the active soft body at a spot with a new Empty: animate it, and what is near it at the start follows"),
+        "Pull a spot of the active soft body with a new Empty: animate it, and everything near it at the start "
+        "follows"),
     operator(
-        "remove_pull", pulls, "Remove Pull", "Forget this pull; its Empty stays", index=WHICH),
+        "remove_pull", pulls, "Remove Pull", "Remove this pull; its Empty stays", index=WHICH),
     operator(
         "add_weld", welds, "Add Weld",
-        "Let the active soft body or cloth stick to the selected ones where they are near each other at the start"),
+        "Let the active soft body or cloth stick to the selected ones where they are close to each other at the start"),
     operator(
-        "remove_weld", welds, "Remove Weld", "Forget this weld; both objects stay", index=WHICH),
+        "remove_weld", welds, "Remove Weld", "Remove this weld; both objects stay", index=WHICH),
     operator(
         "add_constraint", constraints, "Add Constraint",
         "Tie the active soft body, cloth or rope to the selected object, or to the bone or object that is animated",
-        kind=EnumProperty(name="Kind", description="What keeps both together",
+        kind=EnumProperty(name="Kind", description="Kind of the constraint",
                           items=items(catalogue.menu("constraint").values()), default="ball")),
     operator(
-        "remove_constraint", constraints, "Remove Constraint", "Forget this constraint; its Empty stays", index=WHICH),
+        "remove_constraint", constraints, "Remove Constraint", "Remove this constraint; its Empty stays", index=WHICH),
     operator(
         "add_attachment", attach, "Attach to Bone",
         "Let a part of the active soft body, painted in a vertex group, follow a bone of its armature, or the rigid "
         "body object that is selected besides"),
     operator(
-        "remove_attachment", attach, "Remove Attachment", "Forget this attachment; its group stays", index=WHICH),
+        "remove_attachment", attach, "Remove Attachment", "Remove this attachment; its group stays", index=WHICH),
     operator(
         "ragdoll", mechanism, "Ragdoll from Armature",
         "Make the active armature fall as jointed rigid bodies; bones that deform nothing and tiny ones are left out",
@@ -206,23 +211,23 @@ classes = (
                      for param in painted_params().values())])),
     operator(
         "remove_previews", preview, "Remove Previews",
-        "Show no tetrahedra, fibers and maps of the active soft body any more", NO_STEP),
+        "Hide the tetrahedra, fibers and maps of the active soft body", NO_STEP),
     operator(
         "show_joints", preview_joints, "Show Bodies and Joints",
         "Show the rigid bodies of the active mechanism, the axes of its joints, their limits and its springs now",
         NO_STEP),
     operator(
         "remove_joints_preview", preview_joints, "Hide Bodies and Joints",
-        "Show no bodies and joints of the active mechanism any more", NO_STEP),
+        "Hide the bodies and joints of the active mechanism", NO_STEP),
     operator(
         "suggest_handles", suggest, "Suggest Dynamic Nodes",
         "Add dynamic handles where the active soft body swings most, away from those it has; drag them as you like",
         UNDO, (*BEHIND, *TELLS),
         count=IntProperty(
-            name="Count", description="How many handles to add", default=4, min=1, soft_max=16, max=1000)),
+            name="Count", description="Number of handles to add", default=4, min=1, soft_max=16, max=1000)),
     operator(
         "export_farm_job", farm, "Export Farm Job",
-        "Write a folder with all that a farm needs to bake this without Blender, and nothing of this machine",
+        "Write a folder with everything that a farm needs to bake this without Blender",
         NO_STEP, BEHIND,
         directory=StringProperty(
             name="Folder", description="An empty folder; beside the .blend where left out", subtype="DIR_PATH"),
@@ -235,82 +240,83 @@ classes = (
             "frames", default=False)),
     operator(
         "set_wobble", wobble, "Set Slowest Wobble",
-        "Make the active soft body as stiff as its slowest wobble needs, as its pins and bones hold it: Young's "
-        "Modulus is changed, painted too", UNDO, BEHIND,
+        "Change the stiffness of the active soft body so that its slowest wobble has this frequency, as its pins and "
+        "bones hold it. This scales Young's Modulus and its painted value", UNDO, BEHIND,
         hertz=FloatProperty(
-            name="Frequency", description="How often its slowest wobble goes back and forth in a second [Hz]",
+            name="Frequency", description="Frequency of its slowest wobble [Hz]",
             default=2.5, min=0.01, soft_max=20.0, max=1.0e4)),
     operator(
         "add_ground", remedies, "Add Ground",
-        "Let the active object fall on a plane at height 0, or at its lowest point where that is below"),
+        "Add a ground at height 0, or at the object's lowest point if that is below"),
     operator(
         "level_ground", remedies, "Raise Ground to the Grid",
-        "Put the ground where the grid is, or below the lowest of what stands on it"),
+        "Move the ground to the grid, or to the lowest point of what stands on it"),
     operator(
         "land", remedies, "Land on What Is Below",
-        "Make the mesh that lies below the active soft body a collider, so that it does not fall through"),
+        "Make the mesh below the active soft body a collider, so that the body does not fall through it"),
     operator(
         "add_obstacles", remedies, "Make Obstacles of Colliders",
-        "Let the bones and rigid bodies of the mechanism bump into what soft bodies collide with: put it into its "
-        "Obstacles collection, where each loose part counts as its convex hull"),
+        "Let the bones and rigid bodies of the mechanism collide with the colliders too: put them into its Obstacles "
+        "collection, where each loose part counts as its convex hull"),
     operator(
         "subdivide", remedies, "Subdivide to Bend",
-        "Cut the faces of the active mesh finer, in the shape they have: between its vertices a mesh cannot bend",
+        "Subdivide the faces of the active mesh without changing its shape: a mesh cannot bend between its vertices",
         cuts=IntProperty(
-            name="Cuts", description="How many cuts each edge gets", default=5, min=1, max=100, soft_max=12)),
+            name="Cuts", description="Number of cuts of each edge", default=5, min=1, max=100, soft_max=12)),
     operator(
         "add_collider", contact, "Add Collider",
-        "Make the selected meshes colliders: soft bodies that collide do not go through them, still or moving"),
+        "Make the selected meshes colliders: soft bodies collide with them, static or animated"),
     operator(
         "collide", contact, "Collide With All",
-        "Let all soft bodies of the scene touch each other and the colliders. They are baked together from then on"),
+        "Let all soft bodies of the scene collide with each other and with the colliders. They are baked together "
+        "from then on"),
     operator(
         "contact_attributes", contact_attributes, "Contact to Attributes",
-        "Write how hard the body is pushed at the present frame into its mesh, as the attributes contact_force "
-        "(newtons) and contact_pressure (pascals) of its vertices. They stay as they are at other frames"),
+        "Write the contact forces of the current frame into the mesh, as the vertex attributes contact_force "
+        "(newtons) and contact_pressure (pascals). They do not change with the frame"),
     operator(
         "select_crossing", crossing, "Select What Crosses",
-        "Go to the first frame and select the faces with which what touches goes through each other there, and bones "
-        "that go through soft bodies"),
+        "Go to the first frame and select the faces that intersect other objects there, and bones that pass through "
+        "soft bodies"),
     operator(
         "simulate_after", simulate_after, "Simulate After",
-        "Choose the modifier whose result is simulated; those below it are applied to what is baked", opens="after",
+        "Choose the modifier whose result is simulated; those below it are applied to the bake", opens="after",
         after=EnumProperty(name="After", description="The modifier whose result is simulated", items=_modifiers)),
     operator(
         "play_live", live, "Play Live",
-        "Let the active soft body move now and pull it with the mouse; nothing of it is written. Esc ends it", NO_STEP,
+        "Move the active soft body in real time and pull it with the mouse. Nothing is saved. Esc ends it", NO_STEP,
         BEHIND),
     operator(
         "record_live", live, "Record",
-        "Record what is played live from now on; pressed again, what was performed becomes the bake of the object",
+        "Record everything that is played live from now on. Press again to make the performance the bake of the object",
         NO_STEP),
     operator(
         "bake", bake, "Bake",
-        "Simulate the active soft body or mechanism and what hangs on it. A stopped bake goes on where it was",
+        "Simulate the active soft body or mechanism and everything attached to it. A stopped bake is resumed",
         UNDO, BEHIND),
     operator(
-        "pause", bake, "Pause Bake", "Stop the bake after the step in hand; Bake goes on from there", NO_STEP),
+        "pause", bake, "Pause Bake", "Stop the bake after the current step; Bake resumes it", NO_STEP),
     operator(
-        "cancel", bake, "Cancel Bake", "Stop the bake now; its frames stay", NO_STEP),
+        "cancel", bake, "Cancel Bake", "Stop the bake now and keep its frames", NO_STEP),
     operator(
         "free_bake", bake, "Free Bake",
-        "Delete the baked frames of the active object from the disk; the painting and settings stay", UNDO, ("invoke",),
+        "Delete the baked frames of the active object from the disk; weights and settings stay", UNDO, ("invoke",),
         together=BoolProperty(
-            name="All Baked Together", description="Free it for all soft bodies that were baked together, and not for "
-            "this one alone", default=False, options={"SKIP_SAVE"})),
+            name="All Baked Together", description="Free the bake of all soft bodies that were baked together",
+            default=False, options={"SKIP_SAVE"})),
     operator(
         "use_take", takes, "Play Take",
-        "Play these frames of before; what was baked last is kept as a take. Settings stay as they are", number=TAKE),
+        "Play these older frames; the present bake is kept as a take. Settings do not change", number=TAKE),
     operator(
         "compare_take", takes, "Compare With Take",
-        "Write how far each vertex of this bake is from the take at most, in mm, as an attribute of the mesh: where a "
-        "draft and a full bake differ", number=TAKE),
+        "Write the largest distance of each vertex between this bake and the take, in mm, as an attribute of the "
+        "mesh: where a draft and a full bake differ", number=TAKE),
     operator(
         "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
         number=TAKE),
     operator(
         "remove_unused_caches", unused, "Delete Unused Caches",
-        "List what this file has baked for objects that are deleted, with sizes, and delete it from the disk", NO_STEP,
+        "List the caches of deleted objects of this file, with sizes, and delete them from the disk", NO_STEP,
         ("invoke", "draw")),
     operator(
         "export", bake, "Export Bake",
@@ -320,12 +326,12 @@ classes = (
             items=items(catalogue.family("export").values()))),
     operator(
         "break_lock", break_lock, "Break Lock",
-        "Take the cache from a bake that was killed on another machine. One that still runs stops before its next "
-        "frame", NO_STEP, ("invoke",)),
+        "Take over the cache from a bake that was killed on another machine. One that still runs stops before its "
+        "next frame", NO_STEP, ("invoke",)),
     # what was chosen for another file is no answer for this one
     operator(
         "shared_bakes", share, "Bakes of the Other File",
-        "Choose what becomes of bakes that belong to the file that this one was saved from", UNDO, ("invoke", "draw"),
+        "Choose what to do with the bakes of the file that this one was saved from", UNDO, ("invoke", "draw"),
         choice=EnumProperty(
             name="Bakes", description="What this file does with the bakes of the file that it was saved from",
             default="SHARE", options={"SKIP_SAVE"},

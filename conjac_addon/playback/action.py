@@ -102,7 +102,7 @@ def active(obj: bpy.types.Object) -> bpy.types.Action | None:
 
 
 def _strips(obj: bpy.types.Object) -> list[tuple[bpy.types.NlaTrack, bpy.types.NlaStrip]]:
-    """Where the artist has pushed baked actions down into the NLA."""
+    """Return tracks and strips in which the artist has pushed baked actions down into the NLA."""
     if obj.animation_data is None:
         return []
     return [(track, strip) for track in obj.animation_data.nla_tracks for strip in track.strips
@@ -158,7 +158,7 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
 
 
 def _part(obj: bpy.types.Object, bone: str) -> Any:
-    """What has the channels: the object or one of its bones. None where there is none."""
+    """Return the owner of the channels: the object or one of its bones. None where there is none."""
     return obj.pose.bones.get(bone) if bone else obj
 
 
@@ -188,7 +188,8 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
 
 
 def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> list[bpy.types.Constraint]:
-    """Of a stack the constraints that are ours: by name, by place, else the muted ones of the kind in their order.
+    """Return the constraints of a stack that are ours: by name, by place, else the muted ones of the kind in their
+    order.
 
     ours, theirs: [name, place in the stack, kind] of what we muted and of what was muted before; older files tell names
     alone of ours.
@@ -216,7 +217,8 @@ def path_of(bone: str, channel: str) -> str:
 
 
 def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
-    """What the bake changes besides the action: values of channels, constraints, drivers, Blender's rigid body."""
+    """Return the state before the bake of all that it changes besides the action: values of channels, constraints,
+    drivers, Blender's rigid body."""
     bones = {track.bone for track in tracks}
     constraints, muted = [], []
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:

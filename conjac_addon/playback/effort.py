@@ -20,7 +20,7 @@ IS_NAME = re.compile(r"Effort( \d)? \((N m|N)\)")
 
 @dataclass(frozen=True)
 class Pushed:
-    """What the motor of one joint did."""
+    """Effort of the motor of one joint."""
 
     name: str  #: of the bone or object that it moves
     kind: str  #: of the joint, a key of the catalogue
@@ -30,7 +30,7 @@ class Pushed:
 
     @property
     def units(self) -> list[str]:
-        """Of each rate."""
+        """Return the unit of each rate."""
         return [UNITS[rate] for rate in catalogue.find("joint", self.kind).rates]
 
     def graphs(self) -> dict[str, NDArray[np.float64]]:

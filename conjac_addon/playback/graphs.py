@@ -1,4 +1,4 @@
-"""What a bake tells besides its motion, as animation curves, so that Blender's Graph Editor draws it.
+"""Diagnostics of a bake as animation curves, so that Blender's Graph Editor draws them.
 
 The curves drive custom properties that nothing reads; they play and are saved without the extension.
 """

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Places:
-    """Where the bodies of a mechanism are, frame by frame."""
+    """Places of the bodies of a mechanism, frame by frame."""
 
     first: int
     last: int
@@ -100,7 +100,7 @@ def moved_by(owner: bpy.types.Object) -> list[bpy.types.Object]:
 
 def bone_tracks(armature: bpy.types.Object, places: Places, read: dict[str, NDArray[Any]], start: int,
                 scale: float) -> list[action.Track]:
-    """What bones do of themselves at each frame. read: from `read_arrays`. Raises BadInput."""
+    """Return the tracks of the bones' own channels. read: from `read_arrays`. Raises BadInput."""
     world = places.all()
     spaces = read["spaces"][places.first - start:places.last - start + 1]
     if len(spaces) != len(world) or not len(read["offsets"]) == world.shape[1] == len(places.names):
@@ -137,7 +137,8 @@ def _has_own_keyframes(bone: bpy.types.PoseBone) -> bool:
 
 
 def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
-    """What gathering has left for playing, see `gather.armature.Playback`. Raises BadInput where it is not that."""
+    """Return the arrays for playing that gathering has left, see `gather.armature.Playback`. Raises BadInput where they
+    are not."""
     try:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}

@@ -99,8 +99,8 @@ def remove(obj: bpy.types.Object) -> None:
 
 
 def remove_of(obj: bpy.types.Object, kind: str, suffix: str) -> None:
-    """The same where it is of type `kind` and plays a file of this suffix, or none: a format takes away its own alone.
-    """
+    """Remove the modifier where it is of type `kind` and plays a file of this suffix, or none: a format takes away its
+    own alone."""
     mark = find(obj)
     if mark is not None and mark.type == kind and PurePath(file_of(mark)).suffix.lower() in ("", suffix):
         remove(obj)

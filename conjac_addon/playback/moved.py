@@ -1,6 +1,5 @@
-"""What plays a bake as keyframes and has been moved by hand since: it jumps back at the next frame, as all that has
-keyframes does. At the bake's first frame it says from where the next bake is to begin.
-"""
+"""Finds objects that play a bake as keyframes and were moved by hand since: they jump back at the next frame, as all
+that has keyframes does. At the bake's first frame the move is where the next bake begins."""
 
 from __future__ import annotations
 
@@ -42,7 +41,8 @@ def adopt_all(objects: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> No
 
 
 def sentence(objects: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> tuple[str, bool]:
-    """What to tell of those that were moved, "" where none was; and whether the next bake begins from there."""
+    """Return a warning about the moved objects, "" where there are none; and whether the next bake begins from there.
+    """
     moved = [obj for obj in objects if is_moved(obj, scene)]
     if not moved:
         return "", False

@@ -32,7 +32,8 @@ def shown(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Array,
 
 def placed(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, local: NDArray[Any]
            ) -> tuple[Array, NDArray[np.int32]]:
-    """The same of the object's own mesh with its vertices in these places of its own space, (n, 3)."""
+    """Return the places of vertices in the world and the triangles of the object's own mesh. local: places in its own
+    space, (n, 3)."""
     mesh: Any = obj.data
     mesh.calc_loop_triangles()
     corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
@@ -72,7 +73,7 @@ def forces(vertices: Array, triangles: NDArray[np.int32], rows: Array) -> Array:
 
 
 def weights(corners: Array, at: Array) -> Array:
-    """Of the three corners of a triangle, (3, 3), at a place on it, (3,)."""
+    """Return the weights of the three corners of a triangle, (3, 3), at a place on it, (3,)."""
     u, v, w = corners[1] - corners[0], corners[2] - corners[0], at - corners[0]
     whole = np.cross(u, v)
     second, third = (float(np.dot(np.cross(a, b), whole) / np.dot(whole, whole)) for a, b in ((w, v), (u, w)))

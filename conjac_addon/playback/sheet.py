@@ -60,7 +60,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
 
 
 class _Source:
-    """What is known of the cloth at rest, corner by corner of its triangles."""
+    """Data of the cloth at rest, corner by corner of its triangles."""
 
     def __init__(self, obj: bpy.types.Object, mesh: bpy.types.Mesh, mirrored: bool, sheet: SheetBeside) -> None:
         mesh.calc_loop_triangles()

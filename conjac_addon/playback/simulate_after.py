@@ -1,4 +1,4 @@
-"""Where in an object's stack the simulation stands: what the artist chose under Simulate After, or what suits it.
+"""Place of the simulation in an object's stack: the artist's choice under Simulate After, or the place that suits it.
 
 A choice is kept in the object's settings by Blender's identifier of a modifier, which a new name does not change. Its
 name counts where there is none, and on a library override: a modifier added there has another one after loading.
@@ -48,7 +48,7 @@ def index(obj: bpy.types.Object, without: bpy.types.Modifier | None = None) -> i
 
 
 def chosen(obj: bpy.types.Object, modifiers: Modifiers) -> int | None:
-    """The same by the artist's choice; None where there is none, or its modifier has gone."""
+    """Return the place in the stack by the artist's choice; None where there is no choice, or its modifier has gone."""
     settings = getattr(obj, "conjac", None)  # a script may show frames with the extension switched off
     if settings is None or settings.simulate_after == AUTOMATIC:
         return None
@@ -62,8 +62,8 @@ def chosen(obj: bpy.types.Object, modifiers: Modifiers) -> int | None:
 
 
 def automatic(obj: bpy.types.Object, modifiers: Modifiers) -> int:
-    """The same where the artist has not chosen: after the last modifier that deforms, before those that make geometry,
-    and after those that follow and change the weights of a map.
+    """Return the place in the stack where the artist has not chosen: after the last modifier that deforms, before those
+    that make geometry, and after those that follow and change the weights of a map.
 
     After Geometry Nodes too where a map is named that only these can make or where they make a mesh of their own, and
     after those that make a body of a half or a sheet.

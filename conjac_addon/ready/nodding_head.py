@@ -15,9 +15,10 @@ def make(context: bpy.types.Context, at: Vector) -> list[bpy.types.Object]:
     head = made.add_mesh(context, "Nodding Head", bmesh.ops.create_monkey, at + Vector((0.0, 0.0, 1.0)))
     made.paint(head, head.conjac.pin_group, lambda place: float(place.z < CHIN))
     start = context.scene.frame_start
-    for frame, x in ((start, at.x - WAY), (start + FRAMES, at.x)):
-        head.location.x = x
-        head.keyframe_insert("location", index=0, frame=frame)
+    # its delta, so that the head can be put elsewhere as it is
+    for frame, x in ((start, -WAY), (start + FRAMES, 0.0)):
+        head.delta_location.x = x
+        head.keyframe_insert("delta_location", index=0, frame=frame)
     context.scene.frame_set(context.scene.frame_current)
     made.choose(context, head)
     bpy.ops.conjac.quick_jelly(falls_from=0.0)

@@ -16,7 +16,7 @@ def make(context: bpy.types.Context, at: Vector) -> list[bpy.types.Object]:
         for first, second in zip(points, points[1:]):
             rope.edges.new((first, second))
 
-    rope = made.add_mesh(context, "Rope", line, at + Vector((0.0, 0.0, HEIGHT)), False)
+    rope = made.add_mesh(context, "Tightrope", line, at + Vector((0.0, 0.0, HEIGHT)), False)
     made.paint(rope, rope.conjac.pin_group, lambda place: float(abs(place.x) > 0.499 * LENGTH))
     made.choose(context, rope)
     bpy.ops.conjac.add_rope()

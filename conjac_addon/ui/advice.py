@@ -1,4 +1,5 @@
-"""What a bake would not show, and the button that mends it: nothing wobbles, it falls for ever, too few vertices.
+"""Advice on faults that a bake would show, and the buttons that mend them: nothing wobbles, it falls for ever, too few
+vertices.
 
 Looking at weights takes time, so a timer looks, after a panel was drawn; drawing only shows what was last found.
 """
@@ -72,7 +73,7 @@ _shown: dict[int, float] = {}  #: by session_uid: when a panel last showed it
 
 
 def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
-    """What was last found of an object, nothing before the first look; a timer looks again."""
+    """Return the last advice on an object, nothing before the first look; a timer looks again."""
     until, advice = _found.get(obj.session_uid, (0.0, ()))
     _shown[obj.session_uid] = time.monotonic()
     # a background Blender has no panels to draw
@@ -111,7 +112,7 @@ def look() -> None:
 
 
 def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """What a bake of the object would not show. Reads its weights, so never while a panel is drawn."""
+    """Yield the faults of a bake of the object. Reads its weights, so never while a panel is drawn."""
     if is_pulled(scene) and unit_scale(scene) != 1.0 and abs(scene.gravity.length - BLENDERS) < 0.01:
         yield Advice("slow", f"At this scene's Unit Scale gravity is {BLENDERS * unit_scale(scene):.3g} m/s² and not "
                      f"{BLENDERS}: see Forces")
@@ -151,11 +152,11 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             yield Advice("unled", "Its own animation does nothing: that moves what is pinned, and nothing is",
                          "conjac.add_group", "Paint Pin")
         if unpinned:
-            yield Advice("unpinned", f'"{unpinned}" pins nothing: under Painted Maps, Pin is the group '
+            yield Advice("unpinned", f'"{unpinned}" pins nothing: under Paint, Pin is the group '
                          f'"{obj.conjac.pin_group}", which is not there')
         if (hertz := limp(obj, scene)) is not None:
             yield Advice("limp", f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz",
-                         "conjac.set_wobble", "Set Stiffness")
+                         "conjac.set_wobble", "Set Jiggle")
         if (shortened := halved(obj)) is not None:
             yield Advice("halved", shortened)
         if (after := smoother(obj, scene)) is not None:
@@ -182,7 +183,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
 
 
 def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """What a soft body that collides with nothing goes through."""
+    """Yield advice on objects that a soft body goes through because it collides with nothing."""
     others = [one for one in scene.objects if one != obj]
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is told
@@ -193,7 +194,7 @@ def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator
 
 
 def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
-    """What soft bodies lie on and bones and rigid bodies of the same bake go through."""
+    """Yield advice on objects that soft bodies lie on and bones and rigid bodies of the bake go through."""
     full, hollow = unmet(obj, scene)
     if full:
         named = ", ".join(f'"{one.name}"' for one in full[:2]) + (f" and {len(full) - 2} more" if full[2:] else "")
@@ -239,7 +240,7 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
         return None
     found = place.of(obj)
     cache = place.cache_of(found.folder)
-    hertz = cache.wobbles().get(obj.name) if found.own else None
+    hertz = cache.diagnostics.frequencies().get(obj.name) if found.own else None
     if hertz is None or hertz >= SLACK or cache.manifest is None:
         return None
     baked = next(one for one in cache.manifest["scene"]["bodies"] if one["name"] == obj.name)["material"]
@@ -251,7 +252,7 @@ def halved(obj: bpy.types.Object) -> str | None:
     """Which body of its bake asked for shorter steps in many frames and what makes the bake faster, without a full
     stop; None where few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
-    found, done = cache.halved(), len(cache.frames_done())
+    found, done = cache.diagnostics.halved(), len(cache.frames_done())
     if not done or found.count < MANY * done:
         return None
     named = f'"{found.body}"' if found.body else "what moves fast"

@@ -71,7 +71,7 @@ def draw_sharp_header(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 
 
 def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What is sharp to it, and how fine it is remeshed; its checkbox is in the header."""
+    """Draw the settings of sharp edges and of remeshing; their checkbox is in the header."""
     settings = context.object.conjac
     column = layout.column(align=True)
     column.active = members.is_sharp(context.object)
@@ -95,7 +95,7 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What the air does to it."""
+    """Draw the settings of the air."""
     setting(layout, context.object.conjac, "pressure")
     setting(layout, context.object.conjac, "drag")
     setting(layout, context.object.conjac, "air_friction")

@@ -14,7 +14,7 @@ NAMED = 3
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What it collides with, how it rubs, and who that is now."""
+    """Draw the collisions of a soft body or collider: partners, friction, and the objects that they are now."""
     obj, said = context.object, context.object.conjac.contact
     if not members.is_soft_body(obj):
         _draw_collider(layout, said)
@@ -59,7 +59,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_law(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What keeps surfaces apart, of a body that collides."""
+    """Draw the contact law of a body that collides."""
     if members.is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE:
         setting(layout, members.owner(obj).conjac.contact, "law")
 
@@ -70,7 +70,7 @@ def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) ->
 
 
 def thin_sentence(obj: bpy.types.Object) -> str | None:
-    """What a collider without faces is; None where it has some, or modifiers that may make some."""
+    """Return a sentence about a collider without faces; None where it has some, or modifiers that may make some."""
     mesh = obj.data
     if len(mesh.polygons) or len(obj.modifiers) or not len(mesh.vertices):
         return None
@@ -99,7 +99,7 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def _draw_what_does_not_go(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What a bake with contact would refuse."""
+    """Draw the reasons for which a bake with contact would be refused."""
     holder = members.owner(obj)
     shared = holder.conjac.solver
     integrator = catalogue.find("integrator", shared.integrator)

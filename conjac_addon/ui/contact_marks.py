@@ -1,4 +1,4 @@
-"""Where surfaces push each other at the present frame, and how hard: points and arrows."""
+"""Overlay of contacts at the present frame: points where surfaces push each other, and arrows for the forces."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ _read: dict[tuple[str, int, int], Array] = {}
 
 
 def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] | None:
-    """Of all that is baked together with an object: places (k, 3), and ends of arrows (4 k, 3), two arrows each, in
-    Blender's lengths in world; None where no contacts are baked at the present frame.
-    """
+    """Return the contacts of all that is baked together with an object: places (k, 3), and ends of arrows (4 k, 3), two
+    arrows each, in Blender's lengths in world; None where no contacts are baked at the present frame."""
     rows = _at(obj, timeline.present_frame(scene))
     if rows is None:
         return None
@@ -47,7 +46,7 @@ def _at(obj: bpy.types.Object, frame: int) -> Array | None:
     key = (str(folder), frame, written)
     if key not in _read:
         try:
-            rows = place.cache_of(folder).contacts(frame)
+            rows = place.cache_of(folder).diagnostics.contacts(frame)
         except ConJacError:
             return None  # a frame that is not baked yet, or one without surfaces that may touch
         if len(_read) > 64:

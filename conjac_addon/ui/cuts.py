@@ -9,7 +9,7 @@ from ..timeline import frame_range
 
 
 def draw_cuts(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What cuts the body, and when."""
+    """Draw the cuts of the body, and their times."""
     settings = context.object.conjac
     start, end = frame_range(settings, context.scene)
     column = layout.column(align=True)
@@ -34,7 +34,7 @@ def _subframe(layout: bpy.types.UILayout, context: bpy.types.Context, entry: bpy
 
 
 def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What holds parts of the body, and when."""
+    """Draw the nails of the body, and their times."""
     settings = context.object.conjac
     start, end = frame_range(settings, context.scene)
     for index, nail in enumerate(settings.nails):
@@ -59,7 +59,7 @@ def draw_nails(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What draws spots of the body along."""
+    """Draw the pulls of the body."""
     for index, pull in enumerate(context.object.conjac.pulls):
         column = layout.column(align=True)
         row = column.row(align=True)
@@ -73,7 +73,7 @@ def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What the body sticks to, how near, how firmly and until when."""
+    """Draw the welds of the body: to which object, within which distance, how stiff and until when."""
     for index, weld in enumerate(context.object.conjac.welds):
         column = layout.column(align=True)
         row = column.row(align=True)

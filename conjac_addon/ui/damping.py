@@ -58,7 +58,8 @@ def draw(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, scene: b
 
 
 def caption(settings: bpy.types.PropertyGroup) -> str:
-    """What the numbers are of: not of the modes that an additive method keeps, nor with what the material loses."""
+    """Return the caption of the picture: not of the modes that an additive method keeps, nor with the material's own
+    damping."""
     integrator = catalogue.find("integrator", settings.solver.integrator)
     law = catalogue.find("damping", settings.damping)
     modes = 0
@@ -103,7 +104,7 @@ def _between(at: float, places: Sequence[float], values: Sequence[float]) -> flo
 
 
 def _key(table: dict[str, Any], settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> Key:
-    """What the picture depends on."""
+    """Return the key of the picture: all that it depends on."""
     solver = settings.solver
     name = table["integrators"][solver.integrator]["knob"]
     knob = 0.0

@@ -7,10 +7,12 @@ import bpy
 from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import members
+from ..gather import contact as contacts
 from ..text import hint
 
 
-def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integrator: Entry) -> None:
+def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integrator: Entry, scene: bpy.types.Scene
+         ) -> None:
     """Say both below the method's own parameters; nothing where it simulates all."""
     if method.leaves_out:
         hint(layout, f"A draft. Left out are {method.leaves_out}")
@@ -19,4 +21,17 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
         hint(layout, f"It is not stepped by {integrator.label}: choose {', '.join(labels[:-1])} or {labels[-1]} as "
              "Integrator")
     if method.able("draft") and members.collides(obj):
-        hint(layout, "It touches nothing but the ground: let it collide with nothing, in Collisions")
+        _draw_touched(layout, obj, scene)
+
+
+def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
+    others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj]
+    holder = members.owner(obj)
+    if members.touches_soft(holder) and members.wants(obj, holder):
+        others.append(holder.name)
+    if others:
+        hint(layout, f'It touches the ground and colliders, and not "{others[0]}": let it collide with a Collection of '
+             "colliders, or with nothing, in Collisions")
+    elif members.colliders(obj, scene):
+        hint(layout, "It touches colliders by points of its surface, not exactly: what is thin or pointed may enter it")

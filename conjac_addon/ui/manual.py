@@ -16,6 +16,7 @@ SOURCES = Path(__file__).parents[2]  #: in a checkout: README.md and docs/
 #: the first pattern that fits an operator or a setting → its page and heading. All in small letters, as Blender asks
 PLACES = (
     ("bpy.ops.conjac.preset_*", "presets"), ("bpy.ops.conjac.quick_*", "jelly"),
+    ("bpy.ops.conjac.add_ready*", "examples"), ("bpy.ops.conjac.add_sample*", "examples"),
     ("bpy.ops.conjac.preview_tets*", "large_meshes"), ("bpy.ops.conjac.preview_field*", "materials"),
     ("bpy.ops.conjac.play_live*", "live"), ("bpy.ops.conjac.compare_take*", "subspace"),
     ("bpy.ops.conjac.level_ground*", "ground"), ("bpy.ops.conjac.*_cut*", "cuts"), ("bpy.ops.conjac.*_nail*", "cuts"),
@@ -50,7 +51,7 @@ PLACES = (
 
 
 def prefix() -> str:
-    """What stands before every page."""
+    """Return the first part of the address of every page."""
     return f"{(PAGES if PAGES.is_dir() else SOURCES).as_uri()}/"
 
 
@@ -63,7 +64,7 @@ def page(place: str) -> str:
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What Blender asks for: the prefix, and for each pattern the page."""
+    """Return Blender's manual map: the prefix, and for each pattern the page."""
     return prefix(), tuple((pattern, page(place)) for pattern, place in PLACES)
 
 

@@ -1,4 +1,4 @@
-"""What is painted, on the object itself: one map in colours with a legend, and pins as points. No objects in the scene.
+"""Overlay of painted maps on the object: one map in colours with a legend, and pins as points. No objects in the scene.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FRESH, TIMES = 0.5, 20.0
 
 
 class Ends(NamedTuple):
-    """What the two ends of a legend are called."""
+    """Labels of the two ends of a legend."""
 
     title: str
     low: str
@@ -49,7 +49,8 @@ _read: dict[tuple[int, str], tuple[float, int, Array]] = {}
 
 
 def weights(obj: bpy.types.Object, mesh: bpy.types.Mesh, name: str) -> Array | None:
-    """Those of a group or a float attribute on an evaluated mesh, (n,) in [0, 1]; None where it has neither."""
+    """Return the weights of a group or a float attribute on an evaluated mesh, (n,) in [0, 1]; None where it has
+    neither."""
     key, now, change = (obj.session_uid, name), time.monotonic(), changes.count()
     until, of, known = _read.get(key, (0.0, -1, np.empty(0, np.float32)))
     if len(known) == len(mesh.vertices) and (of == change or now < until):
@@ -81,7 +82,7 @@ def evaluated(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.ty
 
 
 def colours(values: Array) -> Array:
-    """Of values in [0, 1], (n, 4): dark where they are 0."""
+    """Return the colours of values in [0, 1], (n, 4): dark where they are 0."""
     steps, stops = np.array(COLORS, np.float32), np.linspace(0.0, 1.0, len(COLORS))
     found = np.ones((len(values), 4), np.float32)
     for channel in range(3):
@@ -115,7 +116,7 @@ def lifted(obj: bpy.types.Object, mesh: Any, places: Array) -> tuple[Index, Arra
 
 
 def ends(obj: bpy.types.Object, key: str) -> Ends:
-    """What the legend of a map says: the numbers that it blends between, where it has some, else its weights."""
+    """Return the labels of a map's legend: the numbers that it blends between, where it has some, else its weights."""
     entry, settings = catalogue.maps()[key], obj.conjac
     blended = [param for param in entry.params if param.key in fields_in_use(settings)]
     if not blended:
@@ -162,7 +163,7 @@ def draw_legend(context: bpy.types.Context) -> None:
 
 
 def _corner(context: bpy.types.Context) -> tuple[float, float, float]:
-    """Where a legend begins in the view, from its left and its bottom, and the interface's scale."""
+    """Return the corner of a legend in the view, from its left and its bottom, and the interface's scale."""
     scale = context.preferences.system.ui_scale
     tools = next((region.width for region in context.area.regions if region.type == "TOOLS"), 0)
     return tools + BESIDE * scale, BELOW * scale, scale

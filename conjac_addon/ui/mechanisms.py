@@ -1,4 +1,4 @@
-"""What the panels show of jointed rigid bodies: the mechanism, its active bone, joints of Empties, what hangs on it."""
+"""Panels of jointed rigid bodies: the mechanism, its active bone, joints of Empties, bodies that hang on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..text import hint, setting
 
 
 def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What the whole mechanism has in common."""
+    """Draw the settings of the whole mechanism."""
     obj, settings = context.object, context.object.conjac.mechanism
     if obj.type == "EMPTY":
         column = layout.column()
@@ -130,7 +130,7 @@ def draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_joint(layout: bpy.types.UILayout, part: parts.CONJAC_Part, holder: bpy.types.PoseBone | bpy.types.Object,
                plan: bones.JointPlan | None) -> None:
-    """What a joint does by itself: springs, friction, a motor. holder: what has the motor's target; plan: its kind."""
+    """Draw the springs, friction and motor of a joint. holder: the owner of the motor's target; plan: its kind."""
     column = layout.column(align=True)
     column.prop(part, "stiffness")
     column.prop(part, "damping")
@@ -172,7 +172,7 @@ def is_skinned(obj: bpy.types.Object) -> bool:
 
 
 def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What of a soft body follows bones."""
+    """Draw the attachments of a soft body to bones."""
     obj, settings = context.object, context.object.conjac
     for index, one in enumerate(settings.attachments):
         column = layout.column(align=True)

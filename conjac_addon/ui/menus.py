@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .. import members
+from .. import members, prefs
+from .. import menus as items
 
 #: menus of the 3D View that have it at their end, one a mode
 HOSTS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_paint_weight")
@@ -63,6 +64,38 @@ class CONJAC_MT_object(bpy.types.Menu):
         _draw_line(layout, "remove", context.object)
 
 
+class CONJAC_MT_add(bpy.types.Menu):
+    """Small scenes that are ready to play and bake, and a sample of each preset"""
+
+    bl_idname = "CONJAC_MT_add"
+    bl_label = "ConJac"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, preferences = self.layout, prefs.own()
+        layout.operator_menu_enum("conjac.add_ready", "scene", text="Examples")
+        layout.separator()
+        for menu in sample_menus:
+            layout.menu(menu.bl_idname)
+        if preferences is not None:
+            layout.separator()
+            layout.prop(preferences, "asset_library")
+
+
+def _sample_menu(kind: str, label: str) -> type[bpy.types.Menu]:
+    """Return the menu of the samples of one kind of bodies."""
+    def draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+        for preset, name, _ in items.samples():
+            if preset.startswith(f"{kind}/"):
+                self.layout.operator("conjac.add_sample", text=name).preset = preset
+
+    idname = f"CONJAC_MT_samples_{kind}"
+    return type(idname, (bpy.types.Menu,), {
+        "__module__": __name__, "bl_idname": idname, "bl_label": label, "draw": draw})
+
+
+sample_menus = tuple(_sample_menu(kind, label) for kind, (label, _) in items.SAMPLES.items())
+
+
 def _submenu(key: str, label: str, names: tuple[str | None, ...]) -> type[bpy.types.Menu]:
     """A menu with these operators."""
     def draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -98,9 +131,9 @@ def draw_entry(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 
 def draw_add(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
-    """Line at the end of Add, which opens the ready scenes."""
+    """Line at the end of Add, which opens the examples and samples."""
     self.layout.separator()
-    self.layout.operator_menu_enum("conjac.add_ready", "scene", text="ConJac", icon="PHYSICS")
+    self.layout.menu(CONJAC_MT_add.bl_idname, icon="PHYSICS")
 
 
 def draw_physics(self: bpy.types.Panel, context: bpy.types.Context) -> None:
@@ -145,4 +178,4 @@ def unregister() -> None:
         menu.remove(draw_entry)
 
 
-classes = (CONJAC_MT_object, *submenus)
+classes = (CONJAC_MT_object, CONJAC_MT_add, *sample_menus, *submenus)

@@ -1,5 +1,5 @@
-"""What went wrong and what a bake would not show, in a place of its own: one line that is always there, as high with
-something to say as with nothing, so that no button moves under the mouse; unfolded, all of it."""
+"""Errors and advice in a place of their own: one line that is always there, as high with something to say as with
+nothing, so that no button moves under the mouse; unfolded, all of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Note:
 
 
 def of(obj: bpy.types.Object) -> list[Note]:
-    """What there is to say of an object beside how its bake stands, what went wrong first. Cheap."""
+    """Return the notes of an object besides the state of its bake, errors first. Cheap."""
     failed = failures.of(obj.session_uid, members.owner(obj).session_uid)
     return [*(Note(one.text, "ERROR", one.code, one.operator) for one in reversed(failed)),
             *(_of_advice(one, obj) for one in advice.known(obj))]

@@ -17,7 +17,7 @@ Items = Sequence[tuple[str, str, str]]  #: identifier, label, tooltip
 
 
 class Overlay:
-    """What is drawn over the view at the present frame. Its module runs when it is first shown."""
+    """An overlay of the view at the present frame. Its module runs when it is first shown."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, default: bool = False,
                  draws: str = "draw", legend: str = "", after: ModuleType | None = None) -> None:

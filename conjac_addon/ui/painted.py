@@ -19,7 +19,7 @@ HANDLE = 0.38
 
 
 def draw_fibers(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What fibers add to the material, and which way they run."""
+    """Draw the settings of fibers: their material and their direction."""
     settings = context.object.conjac
     setting(layout, settings, "fiber_material")
     if settings.fiber_material == "none":
@@ -104,7 +104,7 @@ def is_known(obj: bpy.types.Object, name: str) -> bool:
 
 
 def _with_unit(end: str, param: Param) -> str:
-    """What one end of a map is called, with its unit."""
+    """Return the label of one end of a map, with its unit."""
     shown = dials.unit_of(param)
     return end if shown is None else f"{end} ({shown[0]})"
 

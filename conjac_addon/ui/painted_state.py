@@ -1,4 +1,4 @@
-"""What is painted of each map, and how many dynamic spots that makes: counted by the advice's timer for the panels."""
+"""Painted weights of each map, and how many dynamic spots they make: counted by the advice's timer for the panels."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def forget(uid: int | None = None) -> None:
 
 
 def look_at(obj: bpy.types.Object) -> dict[str, str]:
-    """What is painted, a sentence for each map that has a group or an attribute, and for its dynamic nodes."""
+    """Return a sentence for each map that has a group or an attribute, and for the dynamic nodes."""
     maps = maps_in_use(obj.conjac)
     names = {key: getattr(obj.conjac, f"{key}_group") for key in maps}
     others = [one.group for one in obj.conjac.spots]

@@ -29,7 +29,7 @@ class Section:
 
 
 def _of(module: ModuleType, name: str) -> Draw:
-    """What a module draws, which runs when it is first drawn."""
+    """Return a function that draws a section by its module, which runs when it is first drawn."""
     def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         getattr(module, name)(layout, context)
     return draw
@@ -74,7 +74,7 @@ SECTIONS = (
 )
 
 def _kinds(obj: bpy.types.Object | None) -> set[str]:
-    """What sections an object has: none where its settings cannot be read."""
+    """Return the kinds of sections that an object has: none where its settings cannot be read."""
     found: set[str] = set()
     if obj is not None and upgrade.refusal(obj):
         return found
@@ -96,7 +96,7 @@ def _may_have_any(_cls: type, context: bpy.types.Context) -> bool:
 
 
 def _draw(self: bpy.types.Panel, context: bpy.types.Context) -> None:
-    """What the object is, and below it the sections that it has."""
+    """Draw the buttons of the object, and below them its sections."""
     with members.at_one_moment():
         _draw_all(self, context)
 

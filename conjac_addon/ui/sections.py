@@ -1,4 +1,4 @@
-"""What the panels show, section by section: a thin view of `Object.conjac` and of the cache folder.
+"""Sections of the panels: a thin view of `Object.conjac` and of the cache folder.
 
 The sidebar and the Physics tab draw the same functions. Nothing here computes beyond cheap reads.
 """
@@ -52,14 +52,14 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if together:
         layout.operator("conjac.free_bake", text="Free All", icon="TRASH").together = True
     layout.operator("conjac.remove", icon="X", text=_removes(obj))
-    said = _said(obj, status)
+    shown = _notes_of(obj, status)
     if together:
-        said.append(notes.Note(f"Baked together: {members.title(obj, context.scene)}. They share time, ground and "
+        shown.append(notes.Note(f"Baked together: {members.title(obj, context.scene)}. They share time, ground and "
                                "frames"))
     elif holder != obj:
         does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
-        said.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
-    notes.draw(layout, said)
+        shown.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
+    notes.draw(layout, shown)
 
 
 def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
@@ -72,7 +72,7 @@ def _draw_status(layout: bpy.types.UILayout, status: bake.Status) -> None:
 
 
 def _headline(status: bake.Status) -> str:
-    """What is said of a bake in one line; all of it is a note where that says more."""
+    """Return the state of a bake in one line; all of it is a note where that says more."""
     if one_line(status.text, bpy.context.region, ICON) == status.text:
         return status.text
     if status.state in ("partial", "complete") and status.total:
@@ -82,22 +82,22 @@ def _headline(status: bake.Status) -> str:
             "baking": "Another program bakes it"}.get(status.state, one_line(status.text, bpy.context.region, ICON))
 
 
-def _said(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
-    """All that there is to note of an object and its bake."""
+def _notes_of(obj: bpy.types.Object, status: bake.Status) -> list[notes.Note]:
+    """Return all notes on an object and its bake."""
     if status.state == "baking":
         if status.mine:
             slowly = slow.of(obj, bpy.context.scene)
             return [notes.Note(slowly)] if slowly else []
         return [notes.Note(f"Another program bakes it: pause or cancel it there. {status.held_by}".rstrip(". "))]
-    said = notes.of(obj)
+    found = notes.of(obj)
     if _headline(status) != status.text:
         alarming = bool(status.wrong) or status.state == "broken"
-        said.insert(0, notes.Note(status.text, "ERROR" if alarming else "INFO"))
-        said.sort(key=lambda one: one.icon != "ERROR")
+        found.insert(0, notes.Note(status.text, "ERROR" if alarming else "INFO"))
+        found.sort(key=lambda one: one.icon != "ERROR")
     if status.state == "complete" and obj.mode != "OBJECT":
         # comparing them takes an evaluation, so the state above knows of settings and vertex counts alone
-        said.append(notes.Note("Changes of shape and paint show after the next bake"))
-    return said
+        found.append(notes.Note("Changes of shape and paint show after the next bake"))
+    return found
 
 
 def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -114,7 +114,7 @@ def _draw_live(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _removes(obj: bpy.types.Object) -> str:
-    """What the button that takes ConJac off is called."""
+    """Return the label of the button that takes ConJac off."""
     if obj.type != "MESH":
         return "Remove Mechanism"
     if members.is_rope(obj):
@@ -149,7 +149,7 @@ def _draw_refusal(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
 
 
 def _draw_beginning(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What an object can become."""
+    """Draw the buttons that make an object something that is simulated."""
     if obj.type == "MESH":
         layout.operator("conjac.add_soft_body", icon="ADD")
         layout.operator("conjac.add_cloth", icon="MOD_CLOTH")
@@ -184,7 +184,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
         draw_params(layout, settings, "method")
-        drafts.draw(layout, context.object, chosen(settings, "method"), chosen(moves, "integrator"))
+        drafts.draw(layout, context.object, chosen(settings, "method"), chosen(moves, "integrator"), context.scene)
     else:
         row = layout.row()
         row.active = chosen(shared, "integrator").able("beta")
@@ -256,7 +256,7 @@ def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_volume(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What is filled, the mesher, and what its tetrahedra cost."""
+    """Draw the settings of the volume: what is filled, the mesher, and the price of its tetrahedra."""
     settings = context.object.conjac
     draw_simulate_after(layout, context.object)
     setting(layout, settings, "mesher")
@@ -330,7 +330,7 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Where results go and in which form they are played back."""
+    """Draw the settings of the output: the folder, and the format that is played."""
     settings = context.object.conjac
     setting(layout, settings, "export")
     layout.operator("conjac.export", icon="EXPORT").format = settings.export

@@ -1,4 +1,5 @@
-"""Where cloth sits on sharp edges at the present frame, and how fast it slides through there: points and arrows."""
+"""Overlay of cloth on sharp edges at the present frame: points where it sits, and arrows for how fast it slides
+through."""
 
 from __future__ import annotations
 

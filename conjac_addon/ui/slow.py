@@ -13,7 +13,7 @@ FEW = 3  #: frames after which that is known
 
 
 def sentence(progress: Progress, bodies: int, volumes: int) -> str:
-    """What is said of a bake that is slow, without a full stop; "" where it is not.
+    """Return a sentence about a slow bake, without a full stop; "" where it is not slow.
 
     bodies: how many are baked together. volumes: how many of these are filled with tetrahedra.
     """

@@ -1,4 +1,4 @@
-"""What smooths cloth after it was simulated, and so draws it in what it touches."""
+"""Finds modifiers that smooth cloth after it was simulated, and so draw it in what it touches."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _ends: dict[tuple[str, int, int], float] = {}
 
 
 def scale(obj: bpy.types.Object, value: Value, found: Array) -> tuple[float, float]:
-    """What the darkest and the lightest colour stand for, at a frame whose values are found, (n,)."""
+    """Return the values of the darkest and the lightest colour, at a frame whose values are found, (n,)."""
     sizes = np.abs(found) if value.signed else found - value.low
     most = float(np.quantile(sizes, 1.0 - BEYOND)) if len(sizes) else 0.0
     key = (value.label, obj.session_uid, stress_frames.when(obj) or 0)
@@ -53,7 +53,7 @@ def scale(obj: bpy.types.Object, value: Value, found: Array) -> tuple[float, flo
 
 
 def ends(value: Value, low: float, high: float) -> Ends:
-    """What the legend says: numbers with a unit that suits their size."""
+    """Return the labels of the legend: numbers with a unit that suits their size."""
     unit, by = value.unit, 1.0
     if unit == "Pa":
         by, unit = next(((by, name) for by, name in ((1.0e6, "MPa"), (1.0e3, "kPa")) if high >= by), (1.0, "Pa"))
@@ -69,8 +69,8 @@ def shown(context: bpy.types.Context) -> tuple[bpy.types.Object, Value] | None:
 
 
 def values(obj: bpy.types.Object, value: Value, mesh: bpy.types.Mesh, scene: bpy.types.Scene) -> Array | None:
-    """Those at the vertices of an evaluated mesh, (n,): as baked, or what modifiers below the bake make of the mesh's
-    attribute; None where there are none."""
+    """Return the values at the vertices of an evaluated mesh, (n,): as baked, or as modifiers below the bake change the
+    mesh's attribute; None where there are none."""
     rows = stress_frames.rows(obj, scene)
     if rows is None:
         return None
@@ -105,7 +105,7 @@ def draw_values(context: bpy.types.Context) -> None:
 
 
 def legend(obj: bpy.types.Object, value: Value, scene: bpy.types.Scene) -> Ends | None:
-    """What the colours mean at the present frame; None where nothing is baked to be shown."""
+    """Return the legend of the colours at the present frame; None where nothing is baked to be shown."""
     rows = stress_frames.rows(obj, scene)
     return None if rows is None else ends(value, *scale(obj, value, rows[:, value.column]))
 

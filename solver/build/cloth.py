@@ -189,7 +189,7 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
 
 
 def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:
-    """Where each pinned vertex is at each sample, (T, pinned, 3); None where all stand still."""
+    """Return positions of pinned vertices at each sample, (T, pinned, 3); None where all are at rest."""
     pin = body.pin
     if not len(pinned) or (pin.motion is None and pin.node_motion is None):
         return None

@@ -68,7 +68,7 @@ class ClothSurroundings:
         self._job, self._soft, self._prepared, self._rigid = job, soft, prepared, rigid
 
     def surfaces(self, one: Prepared) -> list[CoupledSurface]:
-        """Of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
+        """Return surfaces of soft bodies, other cloth and rigid bodies that a cloth touches, where both say so."""
         scene, own = self._job.scene, one.body
         if scene.contact is None:
             return []
@@ -91,7 +91,7 @@ class ClothSurroundings:
         return found
 
     def holds(self, one: Prepared) -> list[CoupledPins]:
-        """Of bones and soft bodies that carry some of its vertices."""
+        """Return bones and soft bodies that carry some of its vertices."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
         found = []
         for k, attach in enumerate(one.body.attach):

@@ -1,30 +1,70 @@
 """Compiles every kernel of the solver into the cache on disk, so that no bake has to wait: the extension runs it once.
 
     python -m solver.build.compiling
+
+The kernels of a new soft body come first, since a first bake may begin at any moment. On two cores or more a second
+process compiles those of its material and its factor, and then goes through the others from the end of the list; where
+both meet, all that is left is on disk already.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from .. import threads
+from .. import catalogue, cores, threads
+from . import loading
+from .load_progress import kernels_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NICE = 10  #: less urgent than whatever else runs
 
+#: what a new soft body is solved with, by family and key of the catalogue
+MATERIAL = ("material", "stable_neo_hookean")
+SOLVER = (("method", "vanilla"), ("integrator", "sdirk2"), ("stage_solver", "quick"))
+
+
+def of_new_body() -> list[str]:
+    """Return the modules, from the solver's root, that a new soft body is solved with."""
+    solver = [catalogue.find(family, key).path.partition(":")[0] for family, key in (*SOLVER, MATERIAL)]
+    return ["build.world", *solver, "linear.choose", *loading.FACTOR]
+
+
+def others() -> list[str]:
+    """Return all other modules that have kernels, or constants of kernels."""
+    first = {*of_new_body(), *kernels_of(of_new_body())}
+    paths = [path.relative_to(ROOT).with_suffix("").parts for path in threads._kernel_sources(ROOT)]
+    return [name for name in map(".".join, paths) if name not in first]
+
+
+def load(names: Iterable[str]) -> None:
+    """Import modules, which compiles their kernels. One whose library is not installed is skipped: nothing asks for
+    its kernels then."""
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module("." + name, ROOT.name)
+
+
+def be_second() -> None:
+    """Load the share of a new body that the second process takes in a bake too, and the others from the last one on."""
+    loading.load_share([MATERIAL], "auto")
+    load(reversed(others()))
+
 
 def main() -> int:
-    """Import every file that has kernels, which compiles them. Returns an exit code."""
+    """Compile all kernels. Returns an exit code."""
     if hasattr(os, "nice"):
         os.nice(NICE)
-    for path in threads._kernel_sources(ROOT):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        with suppress(ImportError):  # of a library that is not installed: nothing asks for its kernels then
-            importlib.import_module("." + ".".join(parts), ROOT.name)
+    second = loading.start_beside("compiling.be_second()", subprocess.DEVNULL) if cores.available() > 1 else None
+    load([*of_new_body(), *others()])
+    if second is not None:
+        second.kill()  # all that it has not done is done here
+        second.wait()
     return 0
 
 

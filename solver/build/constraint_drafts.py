@@ -21,6 +21,7 @@ from ..world.bodies import BodyInWorld
 from ..world.constraint_drafts import ConstraintDraft, SteppedBody
 from .air import air_of
 from .cloth import PreparedCloth
+from .draft_obstacles import draft_obstacles, friction_of_nodes, touching_nodes
 from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .inputs import places_over_time
@@ -120,10 +121,13 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         notes.append(f"{method} knows no Wobble Half-Life with keyframes")
         half_life = 0.0
     said = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
+    surface_nodes = np.setdiff1d(touching_nodes(one), one.fields.pinned)
+    obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes], size)
     with blame(scene, body, "method"):
         stepped = make(matter.mass, constraints)
     return ConstraintDraft(stepped, shown, places_over_time(job, one.fields.motion, nodes[one.fields.pinned]),
-                           ground_of(job), scene.time.start, method, pulls, air, half_life or 0.0, said)
+                           ground_of(job), scene.time.start, method, pulls, air, half_life or 0.0,
+                           None if obstacles is None else (obstacles, surface_nodes), said)
 
 
 def _gravity(job: Job) -> tuple[float, float, float]:

@@ -123,7 +123,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     friction = np.array([usual if mu is None else mu for mu in given])[of_node]
     painted = np.ones(nodes)
     for one, start in zip(prepared, first):
-        painted[start : start + len(one.volume.nodes)] = _painted_friction(job, one)
+        painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
     painted[behind : behind + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(riding.positions(painted[:, None])[:, 0], 0.0, 1.0)
     law = catalogue.find("contact", contact.law.kind).load()
@@ -240,7 +240,7 @@ def _has_inside(one: Prepared, skin: Index) -> bool:
     return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
-def _painted_friction(job: Job, one: Prepared) -> Vec | float:
+def painted_friction(job: Job, one: Prepared) -> Vec | float:
     """How much of its friction each node has, (k,)."""
     name, surface = one.body.friction_weights, one.body.surface
     if name is None:

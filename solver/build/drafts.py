@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..assembly.pattern import node_graph
@@ -21,6 +22,7 @@ from ..parts.modes.stored import arrays_of, body_of, fingerprint
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import Draft
+from .draft_obstacles import draft_obstacles, friction_of_nodes
 from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .inputs import over_time, places_over_time
@@ -28,11 +30,13 @@ from .pinned_vertices import held_vertices
 from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
 from .tetrahedra import fibers_of
+from .touching_surface import touching_surface
 from .volumes import Stage
 
 MOST_PULLS = 4  #: whose spots respond as the whole mesh does; others move as the weights let them
 MOST_GROUPS = 16  #: of pins, each of which moves affinely
 RIGID_ENOUGH = 2.0e-3  #: of the body's size: by so much a group of pins may deform
+FIRM = 10.0  #: times the ground's stiffness: what sinks into that is drawn on it, and into an obstacle it is seen
 TIMES = 24  #: that are looked at for that
 
 
@@ -76,6 +80,9 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     reduced.stepping = replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor)
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+    if surface is not None and one.embedding is not None:
+        touches = touching_surface(reduced, one, job.array(surface.triangles))
+        reduced.touch_by(touches.rest, touches.functions, touches.led)
     size = float(np.linalg.norm(np.ptp(nodes, axis=0)))
     held = held_vertices(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, held,
@@ -86,7 +93,11 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
     sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung, notes)
+    start = reduced.touching.rest
+    painted = friction_of_nodes(job, one)[cKDTree(nodes).query(start)[1]]
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung,
+                 draft_obstacles(job, one, start, painted, size), FIRM * reduced.floor(np.eye(3)[2], 0.0).stiffness,
+                 notes)
 
 
 class _OfGroup:

@@ -213,7 +213,7 @@ def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[S
 
 
 def _lengths(mesh: SheetMesh) -> Vec:
-    """Of edges in material space [m], (e,)."""
+    """Return lengths of edges in material space [m], (e,)."""
     ends = mesh.edges
     lengths: Vec = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
     return lengths

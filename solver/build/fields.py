@@ -63,7 +63,7 @@ class Prepared:
 
     @property
     def count(self) -> int:
-        """Of its elements."""
+        """Return the number of its elements."""
         return len(self.volume.tets)
 
     @property
@@ -92,7 +92,7 @@ class Prepared:
         return nearest
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
-        """Where the animation has nodes, ascending, at each sample, (T, k, 3) [m]; None where it stands still."""
+        """Return positions of animated nodes, ascending, at each sample, (T, k, 3) [m]; None where they are at rest."""
         surface, embedding = self.body.surface, self.embedding
         carried = None
         if surface is not None and embedding is not None:

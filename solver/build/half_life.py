@@ -18,14 +18,13 @@ from scipy.sparse.csgraph import dijkstra
 from .. import catalogue
 from ..assembly.damping import DampingLaw, ShortStepDamping
 from ..assembly.pattern import node_graph
-from ..coordinates.free_nodes import FreeNodes
 from ..forces.green import Green
 from ..integrators.interface import Integrator
 from ..integrators.oscillator import left
 from ..job.folder import Job, parameters
 from ..job.schema import Body, step_size
 from ..linear.interface import LinearSolver
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
@@ -50,22 +49,21 @@ def half_life_at_start(job: Job, body: Body) -> float:
 
 
 def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
-              coordinates: FreeNodes,
-              nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
+              is_free: Mask, nodes: slice, integrator: Integrator, linear: Callable[[], LinearSolver]
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """Return the half-life damping of a body's parts, its damping law with that of short steps, sentences for the log,
     and the frequency of its slowest wobble where it hangs [Hz], where that was asked for and there is one.
 
-    own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. nodes: the
-    body's. linear: makes a fresh one.
+    own: the damping of its material, which counts. rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. is_free: nodes
+    without those that pins and bones move, (n,). nodes: the body's. linear: makes a fresh one.
     """
     half_life = one.body.wobble_half_life
     if not half_life:
         return [], own, [], None
     if one.body.cloth is not None:
-        return _of_cloth(job, one, made, own, mass, coordinates, integrator)
+        return _of_cloth(job, one, made, own, mass, is_free, integrator)
     if isinstance(one, PreparedRope):
-        return _of_ropes(job, one, one.edges + nodes.start, made, own, rest, mass, coordinates, integrator)
+        return _of_ropes(job, one, one.edges + nodes.start, made, own, rest, mass, is_free, integrator)
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
@@ -77,7 +75,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
     samples, asked, fades = _over_time(job, half_life, numerical)
     law = _more_damped(rest, made, own, _at_times(job, asked, half_life), numerical.h)
-    parts = _parts(made, coordinates, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
+    parts = _parts(made, is_free, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
     if isinstance(half_life, str):
         least = float(samples[samples > 0.0].min(initial=math.inf))
         begins = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
@@ -91,7 +89,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
 
 
-def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, coordinates: FreeNodes,
+def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, is_free: Mask,
               integrator: Integrator) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """Damping of cloth: its fundamental mode is that of a rod of its length that hangs from one end, and what lies on
     it bounces as its threads are stretched and let go, which takes what bounces `BOUNCES` times a second as
@@ -109,7 +107,7 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
     share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
     rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
     law = Threads(elements, own.share or 0.0, own.drag, strength)
-    parts = _parts(made, coordinates, mass, rate, None) if fades.any() else []
+    parts = _parts(made, is_free, mass, rate, None) if fades.any() else []
     least = float(samples[samples > 0.0].min(initial=math.inf))
     note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"
             f"{numerical.sentence(least, float(fades.max(initial=0.0)))}")
@@ -117,19 +115,19 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
 
 
 def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
-              coordinates: FreeNodes, integrator: Integrator
+              is_free: Mask, integrator: Integrator
               ) -> tuple[list[HalfLifeDamping], DampingLaw, list[str], float | None]:
     """Damping of ropes, each strand by its fundamental mode where it hangs, which `swing` knows."""
     half_life, weight = one.body.wobble_half_life, float(np.linalg.norm(job.scene.gravity))
     found: list[HalfLifeDamping] = []
     notes: list[str] = []
     for part in made.parts:
-        hertz = swing(edges, rest, mass, part, part[~coordinates.is_free[part]], weight)
+        hertz = swing(edges, rest, mass, part, part[~is_free[part]], weight)
         numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
         slower = max(SEEN[0] / hertz, 1.0)
         samples, _, fades = _over_time(job, half_life, numerical, slower)
         alone = replace(made, parts=[part])
-        found += _parts(alone, coordinates, mass, _at_times(job, fades, half_life), None) if fades.any() else []
+        found += _parts(alone, is_free, mass, _at_times(job, fades, half_life), None) if fades.any() else []
         least = float(samples[samples > 0.0].min(initial=math.inf))
         if least < math.inf and not notes:
             slow = f", slower than {SEEN[0]:g} Hz, so it loses as much a swing" if hertz < SEEN[0] else ""
@@ -197,7 +195,7 @@ def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable
 
 def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
-    """Where the body hangs from its pins and bones, if it does; pins that give way hold it too."""
+    """Return the modes of a body that hangs from its pins and bones, compliant pins too."""
     still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
     if not len(free):  # its pins let all of it go on the way, and it wobbles from then on
@@ -209,14 +207,13 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 
 
-def _parts(made: MaterialData, coordinates: FreeNodes, mass: Vec, rate: Callable[[float], float],
+def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float], float],
            wobbles: Wobbles | None) -> list[HalfLifeDamping]:
-    """Of each part that hangs together."""
+    """Return the values of each connected part."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
     found = []
     for part in made.parts:
-        is_free = coordinates.is_free[part]
-        nodes, pins = part[is_free], part[~is_free]
+        nodes, pins = part[is_free[part]], part[~is_free[part]]
         if len(nodes):
             carried = PinMotion(graph, pins, nodes) if len(pins) else None
             slow = None if wobbles is None else _slow(wobbles, mass, nodes)
@@ -247,7 +244,7 @@ def _seconds(value: float) -> str:
 
 
 def _frequency(omega: float) -> str:
-    """Of a wobble, ω [rad/s]; of one so slow that what holds the body cannot keep its shape, what would."""
+    """Return a text with a frequency ω [rad/s]; of a slow one also the stiffness that would keep the body's shape."""
     hertz = omega / (2.0 * math.pi)
     if hertz >= SLACK:
         return f"{hertz:.3g} Hz"

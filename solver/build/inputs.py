@@ -18,7 +18,7 @@ def over_time(job: Job, samples: str | Vec) -> Motion:
 
 
 def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTime:
-    """Of points, (k, 3) [m] at a time; without samples they stay where they stand, (k, 3)."""
+    """Return positions of points over time, (k, 3) [m]; without samples they stay where they are, (k, 3)."""
     return Still(still) if samples is None else over_time(job, samples)
 
 

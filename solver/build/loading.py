@@ -145,10 +145,18 @@ def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None
 def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
                  errors: Any) -> subprocess.Popen[bytes] | None:
     """A process that compiles the share and ends, or dies when this one does. None where none can be started."""
+    return start_beside(f"loading.load_share({list(materials)!r}, {linear_solver!r})", errors)
+
+
+def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
+    """Start a process that makes a call of `loading` or `compiling`, and dies when this one does.
+
+    Returns None where none can be started.
+    """
     root = Path(__file__).resolve().parents[1]
     code = (f"import sys; sys.path[:] = {[str(root.parent), *sys.path]!r}\n"
-            f"from {root.name}.build import loading\n"
-            f"loading.be_second({sys.implementation.cache_tag!r}, {list(materials)!r}, {linear_solver!r})")
+            f"from {root.name}.build import compiling, loading\n"
+            f"loading.end_with_the_first({sys.implementation.cache_tag!r})\n{call}")
     options: dict[str, Any] = {}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NO_WINDOW}
@@ -160,15 +168,17 @@ def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
         return None
 
 
-def be_second(python: str, materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
-    """Load and compile in the second process. python: the cache tag of the first one's."""
+def end_with_the_first(python: str) -> None:
+    """Let this process die when the one that started it does. python: the cache tag of that one.
+
+    Raises SystemExit where this is another Python, whose compiled kernels would be others.
+    """
     if sys.implementation.cache_tag != python:
         sys.exit(f"{sys.executable} is another Python")
-    threading.Thread(target=_end_with_the_first, daemon=True).start()
-    load_share(materials, linear_solver)
+    threading.Thread(target=_end_when_input_closes, daemon=True).start()
 
 
-def _end_with_the_first() -> None:
+def _end_when_input_closes() -> None:
     while os.read(0, 4096):
         pass
     os._exit(1)
@@ -181,7 +191,7 @@ def sources() -> str:
 
 
 def _name_of(share: Any) -> str:
-    """Of the empty file that says that such a scene's kernels, as they now are, were compiled. Folders may be shared by
-    machines."""
+    """Return the name of an empty file that marks the present kernels of such a scene as compiled. Machines may share
+    folders."""
     made_by = repr((platform.node(), sources(), share))
     return "loaded-" + hashlib.blake2b(made_by.encode(), digest_size=8).hexdigest()

@@ -87,7 +87,7 @@ def held_vertices(job: Job, one: Prepared) -> PinnedVertices | None:
 
 
 def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated | None:
-    """Of those vertices that the animation knows; None where it knows none."""
+    """Return motion of the vertices that are animated; None where none are."""
     pin, fields = one.body.pin, one.fields
     samples: Vec | None = None
     if pin.motion is not None:

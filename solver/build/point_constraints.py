@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,16 +64,29 @@ def held_nodes(job: Job, prepared: list[Prepared]) -> HeldNodes:
     return HeldNodes(np.concatenate(places), motions, rides, spans)
 
 
-def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behind: int, rest: Vec, mass: Vec,
-                      first: Index, is_free: Mask) -> list[PointConstraint]:
-    """Return the constraints of these bodies. behind: the first of the held nodes. rest: of all nodes, (n, 3) [m].
-    mass: of all [kg], (n,). first: of each body's nodes, (bodies + 1,). is_free: which nodes move, (n,).
+@dataclass(frozen=True)
+class Tie:
+    """A constraint with its ends bound to nodes."""
 
-    Raises BadScene that names one with a distance of 0, without a face or an edge, that cannot be met, or that
-    contradicts others.
+    place: int  #: in the scene
+    constraint: Constraint
+    ends: list[TiedEnd]
+    kind: PointKind
+
+    @property
+    def is_always_hard(self) -> bool:
+        """Whether all rows are to vanish at any time."""
+        one = self.constraint
+        return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
+
+
+def ties_of(job: Job, prepared: list[Prepared], held: HeldNodes, behind: int, rest: Vec, first: Index) -> list[Tie]:
+    """Return the constraints of these bodies on their nodes. behind: the first of the held nodes. rest: of all nodes,
+    (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
+
+    Raises BadScene that names one with a distance of 0, without a face or an edge.
     """
-    found, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
-    h = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+    found = list[Tie]()
     for k in among(job, prepared):
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
         ends = [_end(job, one, end, prepared, held.spans.get((k, i)), behind, rest, first)
@@ -83,13 +97,31 @@ def point_constraints(job: Job, prepared: list[Prepared], held: HeldNodes, behin
                 *ends, rest, parameters("constraint", one.kind), length)
         except BadScene as failure:
             raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
+        found.append(Tie(k, one, ends, kind))
+    return found
+
+
+def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], replaced: Set[int], rest: Vec, mass: Vec,
+                      first: Index, is_free: Mask) -> list[PointConstraint]:
+    """Return the constraints of these bodies that have rows. replaced: those that have none, by their places among
+    `ties`. rest: of all nodes, (n, 3) [m]. mass: of all [kg], (n,). first: of each body's nodes, (bodies + 1,).
+    is_free: which nodes move but for constraints, (n,).
+
+    Raises BadScene that names one that cannot be met, or that contradicts others.
+    """
+    found, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
+    h = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
+    for number, tie in enumerate(ties):
+        one = tie.constraint
         heaviest = max([float(mass[first[b]:first[b + 1]].sum()) for b, other in enumerate(prepared)
                         if other.body.name in {end.body for end in one.ends if not end.mechanism}], default=1.0)
-        found.append(PointConstraint(kind, STIFF * heaviest / h**2, number_over_time(job, one.compliance),
-                                     None if one.strength is None else number_over_time(job, one.strength),
-                                     one.lasts or np.inf))
-        if found[-1].is_hard(0.0) and not one.lasts:
-            kinds.append((called(one), kind))
+        law = PointConstraint(tie.kind, STIFF * heaviest / h**2, number_over_time(job, one.compliance),
+                              None if one.strength is None else number_over_time(job, one.strength),
+                              one.lasts or np.inf)
+        if number not in replaced:
+            found.append(law)
+        if law.is_hard(0.0) and not one.lasts:
+            kinds.append((called(one), tie.kind))
     if kinds:
         from .meeting import refuse_unmet
 

@@ -1,4 +1,4 @@
-"""Where a mechanism's bodies start, and what its motors want, read from the scene."""
+"""Start positions of a mechanism's bodies and targets of its motors, read from the scene."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) ->
 
 
 def inverse(frames: Vec) -> Vec:
-    """Of a rigid motion, (4, 4)."""
+    """Return the inverse of a rigid motion, (4, 4)."""
     out = np.eye(4)
     out[:3, :3] = frames[:3, :3].T
     out[:3, 3] = -frames[:3, :3].T @ frames[:3, 3]

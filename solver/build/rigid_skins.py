@@ -19,7 +19,7 @@ FINE = 3  #: times that the triangles of a round shape are parted in four
 
 @dataclass(frozen=True)
 class RigidSkin:
-    """Of one body, at the start frame."""
+    """Skin of one body at the start frame."""
 
     name: str
     mechanism: str  #: that it is a body of
@@ -57,7 +57,7 @@ def surface_of(job: Job, body: schema_mechanisms.RigidBody) -> tuple[Vec, Index]
 
 
 def box(size_x: float, size_y: float, size_z: float) -> tuple[Vec, Index]:
-    """Of these edges [m]."""
+    """Return a box with these edges [m]."""
     corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     return hull_surface(corners * [size_x, size_y, size_z])
 

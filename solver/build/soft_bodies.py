@@ -29,7 +29,7 @@ from ..meshing.volume import Volume
 from ..parts.block_condensation import BlockCondensation, BlockSlice
 from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from ..world.bodies import BodyInWorld, ObstacleInWorld
 from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
 from ..world.sliding_damping import SlidingDampers
@@ -47,7 +47,8 @@ from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .pinned_vertices import held_vertices
-from .point_constraints import HeldNodes, held_nodes, point_constraints
+from .point_constraints import HeldNodes, held_nodes, point_constraints, ties_of
+from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
 from .pressures import pressures
 from .ropes import prepare_rope
 from .seams import seams_of
@@ -56,7 +57,6 @@ from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
 MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
-
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -99,8 +99,13 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air)
-    linear, linear_kind = _linear_solver(job, prepared, riding is not None)
+    behind = int(first[-1]) + len(obstacles.places)
+    ties = ties_of(job, prepared, held, behind, rest, first)
+    ends = prescribed_ends(job, ties, held, behind, rest, integrated_nodes(job, prepared, len(rest)))
+    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, held, air,
+                               ends)
+    is_free = ends.without(coordinates.is_free)
+    linear, linear_kind = _linear_solver(job, prepared, riding is not None, len(ends.ties) < len(ties))
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     joins = joins_apart(job, prepared)
     awake = _asleep(job, methods, joins)
@@ -113,7 +118,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    damping = [_damping(job, one, made, rest, mass, coordinates, body.nodes, integrator, linear_kind)
+    damping = [_damping(job, one, made, rest, mass, is_free, body.nodes, integrator, linear_kind)
                for one, made, body in zip(prepared, matter, bodies)]
     bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
     losses = [loss for one in damping for loss in one.losses]
@@ -136,8 +141,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
     held_softly = grips(job, prepared, mass, first, obstacles.anchored)
     between, breaking, hard = _between(job, prepared, rest, first)
-    constraints = [*point_constraints(job, prepared, held, int(first[-1]) + len(obstacles.places), rest, mass, first,
-                                      coordinates.is_free), *hard]
+    constraints = [*point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free), *hard]
     return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
                  condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
                  notes=notes, balanced=balanced, damping_laws=[one.law for one in damping],
@@ -155,9 +159,12 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                             for name, of in zip(obstacles.names, obstacles.spans)])
 
 
-def _linear_solver(job: Job, prepared: list[Prepared], rides: bool) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies."""
-    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], linear_use(job, prepared, rides))
+def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
+                   ) -> tuple[LinearSolver, type[LinearSolver]]:
+    """Return what solves these bodies, and its class for a body by itself. rides: whether some are on rigid bodies.
+    has_rows: whether constraints have rows."""
+    use = linear_use(job, prepared, rides, has_rows)
+    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
     are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
     return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
 
@@ -190,12 +197,13 @@ class _Damping(NamedTuple):
     hertz: float | None  #: fundamental frequency [Hz], where it was computed
 
 
-def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, coordinates: FreeNodes, nodes: slice,
+def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, is_free: Mask, nodes: slice,
              integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
-    """Return a body's own damping law, and what its half-life lacks. nodes: of the body among all."""
+    """Return a body's own damping law, and what its half-life lacks. is_free: nodes without those that pins and bones
+    move, (n,). nodes: of the body among all."""
     own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
         rest, made.elements, made.modulus, parameters("damping", one.body.damping))
-    return _Damping(*losses_of(job, one, made, own, rest, mass, coordinates, nodes, integrator, linear))
+    return _Damping(*losses_of(job, one, made, own, rest, mass, is_free, nodes, integrator, linear))
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
@@ -255,14 +263,15 @@ def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
 
 
 def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
-                 obstacles: Obstacles, held: HeldNodes, air: AirAround) -> FreeNodes:
+                 obstacles: Obstacles, held: HeldNodes, air: AirAround, ends: PrescribedEnds) -> FreeNodes:
     """Pinned and kinematic nodes of all bodies as one table of prescribed nodes, those of obstacles, what constraints
-    hold on to, the air and those that ride on bones among them."""
+    hold on to, the air, ends of constraints and those that ride on bones among them."""
     riders = [np.arange(obstacles.own, len(obstacles.places)),
               *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in held.rides)]
     behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(riders))
-    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind])
-    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, held, air)
+    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind,
+                                 ends.nodes])
+    prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, held, air, ends)
     return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
             riding(rest, prescribed, motion, first))
 
@@ -313,8 +322,9 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     return pulls
 
 
-def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround) -> SideBySide:
-    """Where the pinned nodes of all bodies, the obstacles and the air are."""
+def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround,
+            ends: PrescribedEnds) -> SideBySide:
+    """Return where the pinned nodes of all bodies, the obstacles, the air and ends of constraints are."""
     return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *held.motions,
-                         *air.motions])
+                         *air.motions, *ends.motions])

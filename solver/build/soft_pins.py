@@ -63,7 +63,8 @@ def _held(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec
 
 
 def _weights(job: Job, pin: schema.Pin, painted: Vec, vertices: Index, changing: NDArray[np.int64]) -> OverTime:
-    """Of some vertices, (s,) at a time. painted: at the start, (s,). changing: those of the job's `strengths`."""
+    """Return weights of some vertices over time, (s,). painted: at the start, (s,). changing: vertices of the job's
+    `strengths`."""
     if pin.strengths is None or not len(changing):
         return Still(painted)
     frames = np.repeat(painted[None], len(job.frames), axis=0)

@@ -46,7 +46,7 @@ def _stiffer(prepared: Prepared, times: float) -> Prepared:
 
 
 def _frequency(job: Job, prepared: Prepared) -> float:
-    """Of its slowest wobble [Hz]; what pins and bones hold stands still."""
+    """Return its fundamental frequency [Hz], pinned and attached nodes at rest."""
     fields, rest = prepared.fields, prepared.volume.nodes
     made = prepared.matter(job, rest, 0)
     held = np.union1d(fields.pinned, fields.attached)

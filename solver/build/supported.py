@@ -101,7 +101,7 @@ def _deep(job: Job, body: Body) -> float:
 
 
 def footing_of(job: Job) -> Support | None:
-    """Of the scene's ground; None where it has none, or one that is not always at one level."""
+    """Return the footing on the scene's ground; None without one, or where it is not always at one level."""
     one, ground = job.scene.ground, ground_of(job)
     depth = max((_deep(job, body) for body in job.scene.bodies), default=0.0)
     if one is None or depth == 0.0:

@@ -93,7 +93,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
 
 
 def hung(elastic: BodyElements, rest: Vec, mass: Vec, held: Index, gravity: Vec, linear: LinearSolver) -> Vec:
-    """Where a body hangs, (n, 3) [m]; its rest shape where it finds no balance.
+    """Return positions of a hanging body, (n, 3) [m]; its rest shape where it finds no equilibrium.
 
     rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. held: those that others of it hold up. gravity: (3,) [m/s²].
     linear: a fresh one.

@@ -32,6 +32,7 @@ CAPABILITIES = {
     "flesh": Capability("joint_friction", "feels what soft bodies pull at their bones", True),
     "cloth": Capability("damping", "damps cloth and ropes", True),
     "remeshing": Capability("bending", "goes with Sharp Edges", True),
+    "whole displacement": Capability("constraint", "prescribes all of the displacement between its points"),
     "hard rows": Capability("force", "is a hard constraint, whose rows are projected"),
     "large": Capability("linear_solver", "solves meshes that are too large to factor"),
 }

@@ -8,21 +8,21 @@ from .entry import Entry, Param
 HARD = 0.999
 
 PIN_STIFFNESS = Param("pin_stiffness", "Pin Stiffness",
-                      "How firmly Soft Pins hold each kg where Pin is painted 0.5; at 0.9 nine times so, at 0.1 a "
-                      "ninth. What is painted 0.5 all over hangs down by 1 cm at 1000, by 10 cm at 100",
+                      "Stiffness of Soft Pins for each kilogram where Pin is painted 0.5; nine times that at 0.9, a "
+                      "ninth at 0.1. A body painted 0.5 all over hangs down by 1 cm at 1000, by 10 cm at 100",
                       1.0e3, "1/s²", 1.0e-6, 1.0e12, 1.0, 1.0e5)
 
 WELD_DISTANCE = Param("distance", "Distance",
-                      "How near the skin of one body is to that of the other, at the start, where they stick together",
+                      "Largest distance between the surfaces, at the start, at which they stick together",
                       0.01, "m", 1.0e-9, None, 0.0, 0.1)
 WELD_STIFFNESS = Param("stiffness", "Stiffness",
-                       "How firmly a square metre of skin sticks, by how far it is drawn off", 1.0e7, "N/m³", 1.0e-6,
+                       "Stiffness of the weld for each square metre of surface", 1.0e7, "N/m³", 1.0e-6,
                        None, 1.0e4, 1.0e9)
-WELD_LASTS = Param("lasts", "Lasts", "For how long it sticks, 0 for ever", 0.0, "s", 0.0, None, 0.0, 10.0)
+WELD_LASTS = Param("lasts", "Lasts", "How long it sticks, 0 for ever", 0.0, "s", 0.0, None, 0.0, 10.0)
 
 #: a force with it remembers from step to step what has come off
-BREAKS = Param("breaks", "Breaks At", "Pull on a square metre above which it comes off, point by point: a sticky note "
-               "500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
+BREAKS = Param("breaks", "Breaks At", "Pull on a square metre at which the weld breaks, point by point: a sticky "
+               "note 500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
 
 WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS)
 
@@ -35,9 +35,11 @@ ENTRIES: tuple[Entry, ...] = (
           "Two points keep their distance, as on a rod, or at most so as on a string", (AT_MOST,), number=0,
           reads=("point", "length")),
     Entry("constraint", "ball", "constraints.points.ball:BallConstraint", "Ball",
-          "Two points stay together, and both bodies may turn about them", (CLOSES,), number=1, reads=("point",)),
+          "Two points stay together, and both bodies may turn about them", (CLOSES,),
+          can=("whole displacement",), number=1, reads=("point",)),
     Entry("constraint", "hinge", "constraints.points.hinge:HingeConstraint", "Hinge",
-          "Both bodies turn about an axis, as a door does", (CLOSES,), number=2, reads=("point", "axis")),
+          "Both bodies turn about an axis, as a door does", (CLOSES,),
+          can=("whole displacement",), number=2, reads=("point", "axis")),
     Entry("constraint", "on_curve", "constraints.points.on_curve:OnCurve", "On Curve",
           "A point slides along a rope, a curve or edges, as a bead does on its string", (CLOSES,), number=3),
     Entry("constraint", "on_surface", "constraints.points.on_surface:OnSurface", "On Surface",
@@ -55,8 +57,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("reference", "acceleration", "constraints.ways.acceleration:Acceleration", "Acceleration",
           "Rows of accelerations, a reference for tests", hidden=True, number=1),
     Entry("force", "weld", "forces.weld:Weld", "Weld",
-          "Two bodies stick together where they are near each other at the start, and move as one", WELD, number=0),
+          "Two bodies stick together where they are close to each other at the start, and move as one", WELD, number=0),
     Entry("force", "sliding_weld", "constraints.points.sliding_weld:SlidingWeld", "Sliding Weld",
-          "Two bodies stay as far apart as they are where they are near each other at the start, and slide along each "
+          "Two bodies keep their distance where they are close to each other at the start, and slide along each "
           "other", (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS), can=("hard rows",), number=1),
 )

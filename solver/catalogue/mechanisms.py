@@ -28,10 +28,10 @@ MOTOR_STIFFNESS = Param("stiffness", "Motor Stiffness", "How hard it pulls towar
 MOTOR_DAMPING = Param("damping", "Motor Damping", "How hard it resists being faster or slower than it should, in "
                       "N m s/rad or N s/m", 10.0, "", 0.0, None, 0.0, 1.0e3)
 
-PASSES = Param("passes", "Passes", "How often contact and friction are found anew in each step; they stop early where "
+PASSES = Param("passes", "Passes", "How often contact and friction are solved in each step; passes end early where "
                "little changes", 20, "", 1, 1000, 1, 50)
-AGREEMENT = Param("agreement", "Agreement", "Change of the friction between two passes that counts as none, as a share "
-                  "of it", 1.0e-4, "", 1.0e-12, 1.0, 1.0e-8, 1.0e-2)
+AGREEMENT = Param("agreement", "Agreement", "Relative change of the friction between two passes at which these end",
+                  1.0e-4, "", 1.0e-12, 1.0, 1.0e-8, 1.0e-2)
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("joint", "fixed", "coordinates.joints.fixed:Fixed", "Fixed", "Holds the two as one body", number=1),
@@ -73,7 +73,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("loop", "point_on_line", "constraints.loops:PointOnLine", "Point on Line",
           "Holds a point of one body on the line along the loop's own Z in the other", number=2),
     Entry("motor", "drive", "forces.motors:Drive", "Drive",
-          "Moves exactly as told and says the effort that it takes", number=3),
+          "Moves exactly as prescribed, and records the effort", number=3),
     Entry("motor", "servo", "forces.motors:Servo", "Servo", "Pulls towards a place as a damped spring does",
           (MOTOR_STIFFNESS, MOTOR_DAMPING), number=1),
     Entry("motor", "speed", "forces.motors:Speed", "Speed", "Pushes towards a speed", (MOTOR_DAMPING,), number=2),

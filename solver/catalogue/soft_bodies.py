@@ -13,9 +13,11 @@ MOONEY_SHARE = Param("mooney_share", "Mooney Share",
                      0.25, "", 0.0, 1.0, 0.0, 0.5, field=True)
 FIBER_MODULUS = Param("fiber_modulus", "Fiber Modulus", "Stiffness that the fibers add along themselves",
                       3.0e5, "Pa", 1.0, 1.0e12, 1.0e3, 1.0e8, field=True)
-FIBER_STIFFENING = Param("fiber_stiffening", "Fiber Stiffening", "How much more a fiber resists the more it is pulled",
+FIBER_STIFFENING = Param("fiber_stiffening", "Fiber Stiffening", "How fast the resistance of a fiber grows with "
+                         "stretch",
                          5.0, "", 0.01, 100.0, 0.1, 20.0, field=True)
-ACTIVATION = Param("activation", "Activation", "How much the muscle contracts: at 1 its fibers want to be 30 % shorter",
+ACTIVATION = Param("activation", "Activation", "How much the muscle contracts: at 1 the rest length of its fibers is "
+                   "30 % shorter",
                    0.0, "", 0.0, 1.0, 0.0, 1.0, field=True)
 FIBER_AXIS = tuple(
     Param(f"fiber_{letter.lower()}", f"Fiber {letter}", f"Part of the direction along the object's own {letter}",
@@ -25,8 +27,8 @@ FIBER_ANGLE = Param("fiber_angle", "Fiber Angle", "Between the fibers and the ax
 DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
                 field=True)
 WOBBLE_HALF_LIFE = Param("wobble_half_life", "Wobble Half-Life",
-                         "Time in which every wobble that can be seen loses half of its height, at any step, in swings "
-                         "where one takes longer than two seconds. 0 never, as far as the material goes",
+                         "Time in which every visible wobble loses half of its height, at any time step. A swing of "
+                         "more than two seconds loses as much as one of two. 0 leaves the material's damping alone",
                          0.0, "s", 0.0, 1.0e3, 0.0, 4.0)
 STIFFNESS_DAMPING = Param("stiffness_damping", "Stiffness Damping",
                           "How fast wobbles die, the faster the finer they are: 0.001 calms ripples, 0.1 is dough",
@@ -38,13 +40,15 @@ FRICTION_COEFFICIENT = Param("friction_coefficient", "Friction Coefficient",
                              "Force against sliding as a share of the load: ice 0.05, wood 0.4, rubber 1",
                              0.3, "", 0.0, 100.0, 0.0, 2.0)
 CONTACT_DISTANCE = Param("distance", "Contact Distance",
-                         "How near surfaces may be before they push each other, 0 picks a tenth of their edges", 0.0,
+                         "Distance at which surfaces begin to repel each other, 0 picks a tenth of their edges", 0.0,
                          "m", 0.0, None, 0.0, 0.1)
 CREEP_SPEED = Param("creep_speed", "Creep Speed",
-                    "What slips slower than this is not braked in full: what should stand creeps at less", 1.0e-3,
+                    "Below this sliding speed friction is reduced: objects that should stand creep more slowly than "
+                    "this", 1.0e-3,
                     "m/s", 1.0e-6, 1.0, 1.0e-4, 1.0e-2)
 PUSH_APART = Param("push_apart", "Push Apart",
-                   "In what time that which crosses at the start is pushed apart, 0 refuses it", 0.0, "s", 0.0, None,
+                   "Time in which objects that intersect at the start are pushed apart, 0 refuses to bake them", 0.0,
+                   "s", 0.0, None,
                    0.0, 2.0)
 SPOT_RADIUS = Param("spot_radius", "Spot Radius",
                     "How far around a handle nodes move as one, 0 picks a tenth of the box diagonal", 0.0, "m", 0.0,
@@ -53,7 +57,7 @@ EDGE_LENGTH = Param("edge_length", "Edge Length",
                     "Target edge length of the tetrahedra, 0 picks a twentieth of the box diagonal",
                     0.0, "m", 0.0, None, 0.0, 1.0)
 SHEET_THICKNESS = Param("sheet_thickness", "Sheet Thickness",
-                        "What open sheets and loose faces are thickened to before they are filled; 0 refuses them",
+                        "Thickness given to open sheets and loose faces before they are filled; 0 refuses them",
                         0.0, "m", 0.0, None, 0.0, 0.1)
 
 ENTRIES: tuple[Entry, ...] = (
@@ -61,7 +65,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Flesh and rubber: keeps its volume, survives being turned inside out", (YOUNGS_MODULUS, POISSON_RATIO),
           number=0),
     Entry("material", "neo_hookean_plain", "materials.neo_hookean_plain:NeoHookeanPlain", "Stable Neo-Hookean, Plain",
-          "Without the logarithm: what was crushed to a point stays crushed", (YOUNGS_MODULUS, POISSON_RATIO),
+          "Without the logarithm: an element that is crushed to a point stays crushed", (YOUNGS_MODULUS, POISSON_RATIO),
           number=1),
     Entry("material", "mooney_rivlin", "materials.mooney_rivlin:MooneyRivlin", "Mooney-Rivlin",
           "Rubber after lab curves: yields more than Neo-Hookean when pulled and less when pressed",
@@ -80,7 +84,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("material", "linear", "materials.linear:Linear", "Linear",
           "Small deformation only: parts that turn swell", (YOUNGS_MODULUS, POISSON_RATIO), number=7),
     Entry("fiber_material", "astvk", "materials.astvk:AStVK", "Stiff Fibers (aSTVK)",
-          "Cords or grain that resist being pulled and pressed along one direction", (FIBER_MODULUS,), number=1),
+          "Cords or grain that resist stretching and compression along one direction", (FIBER_MODULUS,), number=1),
     Entry("fiber_material", "afung", "materials.afung:AFung", "Muscle Fibers (aFUNG)",
           "Slack when pressed, stiffer the more they are pulled, shorter when activated",
           (FIBER_MODULUS, FIBER_STIFFENING, ACTIVATION), number=2),
@@ -97,35 +101,36 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("carry", "smooth", "fields.harmonic:harmonic_extension", "Smooth",
           "As smooth as can be between what is painted all around", number=0),
     Entry("carry", "straight", "fields.nearest:nearest_extension", "Straight In",
-          "What is painted nearest: layers and spots go inwards with sharp borders", number=1),
+          "The nearest painted value: layers and spots go inwards with sharp borders", number=1),
     Entry("spot", "mean", "coordinates.patches:mean", "As One",
           "A painted spot moves by the mean of its nodes, and does not dent as a single node does", (SPOT_RADIUS,),
           number=1),
     Entry("spot", "turn", "coordinates.patches:mean_and_turn", "As One, Turning",
-          "It keeps its turning too: for what twists and nods, at twice the unknowns", (SPOT_RADIUS,), number=2),
+          "It turns as well: for parts that twist and nod, with twice the unknowns", (SPOT_RADIUS,), number=2),
     Entry("spot", "affine", "coordinates.patches:affine", "As One, Stretching",
-          "It keeps its stretching and shearing too, at four times the unknowns", (SPOT_RADIUS,), number=3),
+          "It stretches and shears as well, with four times the unknowns", (SPOT_RADIUS,), number=3),
     Entry("damping", "rayleigh", "forces.rayleigh:Rayleigh", "Rayleigh",
           "Losses follow the material: stiff parts and fine ripples come to rest first",
           (STIFFNESS_DAMPING, MASS_DAMPING), number=0),
     Entry("damping", "green", "forces.green:Green", "Green",
-          "Losses follow the rate of strain: what turns under load is not braked", (STIFFNESS_DAMPING, MASS_DAMPING),
+          "Losses follow the rate of strain: rotation under load is not damped", (STIFFNESS_DAMPING, MASS_DAMPING),
           lacks=(("cloth", "it is a matter of volumes"),), number=1),
     Entry("friction", "coulomb", "contact.laws.coulomb:Coulomb", "Coulomb",
-          "What touches sticks as long as its load can hold it, then slides under an even brake",
+          "Contacts stick as long as their load can hold them, then slide against constant friction",
           (FRICTION_COEFFICIENT,), number=1),
     Entry("friction", "filter", "contact.laws.filter:Filter", "Velocity Filter",
-          "The paper's: brakes each touching node by itself, so what should stand on a slope creeps",
+          "The friction of the ConJac paper: slows each touching node by itself, so objects that should stand on a "
+          "slope creep",
           (FRICTION_COEFFICIENT,), number=2),
     Entry("contact", "barrier", "contact.laws.barrier:Barrier", "Barrier",
-          "Surfaces push each other the harder the nearer they are, and never meet",
+          "Surfaces repel each other, more strongly the closer they are, and never meet",
           (CONTACT_DISTANCE, FRICTION_COEFFICIENT, CREEP_SPEED, PUSH_APART), number=0),
     Entry("contact", "gap", "contact.laws.gap:Gap", "Gap Constraints",
-          "Surfaces keep a gap by pushes as hard as that takes and not before; for comparison, nothing rubs",
+          "Surfaces keep a gap, with forces only as large as it needs; for comparison, without friction",
           (CONTACT_DISTANCE,), can=("constraints",), number=1),
     Entry("contact", "gap_velocity", "contact.laws.gap_velocity:GapVelocity", "Gap Velocities",
-          "What touches may not come nearer along the normal that it had where a step began; for comparison: in large "
-          "steps it holds up what goes over an edge, and nothing rubs", (CONTACT_DISTANCE,), can=("constraints",),
+          "Surfaces in contact may not come closer along the normal at the start of the step; for comparison: large "
+          "steps hold objects up beyond an edge, and there is no friction", (CONTACT_DISTANCE,), can=("constraints",),
           number=2),
     Entry("mesher", "tetwild", "meshing.tetwild:TetWild", "fTetWild",
           "Meshes open, self-intersecting and dirty surfaces", (EDGE_LENGTH, SHEET_THICKNESS), number=0),
@@ -170,6 +175,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("map", "stiffness", "gather.maps:Blend", "Stiffness", "Blends between the soft and the stiff modulus",
           (YOUNGS_MODULUS,), number=2),
     Entry("map", "fibers", "gather.maps:Fibers", "Fibers", "From origin (0) to insertion (1) of a muscle", number=3),
-    Entry("map", "friction", "gather.maps:Friction", "Friction", "How much of the body's friction in contact there is",
+    Entry("map", "friction", "gather.maps:Friction", "Friction", "Share of the body's friction in contacts",
           number=4),
 )

@@ -16,15 +16,15 @@ CORRECTIONS = Param("corrections", "Corrections",
                     "Further corrections of positions in each step: closer to balance, each a tenth of the time",
                     0, "", 0, 10, 0, 3)
 SOLVE_IMPACTS = Param("solve_impacts", "Solve Impacts",
-                      "Steps of Semi-Implicit integrators where nodes hit the ground are solved, for up to twice the "
-                      "time; off, they are one linear solve as well, which may throw what lands", True)
+                      "With Semi-Implicit integrators, solve steps in which nodes hit the ground, in up to twice the "
+                      "time. If off, these steps are one linear solve too, which may throw a landing body", True)
 ADAPTIVE = Param("adaptive", "Adaptive",
-                 "Dynamic nodes sleep where little happens, which saves time in quiet shots; after a bake the "
-                 "Graph Editor shows how lively each one was",
+                 "Let dynamic nodes sleep while little happens around them, which saves time in quiet shots; after a "
+                 "bake the Graph Editor shows the liveliness of each",
                  False)
 LIVELINESS_THRESHOLD = Param("liveliness_threshold", "Liveliness Threshold",
-                             "Stretch per second around a dynamic node below which it sleeps; at twice of it it wakes. "
-                             "Parts that bend stretch little",
+                             "Stretch per second around a dynamic node below which it sleeps; it wakes at twice this "
+                             "value. Parts that bend stretch little",
                              0.02, "1/s", 0.0, 1.0e6, 0.0, 0.2, needs="adaptive")
 LIVELINESS_WINDOW = Param("liveliness_window", "Liveliness Window",
                           "Time over which stretching counts; about a sixth of the slowest swing", 0.1, "s",
@@ -32,23 +32,24 @@ LIVELINESS_WINDOW = Param("liveliness_window", "Liveliness Window",
 QUASISTATIC_START = Param("quasistatic_start", "Start at Rest",
                           "Let the body sag into balance before the first frame", False)
 TURNS_FREELY = Param("turns_freely", "Free Turning",
-                     "Stiffness does not brake what turns, with Vanilla FEM: livelier at large steps. What would gain "
-                     "energy so is braked", False)
+                     "With Vanilla FEM, stiffness does not slow rotations: livelier at large steps. Rotations that "
+                     "would gain energy are slowed", False)
 SPECTRAL_RADIUS = Param("spectral_radius", "Spectral Radius",
-                        "What a step leaves of the fastest wobbles: 0 nothing, 1 everything",
+                        "Share of the fastest wobbles that a step leaves: 0 none, 1 all",
                         0.5, "", 0.0, 1.0, 0.0, 1.0)
-MODES = Param("modes", "Modes", "How many of the slowest wobbles keep all their swing", 10, "", 0, 1000, 0, 40)
+MODES = Param("modes", "Modes", "How many of the slowest wobbles are not damped", 10, "", 0, 1000, 0, 40)
 REDECOMPOSE = Param("redecompose", "Modes Last",
-                    "Steps after which the slowest wobbles are found anew; in between they follow the body",
+                    "Steps after which the slowest wobbles are computed again; in between they follow the body",
                     10, "", 1, 1000000, 1, 100)
 EXPONENTIAL_TOLERANCE = Param("exponential_tolerance", "Exponential Tolerance",
                               "Error of a step's exponential, as a share of the velocities",
                               1.0e-6, "", 1.0e-13, 1.0e-1, 1.0e-9, 1.0e-3)
-TOLERANCE = Param("tolerance", "Tolerance", "Net force that an iteration may leave, as a share of the first one",
+TOLERANCE = Param("tolerance", "Tolerance", "Remaining net force at which iterations end, as a share of the first one",
                   1.0e-6, "", 1.0e-12, 1.0e-1, 1.0e-9, 1.0e-2)
 ITERATIONS = Param("iterations", "Iterations", "A step that takes more is halved", 100, "", 1, 10000, 10, 500)
 FORCE_SCALE = Param("force_scale", "Force Scale",
-                    "Net force that always counts as large; 0 takes the weight of the heaviest node", 0.0, "N",
+                    "Net force to which the tolerance is relative, at least; 0 takes the weight of the heaviest node",
+                    0.0, "N",
                     0.0, None, 0.0, 1.0)
 LIMITS = (TOLERANCE, ITERATIONS, FORCE_SCALE)
 CG_TOLERANCE = Param("cg_tolerance", "Direction Tolerance",
@@ -59,12 +60,14 @@ CG_ITERATIONS = Param("cg_iterations", "Direction Iterations", "The most work on
 PATIENCE = Param("patience", "Patience",
                  "Iterations that a new factorization is worth; 0 makes one for every step", 30.0, "",
                  0.0, 10000.0, 0.0, 50.0)
-MEMORY = Param("memory", "Memory", "Earlier iterations that bend a direction", 8, "", 0, 100, 0, 20)
+MEMORY = Param("memory", "Memory", "Earlier iterations that improve a direction", 8, "", 0, 100, 0, 20)
 STRAIN_LEFT = Param("strain_left", "Strain Left",
-                    "What further iterations would still stretch or turn the worst edge by, as a share of its length",
+                    "Largest stretch or turn of an edge that further iterations would still change, as a share of "
+                    "its length",
                     0.03, "", 1.0e-6, 0.3, 1.0e-3, 0.1)
 EDGE_LEFT = Param("edge_left", "Edge Left",
-                  "What further iterations would still stretch or turn the worst edge by, as a share of its length",
+                  "Largest stretch or turn of an edge that further iterations would still change, as a share of its "
+                  "length",
                   3.0e-3, "", 1.0e-9, 0.3, 1.0e-5, 0.1)
 MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
                          "Factorizations of a step at most: with 1 it may have to be taken once more, 4 leave little "
@@ -75,7 +78,8 @@ DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
 TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which calms it", 32, "",
               2, 1000, 4, 50)
 KEEP_SPIN = Param("keep_spin", "Keep Spin",
-                  "What flies freely turns on as it should; large steps brake stiff bodies' turning without it", False)
+                  "Bodies in free flight keep their spin; without it large steps slow the rotation of stiff bodies",
+                  False)
 #: why an integrator moves no jointed bodies
 LINEARISED = "it is linearised where a step starts, and forces of what turns grow with the square of its speed"
 ACCELERATED = "it begins with accelerations, which know nothing of what loops, limits and contacts hold"
@@ -99,7 +103,7 @@ ENTRIES: tuple[Entry, ...] = (
           (BETA, GAMMA, SETTLE_TIME, CORRECTIONS, SOLVE_IMPACTS, ADAPTIVE, LIVELINESS_THRESHOLD,
            LIVELINESS_WINDOW, QUASISTATIC_START), follows="most nodes follow the dynamic ones in balance", number=0),
     Entry("method", "vanilla", "parts.nodes.full:Full", "Vanilla FEM",
-          "Every node moves on its own: the reference, calmer at the same step", (BETA, QUASISTATIC_START),
+          "Every node moves on its own: the reference method, calmer at the same step", (BETA, QUASISTATIC_START),
           number=1),
     Entry("integrator", "semi_implicit", "integrators.semi_implicit:SemiImplicit", "Semi-Implicit Euler",
           "One linear solve a step, calmed by Damping: quick and safe", (KEEP_SPIN,),
@@ -114,7 +118,7 @@ ENTRIES: tuple[Entry, ...] = (
           "Two linear solves a step, livelier still", lacks=(("ground friction", UNFELT), ("joints", LINEARISED)),
           number=2),
     Entry("integrator", "ssdirk2", "integrators.sdirk:SSDIRK2", "Semi-Implicit SDIRK2",
-          "As lively for one factorization a step: the most life for its price where swings are small", (TURNS_FREELY,),
+          "As lively for one factorization a step: the liveliest for its price where swings are small", (TURNS_FREELY,),
           lacks=(("joints", LINEARISED),), number=3),
     Entry("integrator", "backward_euler", "integrators.backward_euler:BackwardEuler", "Backward Euler",
           "Calm: wobbles die within a few swings; what tumbles gains spin at large steps",
@@ -138,16 +142,17 @@ ENTRIES: tuple[Entry, ...] = (
           "Dynamic nodes swing on undamped for one factorization a step; what touches is moved by SDIRK2",
           can=("iterates", "contact"), lacks=(("joints", FOLLOWED),), number=25),
     Entry("integrator", "generalized_alpha", "integrators.generalized_alpha:GeneralizedAlpha", "Generalized Alpha",
-          "A knob from calm to endless: how much of the fastest wobbles survives", (SPECTRAL_RADIUS,),
+          "Adjustable from calm to endless: Spectral Radius is how much of the fastest wobbles survives",
+          (SPECTRAL_RADIUS,),
           can=("iterates",), lacks=(("quasistatic", PASSED), ("joints", BEYOND)), number=9),
     Entry("integrator", "midpoint", "integrators.midpoint:Midpoint", "Implicit Midpoint",
           "Faithful: no damping at all, so wobbles go on until the material damps them", can=("iterates",),
           lacks=(("quasistatic", PASSED), ("joints", BEYOND)), number=10),
     Entry("integrator", "trapezoidal", "integrators.trapezoidal:Trapezoidal", "Trapezoidal Rule",
-          "Faithful: no damping at all, and rough where stiff parts are struck", can=("iterates",),
+          "Faithful: no damping at all, and rough where stiff parts collide", can=("iterates",),
           lacks=(("quasistatic", FORCED), ("ground friction", UNFELT), ("joints", ACCELERATED)), number=11),
     Entry("integrator", "siere", "integrators.siere:SIERE", "SIERE",
-          "Snappy where it shows: the slowest wobbles keep all their swing, the rest is calm, however stiff the body",
+          "Snappy where it shows: the slowest wobbles are not damped, the rest is calm, however stiff the body",
           (MODES, REDECOMPOSE),
           lacks=(("quasistatic", UNRULED), ("ground friction", SWINGING), ("joints", EXPONENTIAL)), number=12),
     Entry("integrator", "sbdf2ere", "integrators.bdf2ere:SBDF2ERE", "SBDF2ERE",
@@ -182,7 +187,7 @@ ENTRIES: tuple[Entry, ...] = (
           lacks=(("quasistatic", UNRULED), ("ground friction", SWINGING), ("joints", EXPONENTIAL)), hidden=True,
           number=22),
     Entry("integrator", "quasistatic", "integrators.quasistatic:Quasistatic", "Quasistatic",
-          "Always in balance: no wobble at all, for slow squashing and bending of held bodies", can=("iterates",),
+          "Always in balance: no wobble at all, for slow squashing and bending of pinned bodies", can=("iterates",),
           lacks=(("quasistatic", RESTING), ("ground friction", SPEEDLESS), ("joints", STILL)), number=19),
     Entry("integrator", "semi_implicit_printed", "integrators.leapfrog:SemiImplicitPrinted",
           "Semi-Implicit Euler (Printed)",
@@ -191,7 +196,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_d", "nonlinear.newton:NewtonDirect", "Newton, Direct",
           "A factorization in each iteration: the sturdiest", LIMITS, number=0),
     Entry("stage_solver", "qlb", "nonlinear.qlb:QLB", "QLB",
-          "One factorization for many steps, bent by what it sees on the way: the fastest in smooth motion",
+          "One factorization for many steps, corrected on the way: the fastest in smooth motion",
           (*LIMITS, PATIENCE, MEMORY), number=1),
     Entry("stage_solver", "newton_l0", "nonlinear.newton_frozen:NewtonFrozen", "Newton, Frozen Factor",
           "One factorization for a few steps helps an iterative solve: quick and nearly as sturdy",
@@ -210,12 +215,14 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
     Entry("stage_solver", "quick", "nonlinear.early_stopped_qn:EarlyStoppedQuasiNewton", "Quick",
-          "As QLB until nothing is left that shows; what is too violent is linearised: lively, for about one solve",
+          "As QLB, until no visible error is left; steps that are too violent are linearised: lively, for about one "
+          "solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",
-          "A factorization in each iteration until nothing is left that shows: for cloth",
+          "A factorization in each iteration, until no visible error is left: for cloth",
           (EDGE_LEFT, ITERATIONS), number=8),
     Entry("stage_solver", "mixed", "nonlinear.mixed_fem:MixedFEM", "Mixed",
-          "Stretches move by themselves, so that stiff parts turn far in one iteration: for bone in flesh and hinges",
+          "Stretches are unknowns of their own, so that stiff parts turn far in one iteration: for bone in flesh and "
+          "hinges",
           (MIXED_ITERATIONS, DECREMENT_LEFT, STRAIN_LEFT, ITERATIONS), number=9),
 )

@@ -147,6 +147,25 @@ class Within:
         return velocity
 
 
+class Displaced:
+    """Places at a displacement from others, which changes over time."""
+
+    def __init__(self, motion: OverTime, displacement: OverTime, sign: float) -> None:
+        """motion: (k, 3) at a time. displacement: (k, 3) at a time. sign: of the displacement, 1 or −1."""
+        self._motion, self._displacement, self._sign = motion, displacement, sign
+        self.moves = motion.moves or displacement.moves
+
+    def at(self, time: float) -> Vec:
+        """Return positions at `time` [s], (k, 3) [m]."""
+        places: Vec = self._motion.at(time) + self._sign * self._displacement.at(time)
+        return places
+
+    def velocity(self, time: float) -> Vec:
+        """Return how fast they go at `time` [s], (k, 3) [m/s]."""
+        velocity: Vec = self._motion.velocity(time) + self._sign * self._displacement.velocity(time)
+        return velocity
+
+
 class Carried:
     """Places that something carries about: E(t) E(0)⁻¹ p."""
 

@@ -21,21 +21,20 @@ from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, neare
 from ..nonlinear.intersection_free import BLOCKED_REMEDY
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
 from ..nonlinear.prescribed_directions import PrescribedDirections
-from ..parts.conjac.coupled_quasistatic import BodyPositions, CoupledQuasistatic
-from ..parts.coupled_stage import CoupledStage, RelinearisedStage
 from ..parts.interface import Balancing
-from ..parts.joints.interface import DRIVE_LEAD
 from ..parts.joints.last_twist import flown_since, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
 from ..state import CarrierMotion, Index, State, Vec
 from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
 from ..world.in_contact import solve_without_contact, touches
-from ..world.interface import Coupling
+from ..world.interface import Coupling, StepInputs
 from ..world.joints import Joints
 from ..world.layout import of_another_version
 from ..world.multipliers import Iterates, recall, remembering
 from ..world.nodes import Nodes
+from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
+from .coupled_stage import CoupledStage, RelinearisedStage
 from .free_bones import FreeBones
 from .skeleton import Skeleton
 
@@ -115,20 +114,21 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         for law in self.soft.contacts:
             law.begin(self.positions(state), state.time)
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the states after the integrator's step, before joints are closed."""
         soft, joints = self.parted(state)
-        start, external_force = self.soft.damped_start(soft, h)
+        on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
+        start, external_force = self.soft.damped_start(soft, h, on_soft)
         recall(self.soft.links, soft)
-        with self.soft.with_external_force(external_force):
-            after = self.jointed.integrated(self, self.merged([start, joints]), h, self.soft.integrator)
+        with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
+            after = self.jointed.impacts.step(self.soft.integrator, self, self.merged([start, joints]), h)
         flesh, bones = self.parted(after)
         if self.soft.links:
             flesh = remembering(self.soft.links, flesh, self.positions(after))
         return self.merged([self.soft.with_loss_memory(flesh, soft, h), bones])
 
-    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
-        """Return the states with exact constraints projected and True, or the state to repeat the step from and False.
+    def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
+        """Return the states with exact constraints projected and None, or the state and inputs to repeat the step with.
 
         The rates of a drive overshoot its target by half of their change in the step, which the projection corrects.
         Where that correction is blocked by contact the step is repeated with rates that lead to the target, so that
@@ -142,17 +142,16 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         soft = replace(soft, carrier_motion=self.carrier_motion(joints))
         finished = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         if self.soft.largest_step(solved, finished) < 1.0:
-            earlier = before.memory.get(JOINTS + DRIVE_LEAD, np.zeros((0, self.jointed.unknowns)))
+            earlier = np.zeros((0, self.jointed.unknowns)) if inputs.drive_leads is None else inputs.drive_leads
             if drive_errors.any() and len(earlier) + 1 < MAX_TRIES:
-                predicted = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
-                return replace(before, memory={**before.memory, JOINTS + DRIVE_LEAD: predicted}), False
+                leads = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
+                return before, replace(inputs, drive_leads=leads)
             by = float(np.abs(finished - solved).max())
             raise StepFailed(f"what joints bring to its place by {by:.3g} m at the end of a step has something before "
                              f"it{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
-        memory = {key: value for key, value in joints.memory.items() if key != DRIVE_LEAD}
-        return self.merged([soft, replace(joints, memory=memory)]), True
+        return self.merged([soft, joints]), None
 
     # the integrators' protocol
 
@@ -278,7 +277,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         else:
             surroundings = self._surroundings(stage, start, frictions)
             after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
-        self.jointed.count_impact(joints)
+        self.jointed.impacts.note(joints)
         end = self.parted(after)[0]
         if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):
             return remember(after, of_flesh, None)

@@ -35,8 +35,7 @@ class InterfacePoints(Protocol):
         """Return positions in a state of that part, (k, 3) [m]."""
 
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
-        """Return the external forces on the part in the form of the memory EXTERNAL_FORCE, from those on the points,
-        (k, 3) [N].
+        """Return the external forces on the part in the form of `StepInputs`, from those on the points, (k, 3) [N].
 
         others: external forces of other cloths; None for none.
         """

@@ -21,10 +21,9 @@ from scipy.sparse import csr_matrix
 from ..coordinates.prescribed import OnItsWay
 from ..errors import StepFailed
 from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
-from ..parts.interface import EXTERNAL_FORCE
 from ..state import State, Vec
 from ..world.eol_cloth import REACTION
-from ..world.interface import Coupling, Part
+from ..world.interface import NO_INPUTS, Coupling, Part, StepInputs
 from ..world.layout import Layout
 from ..world.subsystems import Advance, Subsystems, naming_part, rescuing, stepping
 from .interface_points import InterfacePoints
@@ -186,11 +185,11 @@ class StaggeredCloths(Coupling):
         """Return the state at the start frame. Raises Diverged."""
         return self.merged(self._subsystems.initial_states())
 
-    def attempt(self, state: State, h: float) -> State:
-        """Return the state after h seconds. Raises StepFailed."""
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
+        """Return the state after h seconds; it takes no inputs, as no coupling has it as a part. Raises StepFailed."""
         return self._advanced(state, h, stepping(h))
 
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+    def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
         """Return the state after h seconds, the part that failed stepped by a more robust method. Raises StepFailed."""
         return self._advanced(state, h, rescuing(h, failure))
 
@@ -202,15 +201,8 @@ class StaggeredCloths(Coupling):
     def _advanced(self, state: State, h: float, advance: Advance) -> State:
         before = self._layout.parted(state)
 
-        def others(external_force: Mapping[int, Vec]) -> list[State]:
-            states = list(before)
-            for k, forces in external_force.items():
-                states[k] = replace(states[k], memory={**states[k].memory, EXTERNAL_FORCE: forces})
-            states = self._subsystems.advanced(states, advance, self._cloths)
-            for k in external_force:
-                memory = {key: value for key, value in states[k].memory.items() if key != EXTERNAL_FORCE}
-                states[k] = replace(states[k], memory=memory)
-            return states
+        def others(external_forces: Mapping[int, Vec]) -> list[State]:
+            return self._subsystems.advanced(before, advance, self._cloths, external_forces)
 
         def of_cloth(k: int, cloth: Part, own: State) -> State:
             return naming_part(k, advance, cloth, own)

@@ -86,7 +86,7 @@ def _closest(cache: Cache) -> float | None:
     for kind, frame in cache.log:
         if kind == TOUCHED:
             try:
-                near = cache.contacts(frame)[:, 6]
+                near = cache.diagnostics.contacts(frame)[:, 6]
             except (NoSuchThing, BadInput):
                 continue
             if len(near):

@@ -142,13 +142,18 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+    """Columns of Λ V, with Λ the symmetric matrix of λ, whose last three are twice its entries."""
+    x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
+    return (blend(x, v[0][0], y, v[0][1], z, v[0][2]), blend(x, v[1][0], y, v[1][1], z, v[1][2]),
+            blend(x, v[2][0], y, v[2][1], z, v[2][2]))
+
+
+@inlined
 def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Columns of P = Aᵀ λ: with Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ."""
     u, v, sigma, floor = frames
-    x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
-    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p, q, r = columns_of(v, a, b, c, d, e, f)
     s, t, w = sigma
     mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
     one = blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)

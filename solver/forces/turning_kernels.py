@@ -11,17 +11,14 @@ from numba import types
 from ..materials.algebra import dot
 from ..materials.lanes import LANES
 from ..threads import inlined, kernel
-from .in_stretches_kernels import CURVED, HESSIAN, TABLE, blend, frames_of, slot_of, stretch_of
+from .in_stretches_kernels import CURVED, HESSIAN, TABLE, columns_of, frames_of, slot_of, stretch_of
 
 
 @inlined
 def _over_sums(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """The six of B of λ, whose last three are twice the entries of Λ."""
     _, v, sigma, floor = frames
-    x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
-    p = blend(x, v[0][0], y, v[0][1], z, v[0][2])
-    q = blend(x, v[1][0], y, v[1][1], z, v[1][2])
-    r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
+    p, q, r = columns_of(v, a, b, c, d, e, f)
     s, t, w = sigma
     diagonal = (2.0 * dot(v[0], p) / max(2.0 * s, floor), 2.0 * dot(v[1], q) / max(2.0 * t, floor),
                 2.0 * dot(v[2], r) / max(2.0 * w, floor))

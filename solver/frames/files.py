@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -73,7 +74,7 @@ class CacheFiles:
         fits = stat.S_ISREG(status.st_mode) and status.st_size == written.bytes and not self._leads_away(written.kind)
         return status if fits else None
 
-    def _there(self, kind: str) -> list[int]:
+    def existing(self, kind: str) -> list[int]:
         """The frames whose file of this kind is there in the size that was written, in order."""
         return sorted(w.frame for w in self.log.values()
                       if w.kind == kind and self._status(file_of(self.folder, kind, w.frame), w) is not None)
@@ -93,6 +94,20 @@ class CacheFiles:
     def damaged(self, kind: str) -> list[int]:
         """The frames whose file of this kind is missing or not what was written. Reads every byte of those."""
         return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
+
+    def cut_frames(self) -> list[int]:
+        """Return the last frames before cuts, or before nails were driven or drawn, in order."""
+        return sorted(frame for kind, frame in self.log if kind == CUTS)
+
+    def first_torn_cut(self, is_whole: Callable[[int], bool]) -> int | None:
+        """Return the first cut whose file is not whole or whose line in the log was lost; None without one."""
+        torn = next((cut for cut in self.cut_frames() if not is_whole(cut)), None)
+        return min((cut for cut in (torn, self.lost_cut) if cut is not None), default=None)
+
+    @cached_property
+    def torn_cut(self) -> int | None:
+        """Return the first cut whose file is not what was written: no frame after it can be shown."""
+        return self.first_torn_cut(lambda cut: self.good(CUTS, cut))
 
     @cached_property
     def lost_cut(self) -> int | None:

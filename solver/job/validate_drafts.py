@@ -21,14 +21,15 @@ def check_drafts(scene: schema.Scene) -> None:
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")
-        cloth = body.cloth
+        cloth, others = body.cloth, _not_touched(scene, body)
         for there, what, field in (
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
                 (cloth is not None and bool(cloth.pressure), "nothing presses inside of its cloth", "cloth"),
                 (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
-                (scene.contact is not None, "its surface touches nothing but the ground", "method"),
+                (bool(others), f'it touches the ground and colliders, and not "{others[0] if others else ""}"',
+                 "touches"),
                 (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
                 (body.follow is not None, "it follows no object", "follow"),
@@ -37,3 +38,12 @@ def check_drafts(scene: schema.Scene) -> None:
                  "method")):
             if there:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
+
+
+def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
+    """Names of other bodies and mechanisms that the body would touch, which a draft does not."""
+    if scene.contact is None:
+        return []
+    soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)]
+    names = [*soft, *(one.name for one in scene.mechanisms)]
+    return [name for name in names if body.touches is None or name in body.touches]

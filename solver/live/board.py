@@ -27,7 +27,7 @@ BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
 GRABS = 8  #: how many places may be pulled at at once
 
-#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken anew. rigid: 1 and more
+#: one place that is pulled at: `id` 0 where it is none, and another one whenever it is taken again. rigid: 1 and more
 #: for one of the rigid bodies
 GRAB = np.dtype([("id", "<u4"), ("rigid", "<u4"), ("start", "<f8", 3), ("target", "<f8", 3), ("radius", "<f8"),
                  ("strength", "<f8")])
@@ -41,7 +41,7 @@ CONTROL = np.dtype([("settings", "<u4"), ("run", "<u4"), ("gravity", "<f8", 3), 
                     ("grabs", GRAB, GRABS), ("ground", "<f8", (2, 3)), ("bumps", "<f8", (BUMPS, 4, 4))])
 
 #: before the places of a frame. time: simulated [s]. pace: simulated seconds in a second. cost: seconds that a second
-#: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it began anew
+#: takes. effort: number of what is saved on. settings: how many were taken. restarts: how often it started again
 FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<f8"), ("effort", "<u4"),
                   ("settings", "<u4"), ("restarts", "<u4"), ("pad", "<u4")])
 
@@ -114,12 +114,13 @@ class Board:
         self.control = Slot(self._memory, _HEAD.itemsize, _control_bytes(head))
         self.frame = Slot(self._memory, _HEAD.itemsize + Slot.room(_control_bytes(head)), _frame_bytes(head))
 
-    def tell(self, control: NDArray[Any], pinned: NDArray[np.float64] | None = None) -> None:
-        """control: one record of CONTROL. pinned: what stands behind it, zeros where left out."""
+    def write_control(self, control: NDArray[Any], pinned: NDArray[np.float64] | None = None) -> None:
+        """Write one record of CONTROL, and where pinned vertices are, (s, 3) [m]; zeros by default."""
         self.control.write(control, np.zeros((self.pinned, 3)) if pinned is None else pinned)
 
-    def told(self) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
-        """A record of CONTROL that was not read before, (1,), and what stands behind it, (s, 3)."""
+    def read_control(self) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
+        """Return a record of CONTROL that was not read before, (1,), and where pinned vertices are, (s, 3) [m]; None
+        without one."""
         raw = self.control.read()
         if raw is None:
             return None
@@ -127,13 +128,13 @@ class Board:
 
     def show(self, frame: NDArray[Any], places: NDArray[np.float64],
              poses: NDArray[np.float64] | None = None) -> None:
-        """frame: one record of FRAME. places: world space [m], (n, 3). poses: of rigid bodies [m], (r, 4, 4)."""
+        """Write one record of FRAME, positions in world space, (n, 3) [m], and poses of rigid bodies, (r, 4, 4) [m]."""
         self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
                          (places - self.origin).astype("<f4"))
 
     def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
-        """A record of FRAME, (1,), places counted from `origin`, (n, 3) [m], and poses of rigid bodies, (r, 4, 4), that
-        were not read before."""
+        """Return a record of FRAME that was not read before, (1,), positions relative to `origin`, (n, 3) [m], and
+        poses of rigid bodies, (r, 4, 4); None without one."""
         raw = self.frame.read()
         if raw is None:
             return None
@@ -142,15 +143,15 @@ class Board:
                 raw[first:then].view("<f8").reshape(-1, 4, 4))
 
     def close(self) -> None:
-        """Let go of the memory. Nothing of it may be asked for afterwards."""
+        """Release the memory. Nothing of it may be used afterwards."""
         del self.control, self.frame
         with suppress(BufferError):  # somebody still looks at it: it goes with that
             self._memory.close()
 
 
 def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0, pinned: int = 0) -> Board:
-    """A new board in a file of its own, for meshes of so many vertices, so many rigid bodies and so many vertices whose
-    places Blender says. Raises CacheUnwritable where it cannot be written."""
+    """Return a new board in a file of its own. vertices: number of those of all meshes. rigid: number of rigid bodies.
+    pinned: number of vertices whose positions are inputs. Raises CacheUnwritable where it cannot be written."""
     head = np.zeros(1, _HEAD)
     for name, value in (("magic", MAGIC), ("vertices", vertices), ("rigid", rigid), ("pinned", pinned),
                         ("origin", origin)):
@@ -163,7 +164,7 @@ def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0,
 
 @contextmanager
 def opened(path: Path) -> Iterator[Board]:
-    """The board that another process made. Raises BadInput where the file is none."""
+    """Yield the board that another process made. Raises BadInput where the file is none."""
     try:
         with open(path, "rb") as file:
             raw, size = file.read(_HEAD.itemsize), os.path.getsize(path)

@@ -1,4 +1,4 @@
-"""What a live body bumps into: meshes that move as rigid bodies, known by points and normals all over them."""
+"""Colliders of live bodies: meshes that move as rigid bodies, and the planes that keep points out of them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial import cKDTree
 
+from ..contact.find.obstacle_planes import ObstacleMesh
+from ..coordinates.prescribed import Still, carried
 from ..job.arrays import Unreadable, read_npz
-from ..meshing.normals import unit_normals
-from ..state import Index, Mask, Vec
-from .skins import DEEP, inside_of, middles
+from ..state import Index, Vec
 
 FILES = "bump_{}.npz"  #: in a job folder: "vertices", (n, 3) [m], and "triangles", (m, 3), where the job was read
-FINE = 60.0  #: points along the diagonal of a mesh
 
 
 class BumpMesh:
@@ -23,18 +21,7 @@ class BumpMesh:
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: (n, 3) [m]; triangles: (m, 3), their normals outwards."""
-        self._diagonal = float(np.linalg.norm(np.ptp(vertices, axis=0)))
-        points, face = middles(vertices, triangles, max(self._diagonal, 1e-9) / FINE)
-        self._points, self._normals = points, unit_normals(vertices, triangles)[face]
-        self._tree = cKDTree(points)
-
-    def outside(self, points: Vec) -> tuple[Mask, Vec]:
-        """Which points (p, 3) [m] are inside of it, and where the surface is nearest to these, (k, 3) [m]."""
-        found, which, height = inside_of(self._tree, self._points, self._normals, points, DEEP * self._diagonal)
-        inside = np.zeros(len(points), dtype=bool)
-        inside[found] = True
-        targets: Vec = points[found] - height[:, None] * self._normals[which]
-        return inside, targets
+        self.mesh = ObstacleMesh(triangles, Still(vertices))
 
 
 @dataclass(frozen=True)
@@ -47,32 +34,45 @@ class Bump:
     before: Vec | None = None  #: the same where the step begins; None: it stands still
 
 
+@dataclass(frozen=True)
+class BumpPlanes:
+    """Half-spaces normal · (x − place) ≥ 0 at a step's end of some points, one more than once where it is in a corner.
+    """
+
+    points: Index  #: (k,)
+    places: Vec  #: [m], (k, 3)
+    normals: Vec  #: unit, (k, 3)
+    speed: Vec  #: of the mesh there [m/s], (k, 3)
+
+
 def shapes_of(folder: Path) -> list[BumpMesh]:
-    """Those that stand in a job folder."""
+    """Return the colliders of a job folder."""
     found: list[BumpMesh] = []
     while (path := folder / FILES.format(len(found))).exists():
         try:
             arrays = read_npz(path)
             found.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
         except (OSError, KeyError, Unreadable):
-            break  # nobody but Blender writes there: what is torn is written anew
+            break  # nobody but Blender writes there: what is torn is written again
     return found
 
 
-def pushed(bumps: Sequence[Bump], points: Vec, h: float = 1.0) -> tuple[Index, Vec, Vec]:
-    """Which of some points (p, 3) [m] are inside of any, (k,), where each is pushed to [m], and how fast that moves
-    in a step of h seconds [m/s], (k, 3) each."""
-    free, rows = np.ones(len(points), dtype=bool), [np.zeros(0, np.int64)]
-    targets, speeds = [np.zeros((0, 3))], [np.zeros((0, 3))]
+def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0) -> BumpPlanes:
+    """Return planes of the points that a step leads into any mesh, or nearer to it than `margin` [m].
+
+    begun, end: points at the start of a step of h seconds and where it would lead, (p, 3) [m].
+    """
+    points, places = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
+    normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
-        matrix = bump.matrix
-        back = np.linalg.inv(matrix)
-        inside, there = bump.shape.outside(points @ back[:3, :3].T + back[:3, 3])
-        to = there @ matrix[:3, :3].T + matrix[:3, 3]
-        first = free[inside]
-        rows.append(np.flatnonzero(inside)[first])
-        targets.append(to[first])
-        moved = np.zeros((4, 4)) if bump.before is None else (matrix - bump.before) / h
-        speeds.append((there @ moved[:3, :3].T + moved[:3, 3])[first])
-        free[inside] = False
-    return np.concatenate(rows), np.concatenate(targets), np.concatenate(speeds)
+        now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
+        found = bump.shape.mesh.planes(carried(np.linalg.inv(before), begun), carried(np.linalg.inv(now), end), 0.0, h,
+                                       1.0, margin)
+        if found is None:
+            continue
+        out = found.normals @ np.linalg.inv(now[:3, :3])  # normals go by the inverse transpose
+        points.append(found.points)
+        places.append(carried(now, found.places))
+        normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
+        speed.append((places[-1] - carried(before, found.places)) / h)
+    return BumpPlanes(np.concatenate(points), np.concatenate(places), np.concatenate(normals), np.concatenate(speed))

@@ -1,4 +1,4 @@
-"""What time it is for the live loop: the computer's, or one that a test moves."""
+"""Clocks of the live loop: the computer's, or one that a test moves."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
         engine = engine_of(arguments.engine, arguments.job, lines.stage)
         lines.say("Playing", event="live", efforts=[one.label for one in engine.efforts])
 
-        def kept(path: Path, frames: int) -> None:
+        def saved(path: Path, frames: int) -> None:
             lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)
 
-        Live(arguments.job, engine, board, WallClock(), lines.log, kept).run(stop)
+        Live(arguments.job, engine, board, WallClock(), lines.log, saved).run(stop)
     return "It was stopped"

@@ -1,4 +1,4 @@
-"""What a live body is filled with: the bake's own tetrahedra where these are kept, else cells that are made at once."""
+"""Interior of a live body: the bake's own tetrahedra where these are cached, else cells that are made at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pulls at a place of a body while one looks: one spring from the mean of the nodes around it."""
+"""A hand that pulls at a point of a body: one spring from the mean of the nodes around it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Grabbed(Pull):
         return self.stiffness > 0.0
 
     def mean(self, x: Vec) -> Vec:
-        """Where it has hold of the body whose nodes are at x, (n, 3): [m], (3,)."""
+        """Return the position that is pulled at, with the body's nodes at x (n, 3): [m], (3,)."""
         place: Vec = self._weights @ x[self.nodes]
         return place
 

@@ -38,7 +38,7 @@ def leading_of(job: Job) -> dict[int, Leading]:
         arrays = read_npz(path)
         body, vertex = arrays["body"], arrays["vertex"]
     except (OSError, KeyError, Unreadable):
-        return {}  # nobody but Blender writes there: what is torn is written anew
+        return {}  # nobody but Blender writes there: what is torn is written again
     found = {}
     for number in np.unique(body).tolist():
         surface = job.scene.bodies[number].surface

@@ -1,4 +1,4 @@
-"""What a live body saves on where the computer cannot keep pace: first iterations, then shorter steps, then time."""
+"""Savings of live bodies where the computer cannot keep pace: first iterations, then shorter steps, then time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FORGET, LONGEST = 1.5, 30.0  #: seconds after which what a better effort cost is
 PROVEN = 120  #: steps after which an effort counts as one that keeps pace
 FAR = 4.0  #: times what a step may take: it is not waited for the average of several
 STEPS = 6  #: over how many steps costs are averaged
-WINDOW = 1.0  #: seconds over which the pace is told
-PATIENCE = 0.1  #: seconds that may be owed before they are given up
+WINDOW = 1.0  #: seconds over which the rate is averaged
+PATIENCE = 0.1  #: seconds behind the clock beyond which simulated time runs slower
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Effort:
 
 
 class Timekeeper:
-    """Which effort the next step takes, and how fast time passes. Knows no clock: it is told what steps cost."""
+    """Effort of the next step, and how fast time passes. It has no clock: callers pass what steps cost."""
 
     def __init__(self, efforts: Sequence[Effort]) -> None:
         self.efforts = list(efforts)
@@ -33,23 +33,23 @@ class Timekeeper:
         self._cost = [0.0] * len(efforts)  # seconds that a second takes
         self._looked = [0.0] * len(efforts)  # when that was measured
         self._patience = [FORGET] * len(efforts)
-        self._steps, self._owed, self._now = 0, 0.0, 0.0
+        self._steps, self._due, self._now = 0, 0.0, 0.0
         self._simulated, self._passed, self.rate = 0.0, 0.0, 1.0
 
     @property
     def step(self) -> float:
-        """The length of the next step [s]."""
+        """Return the length of the next step [s]."""
         return self.efforts[self.effort].step
 
     @property
     def cost(self) -> float:
-        """Seconds of computing that a simulated second takes."""
+        """Return the seconds of computing that a simulated second takes."""
         return self._cost[self.effort]
 
     def pass_time(self, seconds: float) -> None:
-        """So much has passed since it was asked last. What is owed beyond `PATIENCE` is given up: time runs slower."""
+        """Let seconds pass. Simulated time that lags by more than `PATIENCE` is given up: it runs slower."""
         self._now += seconds
-        self._owed = min(self._owed + seconds, self.step + PATIENCE)
+        self._due = min(self._due + seconds, self.step + PATIENCE)
         self._passed += seconds
         if self._passed >= WINDOW:
             self.rate = min(self._simulated / self._passed, 1.0)
@@ -58,17 +58,17 @@ class Timekeeper:
     @property
     def is_due(self) -> bool:
         """Whether a step is to be taken now."""
-        return self._owed >= self.step * (1.0 - 1e-9)
+        return self._due >= self.step * (1.0 - 1e-9)
 
     @property
     def until_due(self) -> float:
-        """Seconds until one is."""
-        return max(self.step - self._owed, 0.0)
+        """Return the seconds until a step is due."""
+        return max(self.step - self._due, 0.0)
 
     def took(self, seconds: float) -> None:
-        """A step was taken, which cost so much [s]."""
+        """Record a step that was taken, and the seconds that it cost."""
         h, k = self.step, self.effort
-        self._owed -= h
+        self._due -= h
         self._simulated += h
         cost = seconds / h
         self._cost[k] = cost if self._steps == 0 else self._cost[k] + (cost - self._cost[k]) / STEPS
@@ -87,6 +87,6 @@ class Timekeeper:
         self.effort, self._steps = effort, 0
 
     @property
-    def told(self) -> float:
-        """Simulated seconds in a second, rounded to what an artist sees: 1 where it keeps pace."""
+    def shown_rate(self) -> float:
+        """Return simulated seconds in a second, rounded to what an artist sees: 1 where it keeps pace."""
         return 1.0 if self.rate > 0.97 else self.rate

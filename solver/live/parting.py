@@ -1,8 +1,8 @@
 """Soft bodies that met in a step are parted, with friction: as if they had pushed each other in its last stage.
 
 A force on points moves the end of a stage by A⁻¹ Jᵀ f, A the matrix of its last iteration, so that gaps and slides
-along surfaces are g + J A⁻¹ Jᵀ f: what pushes is 0 or more, and its gap is too; what rubs is at most μ of what pushes,
-and less only where nothing slides.
+along surfaces are g + J A⁻¹ Jᵀ f: normal forces are 0 or more, and so are their gaps; friction is at most μ times
+those, and less only where nothing slides.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
         at[:, 0] = found.gaps - np.minimum(left + slow, 0.0)
         wanted[3 * of.start:3 * of.stop] = at.ravel()
         friction[of] = min(bodies[i].friction, bodies[k].friction)
-    pushes = np.zeros(3 * count)
-    push_apart(G, wanted, friction, SWEEPS, pushes)
+    forces = np.zeros(3 * count)
+    push_apart(G, wanted, friction, SWEEPS, forces)
     for body, where, yields in moves:
-        body.pushed_on(yields @ pushes[where])
+        body.pushed_on(yields @ forces[where])
 
 
 def _forces_on(body: LiveBody, number: int, met: Sequence[tuple[int, int, Meeting]], first: Vec) -> tuple[Vec, Vec]:
-    """Which rows of pushes and rubs are of a body, (r,), and what 1 N of each is on its coordinates, (3 p, r)."""
+    """Return the rows of contacts that are of a body, (r,), and what 1 N of each is on its coordinates, (3 p, r)."""
     rows, columns = [np.zeros(0, int)], [np.zeros((3 * body.state.y.shape[0], 0))]
     for start, (i, k, found) in zip(first, met):
         if number not in (i, k):

@@ -1,4 +1,4 @@
-"""Gauss-Seidel on what pushes and what rubs."""
+"""Gauss-Seidel sweeps over normal forces and friction."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ..threads import kernel
 
 @kernel("void(f8[:,::1], f8[::1], f8[::1], i8, f8[::1])", fastmath={"contract"})
 def push_apart(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
-    """Forces x (3 k,) [N], in threes of a push and two rubs, from those in it: G x + at is at least 0 of pushes.
+    """Solve for forces x (3 k,) [N], in threes of a normal and two friction forces, from those in it: G x + at ≥ 0 of
+    normal ones.
 
-    G: how far each moves where another one pushes, symmetric, (3 k, 3 k) [m/N]. at: gaps and slides without forces,
-    (3 k,) [m]. friction: Coulomb's coefficients, (k,). By projected Gauss-Seidel.
+    G: displacement of each by a unit force of another one, symmetric, (3 k, 3 k) [m/N]. at: gaps and slides without
+    forces, (3 k,) [m]. friction: Coulomb's coefficients, (k,). By projected Gauss-Seidel.
     """
     size = x.shape[0]
     for _ in range(sweeps):
@@ -26,8 +27,8 @@ def push_apart(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
                 if axis == 0:
                     x[row] = max(x[row], 0.0)
             most = friction[k] * x[3 * k]
-            rubs = math.hypot(x[3 * k + 1], x[3 * k + 2])
-            if rubs > most:
-                share = most / rubs
-                x[3 * k + 1] *= share
-                x[3 * k + 2] *= share
+            tangential = math.hypot(x[3 * k + 1], x[3 * k + 2])
+            if tangential > most:
+                fraction = most / tangential
+                x[3 * k + 1] *= fraction
+                x[3 * k + 2] *= fraction

@@ -19,9 +19,7 @@ from .engines.interface import Hold, Inputs
 from .grabbing import REACH, Grabbed, around, strength_of
 from .leading import Leading
 
-SWINGS = 2.0 * np.pi * 2.0  #: [1/s], how a whole mechanism swings that hangs on a hand of strength 1
-#: what steps of joints depend on that looks at their springs
-_LOOKS_AT_SPRINGS = ("_tree_step", "_leapfrog_step", "_leapfrog", "_momentum", "_centred", "_fits_kernel")
+ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a hand of strength 1 [rad/s]
 
 
 class LiveNodes:
@@ -71,7 +69,7 @@ class LiveNodes:
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
-        """Where prescribed nodes are, (p, 3) [m]."""
+        """Return positions of prescribed nodes, (p, 3) [m]."""
         places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
         moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
@@ -103,11 +101,11 @@ class LiveNodes:
         return True
 
     def positions(self, state: State) -> Vec:
-        """Of all nodes, (n, 3) [m]."""
+        """Return positions of all nodes, (n, 3) [m]."""
         return self.part.coordinates.positions(state.q, state.time, state.carrier_motion)
 
     def vertices(self, x: Vec, number: int) -> Vec:
-        """Of one body's mesh, with the nodes at x (n, 3): [m], (v, 3)."""
+        """Return positions of one body's vertices, with the nodes at x (n, 3): [m], (v, 3)."""
         body = self.part.bodies_in_world[number]
         own = x[body.nodes]
         return own if body.embedding is None else body.embedding.apply(own)
@@ -119,8 +117,8 @@ class LiveNodes:
 
     def hold(self, grabs: Sequence[Hold], x: Vec, time: float, h: float) -> None:
         """Let what is pulled at follow the hand in a step of h seconds from `time` on. x: of nodes, (n, 3) [m]."""
-        asked = {one.id for one in grabs}
-        self.holds = {key: held for key, held in self.holds.items() if key in asked}
+        present = {one.id for one in grabs}
+        self.holds = {key: held for key, held in self.holds.items() if key in present}
         for one in grabs:
             if one.id not in self.holds:
                 self.holds[one.id] = self._taken(one, x)
@@ -166,7 +164,7 @@ class LiveJoints:
         springs, first = self._part.condensation.springs, len(self._springs)
         for row, one in enumerate(grabs, first):
             springs.point[row, 0] = one.target
-            stiffness = one.strength * float(self._mass.sum()) * SWINGS**2
+            stiffness = one.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
@@ -180,17 +178,13 @@ class LiveJoints:
             bodies.append([-1, body])
             points.append([one.target, held.point[known[one.id], 1] if one.id in known else own[:3]])
         count = len(grabs)
-        self._set(Springs(np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
-                          np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
-                          np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
+        self._part.exchange_springs(Springs(
+            np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
+            np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
+            np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
         self.holds = [one.id for one in grabs]
-
-    def _set(self, springs: Springs) -> None:
-        self._part.condensation.springs = springs
-        for name in _LOOKS_AT_SPRINGS:
-            vars(self._part).pop(name, None)
 
     def let_go(self) -> None:
         """Pull at nothing."""
         self.holds = []
-        self._set(self._springs)
+        self._part.exchange_springs(self._springs)

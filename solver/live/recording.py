@@ -1,4 +1,4 @@
-"""What was performed live: all places, poses and hands on the way, then frames in the cache of a job, as if baked."""
+"""Recording of a live performance: positions, poses and hands, then frames in the cache of a job, as if baked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Recording:
         self._held: list[tuple[HeldPlace, ...]] = []
 
     def add(self, time: float, places: Vec, poses: Vec | None = None, held: Sequence[HeldPlace] = ()) -> None:
-        """Where all was at a simulated time [s], later than the last: (n, 3) [m], and rigid bodies, (r, 4, 4); and what
+        """Add positions (n, 3) [m] and poses of rigid bodies (r, 4, 4) at a time [s] later than the last; and what
         was held until then."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))
@@ -58,11 +58,11 @@ class Recording:
         (k, r, 4, 4); and each of g hands by its "vertex", (g,), its "target" [m], (k, g, 3), and its "stiffness"
         [N/m], (k, g), 0 where it is open. Raises CacheUnwritable."""
         times, count = np.array(self._times), self.frames
-        asked = times[0] + np.arange(count) / self._fps if count else times
-        after = np.clip(np.searchsorted(times, asked - ENDING / self._fps), 0, max(len(times) - 1, 0))
+        frame_times = times[0] + np.arange(count) / self._fps if count else times
+        after = np.clip(np.searchsorted(times, frame_times - ENDING / self._fps), 0, max(len(times) - 1, 0))
         before = np.maximum(after - 1, 0)
         apart = np.maximum(times[after] - times[before], 1e-300)
-        share = np.clip((asked - times[before]) / apart, 0.0, 1.0)
+        share = np.clip((frame_times - times[before]) / apart, 0.0, 1.0)
         places = [(1 - np.float32(s)) * self._places[i] + np.float32(s) * self._places[k]
                   for i, k, s in zip(before, after, share)]
         poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, share)]

@@ -11,9 +11,11 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
+from ..build.drafts import FIRM
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
 from ..build.soft_pins import soft_pins
+from ..build.touching_surface import touching_surface
 from ..coordinates.prescribed import carried
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
@@ -23,23 +25,23 @@ from ..parts.modes.loads import Floor, Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
-from .bumps import pushed
+from .bumps import planes_before
 from .engines.interface import HeldPlace, Hold, Inputs, Report
 from .leading import leading_of
 from .shares import share_inside
-from .skins import DELAY, RESTS, Meeting, Skin, Standing
-from .touching import touching_surface
+from .skins import RESTS, Meeting, Skin, Standing
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
 TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
 DRAG = 0.1  #: damping of what is held, as a share of what would keep it from swinging at all
+NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
 
 @dataclass(frozen=True)
 class ReducedFrom:
-    """What a reduced body was made of."""
+    """Inputs that a reduced body was built of."""
 
     tets: Index  #: (e, 4)
     nodes: Vec  #: [m], (n, 3)
@@ -103,7 +105,7 @@ class LiveBody:
         self.body.stepping = replace(stepping, floor=self._floor(job))
         self._springs = self._held_softly(job, prepared)
         self._strength = self.body.firm_grab()
-        self._push = self.body.floor(np.array([0.0, 0.0, 1.0]), 0.0).stiffness  #: of a point that is inside [N/m]
+        self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
         self.friction = RESTS if body.friction is None else body.friction
         self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
@@ -118,9 +120,9 @@ class LiveBody:
             raise
         if old is self.body:
             return take_back
-        self._held = {}  # they are taken hold of anew where they are
+        self._held = {}  # they are taken hold of again where they are
         if len(old.nodes) != len(self.body.nodes):
-            self.begin_anew()
+            self.restart()
             return take_back
         led = replace(self.body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
         self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), led))
@@ -137,7 +139,7 @@ class LiveBody:
         return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
 
     def _held_softly(self, job: Job, prepared: Prepared) -> PointSprings | None:
-        """What is pinned softly, where that is at the start."""
+        """Return springs of softly pinned points to their positions at the start."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
             nodes, stiffness, places = pins.springs_at(0.0)
@@ -147,19 +149,19 @@ class LiveBody:
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
         """Coordinates of groups of pins where the object is, or where bones have vertices that lead, (s, 3) [m]."""
-        groups = self.body.pin_groups
+        groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
-            return self.body.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+            return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """The start, where the object is now."""
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Back to the start, where the object is now."""
         self._held = {}
         self.state = self._begin()
@@ -172,7 +174,7 @@ class LiveBody:
         """Put it where the object is, before its first step."""
         if not self._placed:
             self._placed, self._carrier = True, carrier
-            self.begin_anew()
+            self.restart()
 
     def standing(self) -> Standing:
         """How it is at the end of its step."""
@@ -196,18 +198,19 @@ class LiveBody:
         self.places = self.body.surface(self.state)
 
     def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
-        """Planes that push touching points out of colliders that they would be in at the step's end: each goes through
-        where the surface is nearest to that."""
+        """Planes that push touching points out of colliders that they are in, or that a step leads them into."""
         if not inputs.bumps:
             return None
-        touching, state = self.body.touching, self.state
-        places = self.body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
-        rows, targets, speed = pushed(inputs.bumps, places, h)
-        away = targets - places[rows]
-        normals = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
-        points = SkinPoints(touching.rows[rows], touching.carrier_motion[rows], touching.rest[rows])
-        return Planes(points, normals, np.einsum("ij,ij->i", targets, normals), np.full(len(rows), self._push),
-                      np.full(len(rows), self.friction), speed, DELAY * h) if len(rows) else None
+        body, touching, state = self.body, self.body.touching, self.state
+        begun = body.points_of(touching, state.y, state.carrier_motion)
+        end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
+        found = planes_before(inputs.bumps, begun, end, h, NEAR * body.subspace.size)
+        some, count = found.points, len(found.points)
+        if not count:
+            return None
+        points = SkinPoints(touching.rows[some], touching.carrier_motion[some], touching.rest[some])
+        return Planes(points, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+                      np.full(count, self._push), np.full(count, self.friction), found.speed)
 
     # -- a step ------------------------------------------------------------------------------------------------
 
@@ -228,7 +231,7 @@ class LiveBody:
             with suppress(StepFailed):
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
-                    state = self._calmed(state, h / parts)
+                    state = self._with_half_life(state, h / parts)
                 if self._is_here(state):
                     self._carrier, self._pinned = carrier, inputs.pinned
                     self._before = self.state, self.places
@@ -248,16 +251,16 @@ class LiveBody:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
         return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
 
-    def _calmed(self, state: ReducedState, h: float) -> ReducedState:
-        """Without what a half-life takes of the motion in h seconds, but for that of the body as a whole.
+    def _with_half_life(self, state: ReducedState, h: float) -> ReducedState:
+        """Return the state without what a half-life takes of the motion in h seconds but of rigid motion.
 
-        Taken of velocities it takes half as much of what swings: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
-        (4 v − v₋) / 3 and more, takes half as much again of what is taken of v in each step.
+        Velocities lose half as much of what oscillates: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
+        (4 v − v₋) / 3 and more, takes half as much again of what v loses in each step.
         """
         if not self._half_life:
             return state
         u, whole = state.u, np.zeros_like(state.u)
-        if not len(self.body.pin_groups):
+        if not len(self.body.pins.groups):
             whole = self._rigid(state)
         left = 2.0 ** (-2.0 * h / (TAKEN * self._half_life))
         return replace(state, u=whole + left * (u - whole))
@@ -279,9 +282,9 @@ class LiveBody:
 
     def hold(self, grabs: Sequence[Hold]) -> None:
         """Let what is held follow the artist's hand."""
-        asked = {hold.id: hold for hold in grabs}
-        self._held = {key: held for key, held in self._held.items() if key in asked}
-        for key, hold in asked.items():
+        requested = {hold.id: hold for hold in grabs}
+        self._held = {key: held for key, held in self._held.items() if key in requested}
+        for key, hold in requested.items():
             if key not in self._held:
                 vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
                 self._vertex[key] = vertex
@@ -293,7 +296,7 @@ class LiveBody:
 
     @property
     def held(self) -> list[HeldPlace]:
-        """What hands have hold of; vertices are its own."""
+        """Return the points that hands hold; vertices are the body's own."""
         return [HeldPlace(key, self._vertex[key], held.target, held.stiffness) for key, held in self._held.items()]
 
 

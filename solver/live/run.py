@@ -1,4 +1,4 @@
-"""The live loop: what Blender says is taken, steps that are due are taken, and where the bodies are is shown."""
+"""The live loop: reads records of Blender, takes the steps that are due and shows where bodies are."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .recording import Recording
 LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
 Stop = Callable[[], bool]
 Say = Callable[[str], None]
-Kept = Callable[[Path, int], None]
+OnSaved = Callable[[Path, int], None]
 
 
 def engine_of(key: str, path: Path, report: Report) -> Engine:
-    """The engine of this name on a job folder; of the name "" the first that plays all that is in it. Raises a
+    """Return the engine of this name on a job folder; of the name "" the first that plays all that is in it. Raises a
     ConJacError that says what is wrong with either."""
     job = load(path)
     kinds = [entry.load() for entry in ([catalogue.find("live_engine", key)] if key else
@@ -40,17 +40,17 @@ class Live:
     """Bodies that are played. `turn` takes what is due; `run` goes on until it is stopped."""
 
     def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
-                 kept: Kept = lambda path, frames: None) -> None:
-        """path: of the job folder, which is read anew where Blender says so. say: is told sentences for the artist.
-        kept: is told of a file with what was recorded, see `recording`, and how many frames it has."""
+                 on_saved: OnSaved = lambda path, frames: None) -> None:
+        """path: of the job folder, which is read again on a record with other settings. say: is called with sentences
+        for the artist. on_saved: is called with the file of a recording, see `recording`, and its number of frames."""
         self._path, self._engine, self._board, self._clock, self._say = path, engine, board, clock, say
         time = load(path).scene.time
         self._pace, self._fps, self._snapshots = Timekeeper(engine.efforts), time.fps, time.snapshot_every
         self._shapes = shapes_of(path)
-        self._inputs: Inputs | None = None  #: nothing moves before Blender has said where it is
-        self._kept, self._recorded = kept, 0
+        self._inputs: Inputs | None = None  #: nothing moves before the first record
+        self._on_saved, self._recorded = on_saved, 0
         self._recording: Recording | None = None
-        self._settings, self._running, self._said = 0, True, 0
+        self._settings, self._running, self._reported = 0, True, 0
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
@@ -61,9 +61,9 @@ class Live:
 
     def turn(self) -> None:
         """Listen, take the steps that are due, and show the last one."""
-        told = self._board.told()
-        if told is not None:
-            self._listen(told[0][0], told[1])
+        record = self._board.read_control()
+        if record is not None:
+            self._listen(record[0][0], record[1])
         now = self._clock.now()
         passed, self._last = now - self._last, now
         if self._inputs is None or not self._running:
@@ -85,32 +85,33 @@ class Live:
         if moved:
             self._show()
 
-    def _listen(self, told: NDArray[Any], pinned: NDArray[np.float64]) -> None:
+    def _listen(self, record: NDArray[Any], pinned: NDArray[np.float64]) -> None:
+        """Take inputs and settings of a record."""
         grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
-                           float(one["strength"]), int(one["rigid"]) - 1) for one in told["grabs"] if one["id"])
+                           float(one["strength"]), int(one["rigid"]) - 1) for one in record["grabs"] if one["id"])
         first = self._inputs is None
-        ground = told["ground"].copy() if told["ground"][1].any() else None
-        found = enumerate(zip(self._shapes, told["bumps"]))
+        ground = record["ground"].copy() if record["ground"][1].any() else None
+        found = enumerate(zip(self._shapes, record["bumps"]))
         bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in found
                       if matrix[3, 3])
-        inputs = Inputs(told["gravity"].copy(), told["carriers"].copy(), grabs, ground, bumps, pinned)
+        inputs = Inputs(record["gravity"].copy(), record["carriers"].copy(), grabs, ground, bumps, pinned)
         self._inputs = inputs if self._inputs is None else inputs.coming_from(self._inputs)
-        self._running = bool(told["run"] != HALTED)
-        self._record(bool(told["run"] == RECORDED))
+        self._running = bool(record["run"] != HALTED)
+        self._record(bool(record["run"] == RECORDED))
         if first:
-            self._settings, self._last = int(told["settings"]), self._clock.now()
-        elif int(told["settings"]) != self._settings:
-            self._settings = int(told["settings"])
+            self._settings, self._last = int(record["settings"]), self._clock.now()
+        elif int(record["settings"]) != self._settings:
+            self._settings = int(record["settings"])
             try:
                 self._engine.change(load(self._path))
             except ConJacError as error:
                 self._say(str(error))
             else:
                 self._pace = Timekeeper(self._engine.efforts)
-            self._last = self._clock.now()  # what that took is not owed
+            self._last = self._clock.now()  # what that took is not made up for
 
     def _record(self, on: bool) -> None:
-        """Record from now on, or keep what was recorded."""
+        """Record from now on, or save what was recorded."""
         if on and self._recording is None:
             self._recording = Recording(self._fps)
             self._recording.add(self._time, self._engine.places, self._engine.poses)
@@ -118,29 +119,30 @@ class Live:
             self._recorded += 1
             path = self._path / f"performed_{self._recorded}.npz"
             self._recording.save(path)
-            self._kept(path, self._recording.frames)
+            self._on_saved(path, self._recording.frames)
             self._recording = None
 
     def _show(self) -> None:
+        """Write where bodies are, and send new sentences."""
         frame = np.zeros(1, FRAME)
         pace = self._pace
-        frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.told, pace.cost, pace.step
+        frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.shown_rate, pace.cost, pace.step
         frame["effort"], frame["settings"], frame["restarts"] = pace.effort, self._settings, self._engine.restarts
         self._board.show(frame, self._engine.places, self._engine.poses)
-        for note in self._engine.notes[self._said:]:
+        for note in self._engine.notes[self._reported:]:
             self._say(note)
-        self._said = len(self._engine.notes)
+        self._reported = len(self._engine.notes)
 
 
 def control(gravity: NDArray[np.float64], carriers: NDArray[np.float64] | None = None, settings: int = 0,
             grabs: tuple[Hold, ...] = (), run: int = PLAYED) -> NDArray[Any]:
-    """A record of CONTROL that says so, for what plays without Blender. carriers: of the first bodies, (b, 4, 4), or of
+    """Return a record of CONTROL, to play without Blender. carriers: of the first bodies, (b, 4, 4), or of
     one, (4, 4)."""
-    told = np.zeros(1, CONTROL)
-    told["settings"], told["run"], told["gravity"], told["carriers"] = settings, run, gravity, np.eye(4)
+    record = np.zeros(1, CONTROL)
+    record["settings"], record["run"], record["gravity"], record["carriers"] = settings, run, gravity, np.eye(4)
     if carriers is not None:
-        told["carriers"][0, :len(carriers.reshape(-1, 4, 4))] = carriers
-    for place, grab in zip(told["grabs"][0], grabs):
+        record["carriers"][0, :len(carriers.reshape(-1, 4, 4))] = carriers
+    for place, grab in zip(record["grabs"][0], grabs):
         place["id"], place["start"], place["target"] = grab.id, grab.start, grab.target
         place["radius"], place["strength"], place["rigid"] = grab.radius, grab.strength, grab.rigid + 1
-    return told
+    return record

@@ -13,10 +13,9 @@ from ..state import Index, Vec
 
 FINE = 32.0  #: points along the diagonal of a body
 DEEP = 0.15  #: of the smaller diagonal: what is deeper inside than this is not pushed, it may as well be behind
-NEAR = 4  #: points that are asked which side of a surface a place is on
+NEAR = 4  #: nearest points that decide which side of a surface a position is on
 INWARDS = 0.15  #: of the way to the middle of its triangle, that a point is off its edges
 OFF = 4.0  #: times a triangle's own size, that what is pushed may be off it
-DELAY = 0.5  #: of a step: damping of what is pushed, as a share of its stiffness
 RESTS = 0.5  #: Coulomb's coefficient where none is given
 
 
@@ -44,7 +43,7 @@ class Skin:
         return found
 
     def points(self, vertices: Vec) -> Vec:
-        """Where its points are, (k, 3) [m], with the vertices at (n, 3) [m]."""
+        """Return positions of its points, (k, 3) [m], with the vertices at (n, 3) [m]."""
         found: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
         return found
 
@@ -137,7 +136,7 @@ def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
     rows = np.arange(len(near))
     some = np.flatnonzero(np.isfinite(away[:, 0]) & (height[rows, best] > -deep))
     near, places, which, height = near[some], places[some], which[some, best[some]], height[some, best[some]]
-    # what pushes and what is pushed back must be in one line, or both would begin to turn
+    # force and reaction must be in one line, or both would begin to turn
     corners, weights, normal = other.skin.corners[which], other.skin.below(which, places, other.before), normals[which]
     moved = one.touching[near] - places - np.einsum("kc,kcd->kd", weights, (other.vertices - other.before)[corners])
     out = np.einsum("ij,ij->i", moved, normal)

@@ -1,10 +1,45 @@
-"""The nearest triangle of each of many points."""
+"""The nearest triangle of each of many points, of all or of some candidates."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..threads import kernel
+from ..threads import inlined, kernel
+
+
+@inlined
+def _nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
+    """Return weights of the corners b and c at the place of a triangle that is nearest to a point, and its squared
+    distance."""
+    dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
+    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
+    de, df = dx * ex + dy * ey + dz * ez, dx * fx + dy * fy + dz * fz
+    area2 = ee * ff - ef * ef
+    v, w = de * ff - df * ef, df * ee - de * ef
+    if area2 > 1e-300 and v >= 0.0 and w >= 0.0 and v + w <= area2:
+        v, w = v / area2, w / area2
+    else:
+        # the nearest place on its sides
+        v, w = 0.0, 0.0
+        side = np.inf
+        for edge in range(3):
+            if edge == 0:
+                s = min(max(de / max(ee, 1e-300), 0.0), 1.0)
+                tv, tw = s, 0.0
+            elif edge == 1:
+                s = min(max(df / max(ff, 1e-300), 0.0), 1.0)
+                tv, tw = 0.0, s
+            else:
+                s = min(max((df - de + ee - ef) / max(ee - 2.0 * ef + ff, 1e-300), 0.0), 1.0)
+                tv, tw = 1.0 - s, s
+            rx, ry, rz = dx - tv * ex - tw * fx, dy - tv * ey - tw * fy, dz - tv * ez - tw * fz
+            away = rx * rx + ry * ry + rz * rz
+            if away < side:
+                side, v, w = away, tv, tw
+    rx, ry, rz = dx - v * ex - w * fx, dy - v * ey - w * fy, dz - v * ez - w * fz
+    return v, w, rx * rx + ry * ry + rz * rz
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], i8[::1], f8[:,::1])")
@@ -24,34 +59,42 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
             nearest = np.sqrt(dx * dx + dy * dy + dz * dz) - reach[k]
             if nearest > 0.0 and nearest * nearest > best:
                 continue
-            ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-            fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-            ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
-            de, df = dx * ex + dy * ey + dz * ez, dx * fx + dy * fy + dz * fz
-            area2 = ee * ff - ef * ef
-            v, w = de * ff - df * ef, df * ee - de * ef
-            if area2 > 1e-300 and v >= 0.0 and w >= 0.0 and v + w <= area2:
-                v, w = v / area2, w / area2
-            else:
-                # the nearest place on its sides
-                v, w = 0.0, 0.0
-                side = np.inf
-                for edge in range(3):
-                    if edge == 0:
-                        s = min(max(de / max(ee, 1e-300), 0.0), 1.0)
-                        tv, tw = s, 0.0
-                    elif edge == 1:
-                        s = min(max(df / max(ff, 1e-300), 0.0), 1.0)
-                        tv, tw = 0.0, s
-                    else:
-                        s = min(max((df - de + ee - ef) / max(ee - 2.0 * ef + ff, 1e-300), 0.0), 1.0)
-                        tv, tw = 1.0 - s, s
-                    rx, ry, rz = dx - tv * ex - tw * fx, dy - tv * ey - tw * fy, dz - tv * ez - tw * fz
-                    away = rx * rx + ry * ry + rz * rz
-                    if away < side:
-                        side, v, w = away, tv, tw
-            rx, ry, rz = dx - v * ex - w * fx, dy - v * ey - w * fy, dz - v * ez - w * fz
-            away = rx * rx + ry * ry + rz * rz
+            v, w, away = _nearest_on(px, py, pz, x, a, b, c)
             if away < best:
                 best, found[i] = away, k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
+
+
+@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, i4[::1], f8[:,::1], f8[:,::1])")
+def nearest_candidates(points, candidates, triangles, x, normals, slack, found, weights, outward):  # type: ignore[no-untyped-def]
+    """Write the nearest of each point's candidates, (k,), and the weights of its corners at the nearest place, (k, 3);
+    −1 where there are none. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which side
+    of an edge or of a corner a point is.
+
+    points: (k, 3) [m]. candidates: numbers of triangles (t, 3), the same one more than once or −1, (k, c). x: (n, 3)
+    [m]. normals: unit, of the triangles, (t, 3). slack: by so much more a squared distance is as near [m²].
+    """
+    count = candidates.shape[1]
+    for i in range(points.shape[0]):
+        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        best, found[i] = np.inf, -1
+        for j in range(count):
+            k = candidates[i, j]
+            if k < 0:
+                continue
+            v, w, away = _nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
+            if away < best:
+                best, found[i] = away, k
+                weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
+        outward[i, 0], outward[i, 1], outward[i, 2] = 0.0, 0.0, 0.0
+        for j in range(count):
+            k = candidates[i, j]
+            known = k < 0
+            for other in range(j):
+                known = known or candidates[i, other] == k
+            if known:
+                continue
+            v, w, away = _nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
+            if away <= best + slack:
+                for axis in range(3):
+                    outward[i, axis] += normals[k, axis]

@@ -93,7 +93,8 @@ class ContactIterations(DescentDirections, Stop):
             return self._accepts or problem.has_converged_energy(at, self.vector)
         return ((self._is_fresh or self._is_slow) and not self._by_strain
                 and problem.has_converged_energy(at, self.vector)
-                and problem.usual_strain_of_bodies(step.change) <= min(USUAL, self._strain_left))
+                and problem.system.edges.usual_change_of_pieces(problem.displacement(step.change))
+                <= min(USUAL, self._strain_left))
 
     def _remaining_strain(self, step: Step) -> float:
         # quasistatic nodes may still slide a little in each iteration without any energy left

@@ -5,12 +5,14 @@ from __future__ import annotations
 from ..errors import StepFailed
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
+from .bounded_search import LARGEST_STEP
 from .corotated_factor import CorotatedFactor
 from .descent import DescentDirections, Direction, Step, Stop, descend
+from .evaluation import Evaluation
 from .fallback_euler import CONDENSED, raises_not_converged
 from .interface import StageSolver
 from .limits import WORK_LEFT, StopRule, remaining
-from .problem import LARGEST_STEP, Evaluation, StageProblem
+from .problem import StageProblem
 from .reused_factor import ReusedFactor
 
 REFACTOR_COST = 30.0  #: iterations that a new factor costs
@@ -105,7 +107,7 @@ class EarlyStop(Stop):
         if step.direction.is_renewed:
             self._last = self._usual = self._work = 0.0
         problem, moved = step.problem, step.moved
-        usual = problem.usual_strain(step.change) if self._is_violent else moved
+        usual = problem.system.edges.usual_change(problem.displacement(step.change)) if self._is_violent else moved
         work = abs(problem.stage.work(problem.mass, problem.order, step.change)) if problem.touches_ground else 0.0
         done = step.is_full and remaining(work, self._work) <= self._work_left and (
             remaining(moved, self._last) <= self._strain_left

@@ -42,7 +42,7 @@ class ExtrapolatedFactor(ReusedFactor):
         if super().ready(problem, unknowns):
             return True
         if self._inside is not None:
-            same = self._clamped is not None and np.array_equal(problem.clamped(unknowns), self._clamped)
+            same = self._clamped is not None and np.array_equal(_clamped(problem, unknowns), self._clamped)
             self._write(problem.stage.time - self._made_at if same else 0.0)
             if self._single is not None:
                 self._single.copy()
@@ -54,8 +54,8 @@ class ExtrapolatedFactor(ReusedFactor):
         _factor(problem, unknowns, 0.0)
         inside = inside_of(problem.system.linear)
         if inside is not None:
-            clamped = problem.clamped(unknowns, 0.0)
-            if np.array_equal(problem.clamped(unknowns), clamped):
+            clamped = _clamped(problem, unknowns, 0.0)
+            if np.array_equal(_clamped(problem, unknowns), clamped):
                 self._differentiate(problem, unknowns, inside, clamped)
         self._own(problem)
 
@@ -74,6 +74,12 @@ class ExtrapolatedFactor(ReusedFactor):
         values = self._inside.values
         np.multiply(self._rate, elapsed, out=values)
         values += self._frozen
+
+
+def _clamped(problem: StageProblem, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
+    """Return a mask of the elements whose stiffness the projection changes at this fraction of the step, (e,)."""
+    x = problem.positions_at_fraction(problem.velocities(unknowns), step_fraction)
+    return problem.physics.clamped(x, problem.stage.time)
 
 
 def _factor(problem: StageProblem, unknowns: Vec, step_fraction: float) -> None:

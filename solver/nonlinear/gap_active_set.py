@@ -15,11 +15,14 @@ from ..parts.line_search import search
 from ..rows.dense_dual import DenseDual
 from ..rows.tables import BilateralRows, ConeRows, SparseUnilateralRows
 from ..state import Vec
+from .bounded_search import LARGEST_STEP, BoundedSearch
+from .evaluation import Evaluation
 from .fallback_euler import StageNotConverged
 from .interface import StageSolver
 from .intersection_free import COMPLIANT_PINS_REMEDY, stiffness_product
 from .limits import remaining as remaining
-from .problem import LARGEST_STEP, Evaluation, StageProblem
+from .problem import StageProblem
+from .residual_report import ResidualReport
 
 MAX_ITERATIONS = 60  #: iterations before the stage has not converged
 #: rounds of contact detection along a direction in an iteration: new pairs are added to the program
@@ -86,7 +89,7 @@ class GapActiveSet:
         if self._limits.accepts and not prescribed_left.any():
             return self._finished(unknowns)
         raise self._not_converged(f"gaps did not settle in {MAX_ITERATIONS} iterations", self._problem.physics.body_of(
-            self._problem.worst_node(at)))
+            ResidualReport(self._problem).worst_node(at)))
 
     def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
         """Return unknowns as near to a guess as contact allows, and the remaining prescribed displacement [m]."""
@@ -158,7 +161,7 @@ class GapActiveSet:
     def _advanced(self, problem: StageProblem, unknowns: Vec, direction: Vec, prescribed_left: Vec) -> tuple[Vec, Vec]:
         """Return unknowns and the remaining prescribed displacement after a step that is as long as contact allows.
         Raises StepFailed."""
-        fraction = problem.longest(unknowns, problem.displacement(direction) + prescribed_left)
+        fraction = BoundedSearch(problem).longest(unknowns, problem.displacement(direction) + prescribed_left)
         if fraction < SHORTEST:
             furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
             x = problem.positions_at(unknowns)[furthest]
@@ -171,7 +174,8 @@ class GapActiveSet:
                   gaps: Gaps) -> tuple[Evaluation, float]:
         """Return the first of the steps that lowers the penalised merit, and its length. Raises StepFailed."""
         self._penalty = max(self._penalty, PENALTY_RATIO * float(impulse.max(initial=0.0)))
-        longest = problem.longest(at.unknowns, problem.displacement(direction))
+        bounded = BoundedSearch(problem)
+        longest = bounded.longest(at.unknowns, problem.displacement(direction))
         contact_impulse = gaps.normals[:, self._columns].T @ impulse
         start = self._penalised(at, gaps, contact_impulse)
         slope = float(np.vdot(at.residual, direction)) - (start.merit - _merit(at))
@@ -184,7 +188,7 @@ class GapActiveSet:
         whole = trial(longest) if longest == 1.0 else None
         if whole is not None and whole.violation <= self._closed and whole.size <= CLOSER * start.size:
             return whole.at, 1.0
-        found = search(start, trial, longest, SHORTEST * longest, min(slope, 0.0), problem.noise(at))
+        found = search(start, trial, longest, SHORTEST * longest, min(slope, 0.0), bounded.noise(at))
         if found is None:
             raise problem.failed("no step lowers the energy and keeps gaps open", at)
         return found[0].at, found[1]

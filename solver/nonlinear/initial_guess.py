@@ -61,7 +61,7 @@ def contact_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Evaluat
 def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Evaluation | None:
     """Return an evaluation one solve with the last factor away from the step's start, (n, 3) [m]; None without such a
     factor or decrease, or where prescribed motion intersects a body at rest."""
-    if not problem.has_current_factor:
+    if not problem.system.directions.are_of(problem.stage, problem.system.linear):
         return None
     unknowns = problem.unknowns_at(step_start)
     here = problem.positions_at(unknowns)

@@ -15,7 +15,8 @@ from ..errors import StepFailed
 from ..forces.elastic import corner_products
 from ..linear.interface import NotPositiveDefinite
 from ..state import Index, Vec
-from .problem import LARGEST_STEP, StageProblem
+from .bounded_search import LARGEST_STEP, BoundedSearch
+from .problem import StageProblem
 
 BLOCKED_REMEDY = "Give what is between more room, move it more slowly, or lower its friction"
 COMPLIANT_PINS_REMEDY = ("Give what is between more room, move it more slowly, lower its friction, or switch on Pins "
@@ -63,7 +64,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
                                                                           prescribed_left)[problem.order].ravel()
         direction = problem.system.linear.solve(-residual)
         moved = problem.displacement(direction) + prescribed_left
-        fraction = displaced.longest(unknowns, moved)
+        fraction = BoundedSearch(displaced).longest(unknowns, moved)
         if fraction == 0.0:  # blocked: later increments would be blocked as well
             break
         unknowns = unknowns + fraction * direction

@@ -10,6 +10,7 @@ from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
+from .bounded_search import BoundedSearch
 from .forces_protocol import Stretched
 from .interface import StageSolver
 from .limits import TOLERANCE, StopRule, remaining
@@ -72,7 +73,7 @@ class MixedFEM(StageSolver):
         """Whether the end has more potential than a stage has to begin with; without an energy, more is left there."""
         if end.merit is None:
             return end.norm > begins.norm
-        return end.merit > _merit(begins) + problem.noise(begins)
+        return end.merit > _merit(begins) + BoundedSearch(problem).noise(begins)
 
     def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
         """Return the unknowns of the last iteration, (3 p,) [m/s]. Raises StepFailed where the iterations diverge, and
@@ -101,8 +102,8 @@ class MixedFEM(StageSolver):
                   strain: float) -> tuple[Vec, float]:
         """The unknowns after the first of the steps that lowers the Lagrangian with the multipliers of its end, or else
         after the shortest, and its share. Raises StepFailed where no energy is defined there. [MFEM 4]"""
-        moved = mixed.displacement(direction)
-        longest = mixed.longest(unknowns, moved, strain)
+        bounded, moved = BoundedSearch(mixed), mixed.displacement(direction)
+        longest = bounded.longest(unknowns, moved, strain)
         bends = forces.follow(moved)
         forces.go(0.0)
         at = mixed.evaluate(unknowns)
@@ -117,7 +118,7 @@ class MixedFEM(StageSolver):
 
         if at.merit is None:
             return trial(longest).unknowns, fraction
-        search(at, trial, longest, longest * 0.5**HALVINGS, slope, mixed.noise(at))
+        search(at, trial, longest, longest * 0.5**HALVINGS, slope, bounded.noise(at))
         if not isfinite(_merit(last)):
             raise mixed.failed("no step lowers the Lagrangian", at)
         return last.unknowns, fraction

@@ -5,34 +5,29 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
-from ..errors import TOO_TIGHT, StepFailed
-from ..linear.interface import NotPositiveDefinite
-from ..parts.line_search import search
+from ..errors import StepFailed
 from ..parts.stage import STANDARD_GRAVITY, NodeStage
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
+from .bounded_search import ROUNDING, BoundedSearch
 from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
 from .last_drag import LastDrag
 from .prescribed_directions import PrescribedDirections
 from .problem_kernels import PIECES, leave_residual, move_nodes, place_nodes, widest
+from .residual_report import ResidualReport
+from .stage_factors import StageFactors
 from .stage_matrix import StageMatrix
 
 NEGLIGIBLE_STEP = 1.0e-12  #: relative to the body's extent: a shorter step is below the resolution of doubles
-ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
-SHORTEST = 1.0e-10  #: smallest step length of a line search
-SHORTEST_CLIPPED = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
-LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
 #: admissible remaining energy, relative to that of the weight and to that of the stage's velocities
 WEIGHT_ENERGY_LEFT, KINETIC_ENERGY_LEFT = 0.01, 0.05
-LEFT_BY_ROUNDING = 8.0  #: times the change by the last digit of a position: a smaller residual is rounding
 ALL: Mask = np.zeros(0, dtype=bool)  #: unknown nodes move
 
 
@@ -71,13 +66,13 @@ class StageProblem:
         extent = float(widest(self._base, physics.mass))  # obstacles have no mass
         self._negligible_step = NEGLIGIBLE_STEP * extent
         # the energy of lifting the body by its own size: terms of the merit that cancel may be as large
-        self._noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
+        self.energy_noise = ROUNDING * stage.a / stage.b * STANDARD_GRAVITY * float(physics.mass.sum()) * extent
 
     def velocities(self, unknowns: Vec) -> Vec:
         """Return velocities of all nodes, (n, 3) [m/s]."""
-        return self._at(unknowns)[0]
+        return self.motion_at(unknowns)[0]
 
-    def _at(self, unknowns: Vec) -> tuple[Vec, Vec]:
+    def motion_at(self, unknowns: Vec) -> tuple[Vec, Vec]:
         """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each."""
         v, x = np.empty_like(self._base), np.empty_like(self._base)
         parallel_for(place_nodes, PIECES, self.system.pattern.position, self._moving, unknowns.reshape(-1, 3),
@@ -86,7 +81,7 @@ class StageProblem:
 
     def positions_at(self, unknowns: Vec) -> Vec:
         """Return positions of all nodes at these unknowns, (n, 3) [m]."""
-        return self._at(unknowns)[1]
+        return self.motion_at(unknowns)[1]
 
     def positions(self, v: Vec) -> Vec:
         """Return positions of all nodes at velocities v, (n, 3) [m]."""
@@ -146,7 +141,7 @@ class StageProblem:
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
         """Return residual and merit; the merit is infinite where the energy is undefined, None where there is none."""
-        v, x = self._at(unknowns)
+        v, x = self.motion_at(unknowns)
         force, energy = self.forces.evaluate(x, self.stage.time)
         drag = None if self._drag is None else self._drag.at(v)
         if drag is not None:
@@ -174,107 +169,23 @@ class StageProblem:
         self.stage.fill(self.system.pattern, lin if self.damped is None else replace(lin, damped=self.damped))
         return lin
 
-    def clamped(self, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
-        """Return a mask of the elements whose stiffness the projection changes, (e,)."""
-        return self.physics.clamped(self.positions_at_fraction(self.velocities(unknowns), step_fraction),
-                                    self.stage.time)
-
     def factor(self, unknowns: Vec, try_true: bool, true_at: float = 1.0,
                factor: Callable[[sp.csc_matrix], None] | None = None, blends: Sequence[float] = ()) -> bool:
-        """Fill and factor: the true matrix if `try_true` and it is definite, else the projected one. Returns whether it
-        was the true one.
-
-        true_at: fraction of the step to `unknowns` at which the true one is evaluated. factor: a factorization other
-        than the linear solver's. blends: fractions of the projected one that are tried in between. Raises StepFailed.
-        """
-        is_own = factor is None
-        if factor is None:
-            positions = self.positions_at(unknowns)[self.order]
-            factor = partial(self.system.linear.factor, positions=positions)
-        if try_true and self.system.linear.proves_definite:
-            self.fill(unknowns, project=False, step_fraction=true_at)
-            try:
-                factor(self.system.matrix)
-            except NotPositiveDefinite:
-                pass
-            else:
-                return True
-        true = self.system.pattern.data.copy() if try_true and blends else None
-        lin = self.fill(unknowns)
-        if true is not None and self._factored_between(true, blends, factor):
-            return False
-        try:
-            factor(self.system.matrix)
-        except NotPositiveDefinite as failure:
-            raise StepFailed("the stiffness is not positive definite") from failure
-        if is_own:
-            self.system.factored.stamp, self.system.factored.contacts = self.system.linear.factored, lin.contacts
-        return False
+        """Fill and factor the matrix for exact directions; return whether it was the true one. See `StageFactors`.
+        Raises StepFailed."""
+        return StageFactors(self).factor(unknowns, try_true, true_at, factor, blends)
 
     def factor_for_directions(self, unknowns: Vec) -> None:
-        """Fill and factor the projected matrix for `direction`, which may be inexact: blocks of little deformed
-        tetrahedra may be reused. Raises StepFailed."""
-        system, (v, x) = self.system, self._at(unknowns)
-        strained = system.reused_blocks.strained(self.stage, self.damped, self.forces.filled(), x)
-        if strained is not None and self._refactored_reusing(x, v, strained):
-            return
-        system.reused_blocks.forget()
-        lin = self.fill(unknowns)
-        try:
-            is_own = system.directions.factor(system.linear, system.matrix, lin, x[self.order])
-        except NotPositiveDefinite as failure:
-            raise StepFailed("the stiffness is not positive definite") from failure
-        if is_own:
-            system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
-        else:
-            system.reused_blocks.take(self.stage, self.damped, self.forces.filled(), lin, system.pattern,
-                                      self.physics.rest)
-        system.directions.note(self.stage)
-
-    @property
-    def has_current_factor(self) -> bool:
-        """Whether the last factor for directions is of this stage's M − a h D − β a b h² K, if at other positions."""
-        return self.system.directions.are_of(self.stage, self.system.linear)
-
-    def _refactored_reusing(self, x: Vec, v: Vec, strained: Index) -> bool:
-        """Update the last factor to positions and velocities (n, 3) with the blocks of its tetrahedra except strained
-        ones; return whether that succeeded."""
-        system = self.system
-        lin = self.forces.linearise_reusing_at(x, v, self.stage.time, strained)
-        system.pattern.update_pairs(lin.others, stays=True)
-        changed = system.reused_blocks.update(self.order, lin, strained, self.forces.filled())
-        required_columns = system.directions.required_columns(system.linear, system.matrix, lin, changed)
-        if required_columns is None:
-            return False
-        lin = lin if self.damped is None else replace(lin, damped=self.damped)
-        self.stage.fill(system.pattern, lin, required_columns.reshape(-1, 3).any(axis=1))
-        if not system.directions.refactor_columns(system.matrix):
-            return False
-        system.directions.note(self.stage)
-        return True
+        """Fill and factor the projected matrix for `direction`, which may be inexact. Raises StepFailed."""
+        StageFactors(self).factor_for_directions(unknowns)
 
     def direction(self, residual: Vec) -> Vec:
-        """Return the Newton direction by that factor, (3 p,) [m/s]."""
+        """Return the Newton direction by the last factor for directions, (3 p,) [m/s]."""
         return self.system.directions.solve(-residual)
 
     def approximate_solve(self, right: Vec) -> Vec:
         """Return that factor's solution of a right-hand side, both (3 p,)."""
         return self.system.directions.solve(right)
-
-    def _factored_between(self, true: Vec, blends: Sequence[float], factor: Callable[[sp.csc_matrix], None]) -> bool:
-        """Factor the first definite blend of the true values and the projected ones, which are in the pattern and
-        restored where there is none; return whether there is one."""
-        data = self.system.pattern.data
-        projected = data.copy()
-        for fraction in blends:
-            data[:] = fraction * projected + (1.0 - fraction) * true
-            try:
-                factor(self.system.matrix)
-            except NotPositiveDefinite:
-                continue
-            return True
-        data[:] = projected
-        return False
 
     def displacement(self, direction: Vec) -> Vec:
         """Return the displacement by a change of the unknowns, (n, 3) [m]."""
@@ -286,14 +197,6 @@ class StageProblem:
     def strain(self, direction: Vec) -> float:
         """Return the largest relative change of an edge by a change of the unknowns, rotation included."""
         return self.system.edges.largest_change(self.displacement(direction))
-
-    def usual_strain(self, direction: Vec) -> float:
-        """Return the root mean square over all edges of the relative change by a change of the unknowns."""
-        return self.system.edges.usual_change(self.displacement(direction))
-
-    def usual_strain_of_bodies(self, direction: Vec) -> float:
-        """Return the largest root mean square, over the bodies and their pieces, of the relative change of edges."""
-        return self.system.edges.usual_change_of_pieces(self.displacement(direction))
 
     def inertia_of(self, direction: Vec) -> float:
         """Return |Δv|²_M of a change of the unknowns, the curvature of the merit along it without forces [J]."""
@@ -316,73 +219,10 @@ class StageProblem:
         return abs(float(np.vdot(at.residual, direction))) <= WEIGHT_ENERGY_LEFT * fall + KINETIC_ENERGY_LEFT * stirred
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
-        """Return the first of the steps 1, 1/2, … with a sufficient decrease of the merit (Armijo), and its length.
-
-        Near the minimum rounding hides the decrease; then a smaller residual is sufficient, as it is for forces without
-        an energy. The first step inverts no element, which would mislead the search, and is bounded by contact. strain:
-        of the direction, if known. Raises StepFailed where no step is accepted.
-        """
-        moved = self.displacement(direction)
-        step, fractions = self._bounds(at.unknowns, moved, strain)
-        longest = step
-        if fractions.min() < 1.0:
-            # nodes that make contact stop there, if that crushes nothing and the merit decreases
-            clipped = direction * np.repeat(fractions[self.order], 3)
-            if step * self.strain(clipped) <= LARGEST_STEP:
-                found = self._searched(at, clipped, step, SHORTEST_CLIPPED * step)
-                if found is not None:
-                    return found[0], found[1] * float(fractions.min())
-            longest = self.longest(at.unknowns, moved, strain)
-        found = self._searched(at, direction, longest, SHORTEST)
-        if found is None:
-            raise self.failed("no step lowers the energy" if at.merit is not None else
-                              "no step lowers the net force", at)
-        return found
-
-    def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
-        slope = float(np.vdot(at.residual, direction))
-        return search(at, lambda step: self.evaluate(at.unknowns + step * direction), first, least, slope,
-                      self.noise(at))
-
-    def noise(self, at: Evaluation) -> float:
-        """Return the changes of the merit that may be rounding [J]."""
-        return ROUNDING * abs(at.merit or 0.0) + self._noise
-
-    def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
-        """Return the largest fraction of a displacement by strain, and of that the largest of each node by contact,
-        (n,)."""
-        step = self._strained(moved, strain)
-        start = self.positions_at(unknowns)
-        return step, self.physics.largest_steps(start, start + step * moved)
-
-    def _strained(self, moved: Vec, strain: float | None) -> float:
-        if strain is None:
-            strain = self.system.edges.largest_change(moved)
-        return min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
-
-    def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
-        """Return the largest fraction in [0, 1] of a displacement of all nodes, (n, 3) [m], by strain and contact."""
-        step, start = self._strained(moved, strain), self.positions_at(unknowns)
-        return step * self.physics.largest_step(start, start + step * moved)
+        """Return the end of a line search that strain and contact bound, and the step length. strain: of the direction,
+        if known. Raises StepFailed where no step is accepted."""
+        return BoundedSearch(self).search(at, direction, strain)
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:
         """Return an error with the cause, the location of the largest residual, its body and the time."""
-        worst = self.worst_node(at)
-        net = at.size / (self.stage.a * self.stage.h)
-        where = ", ".join(f"{c:.4g}" for c in self.positions_at(at.unknowns)[worst])
-        message = f"{what}; a net force of {net:.3g} N is left near ({where}) m, {self.stage.time:.6g} s"
-        body = self.physics.body_of(worst)
-        if at.size > LEFT_BY_ROUNDING * self._rounding(at):
-            return StepFailed(message, body)
-        return StepFailed(f"{message}, which is what rounding leaves of forces as stiff as these", body, TOO_TIGHT)
-
-    def worst_node(self, at: Evaluation) -> int:
-        """Return the node with the largest residual."""
-        return int(self.order[int(np.argmax(np.abs(at.residual))) // 3])
-
-    def _rounding(self, at: Evaluation) -> float:
-        """Return the change of a residual by the last digit of a position [N s]."""
-        furthest = float(np.abs(self.positions_at(at.unknowns)).max())
-        self.fill(at.unknowns)  # the last factor may have needed some columns only
-        stiffest = float(np.abs(self.system.matrix.diagonal()).max(initial=0.0))
-        return stiffest * float(np.spacing(furthest)) / (self.stage.b * self.stage.h)
+        return ResidualReport(self).failure(what, at)

@@ -37,7 +37,7 @@ class QuasistaticProblem(StageProblem):
         self._position_inertia = inertia
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
-        v, x = self._at(unknowns)
+        v, x = self.motion_at(unknowns)
         force, energy = self.forces.evaluate(x, self.stage.time)
         slope, value = self._position_inertia.energy(v)
         residual: Vec = (slope - self.stage.a * self.stage.h * force)[self.order].ravel()

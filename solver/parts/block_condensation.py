@@ -99,7 +99,7 @@ class BlockCondensation:
                           np.sum([part.impulse for part in parts], axis=0), columns, moving)
 
     def forget_past(self) -> None:
-        """Every factor is made anew."""
+        """Make every factor again."""
         for one in self.members:
             one.condensation.forget_past()
 

@@ -37,10 +37,6 @@ class Mesh:
     patches: tuple[Patch, ...] = ()  #: nodes that keep theirs as a whole
 
 
-#: memory within a step: what acts on a part that is no part of it, the same through the step: on all nodes, (n, 3) [N];
-#: or on points of rigid bodies, (k, 7): the body, the place in its frame [m] and the force in world [N]
-EXTERNAL_FORCE = "borne"
-
 #: forces [N], (n, 3), and the energy that they derive from [J], at positions (n, 3) and a time [s]
 Evaluate = Callable[[Vec, float], tuple[Vec, float]]
 
@@ -96,11 +92,11 @@ class Touched(Posed, Protocol):
 
     @property
     def lin(self) -> Linearised:
-        """Where the stage was linearised."""
+        """Return the linearisation of the stage."""
 
     @property
     def stage(self) -> NodeStage:
-        """Of the nodes, at the rates that were solved for."""
+        """Return the stage of the nodes, at the rates that were solved for."""
 
     def moving(self, u: Vec) -> Vec:
         """Rates with which contacts of the free nodes are pressed at theirs, both (3 f,) [m/s]: u, or those of
@@ -136,7 +132,7 @@ class PosedNodes(Touched, Protocol):
 
 
 class NoQuasistatic:
-    """A posed stage in which nothing balances: friction that brakes velocities holds positions too."""
+    """A posed stage without quasistatic nodes: friction on velocities holds positions too."""
 
     @property
     def balances(self) -> bool:
@@ -168,7 +164,7 @@ class Sleeping(Protocol):
 
     def judge(self, before: State, after: State, h: float, stretching: Stretching,
               histories: tuple[str, ...]) -> tuple[State, bool]:
-        """The state to go on from and True; or, where a step wakes nodes, the one to take it anew from and False."""
+        """Return the accepted state and True; where a step wakes nodes, the one to repeat the step from and False."""
 
     def forget_past(self) -> None:
         """Drop what depends on earlier steps and is not in the State."""
@@ -199,7 +195,7 @@ class Condensation(Protocol):
 
     @property
     def sleep(self) -> Sleeping | None:
-        """Who is dynamic, where that changes."""
+        """Return which nodes are awake, where that changes; None where it does not."""
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None: ...
 
@@ -300,7 +296,7 @@ class Balancing(Condensation, Protocol):
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool,
                 carried: Vec | None = None) -> PositionInertia:
-        """Of positions, which a stage that touches lowers the energy of. Raises NotPositiveDefinite.
+        """Return the inertia of positions, whose energy a stage in contact lowers. Raises NotPositiveDefinite.
 
         lin: where the step starts, without what touches. is_coupled: whether forces join bodies. carried: velocities of
         the prescribed nodes for each rate of joints, (p, 3, c).

@@ -67,7 +67,7 @@ class MixedMethods(BlockCondensation):
 
 
 class _Inertia:
-    """Of positions of all: each says zero where others stand."""
+    """Inertia of the positions of all members, each zero at the nodes of others."""
 
     def __init__(self, members: Sequence[Member], each: Sequence[PositionInertia], between: Damped | None,
                  stage: NodeStage, mesh: Mesh) -> None:
@@ -93,12 +93,12 @@ class _Inertia:
             slope, value = slope + its, value + more
         if self._between is not None:
             velocities = self.velocities(v) + self._moving
-            braked = self._braked(velocities)[:, :, None]
-            slope = slope + self.felt(braked)[:, :, 0]
-            value += 0.5 * float(np.vdot(velocities, braked))
+            impulse = self._damping_impulse(velocities)[:, :, None]
+            slope = slope + self.felt(impulse)[:, :, 0]
+            value += 0.5 * float(np.vdot(velocities, impulse))
         return slope, value
 
-    def _braked(self, columns: Vec) -> Vec:
+    def _damping_impulse(self, columns: Vec) -> Vec:
         """−a h D of what damps between them times columns, both (n, 3) or (n, 3, c)."""
         assert self._between is not None
         out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
@@ -114,7 +114,7 @@ class _Inertia:
         if self._between is None:
             return own
         columns = v.reshape(*v.shape[:2], -1)
-        return own + self.felt(self._braked(self.following(columns))).reshape(v.shape)
+        return own + self.felt(self._damping_impulse(self.following(columns))).reshape(v.shape)
 
     def following(self, columns: Vec) -> Vec:
         """V C of rates of positions, both (n, 3, c)."""

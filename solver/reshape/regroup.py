@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -20,7 +21,6 @@ from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
 from ..build.world import SoftPart, slides, soft_part
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
-from ..coupling.flesh_on_bones import HISTORIES
 from ..job.folder import Job
 from ..job.schema import Scene
 from ..job.schema_values import Choice
@@ -28,10 +28,12 @@ from ..state import Index, Mask, State, Vec
 from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
-from ..world.joints import Joints
 from ..world.layout import of_another_version
 from ..world.nodes import Nodes
 from ..world.world import World
+
+if TYPE_CHECKING:  # its kernels are compiled where something is jointed
+    from ..world.joints import Joints
 
 GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
 #: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
@@ -183,6 +185,8 @@ class Regroup:
                 assert nodes is not None
                 own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
             elif part is self._rigid and other.couplings:
+                from ..coupling.flesh_on_bones import HISTORIES  # its kernels are compiled where bodies are attached
+
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
             states.append(own)
         return other, self.remembered(other.merged(states, state))

@@ -16,7 +16,8 @@ from ..forces.pulls import Pull
 from ..parts.projective.body import ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
 from .bodies import BodyInWorld
-from .interface import Part
+from .draft_obstacles import DraftObstacles
+from .interface import Part, StepInputs
 
 BLOW_UP = 1.0e3  #: a body this many times its size has blown up
 NEAR = 0.02  #: of a body's size: nodes so near to the ground are asked whether they touch it
@@ -52,6 +53,8 @@ class ConstraintDraft(Part):
     pulls: Sequence[Pull] = ()  #: soft pins among them
     air: tuple[Air, OverTime] | None = None  #: its law and where its node is [m], (1, 3) at a time
     half_life: float = 0.0  #: of wobbles [s]; 0: none is taken
+    #: what it touches, and by which nodes of its surface, ascending, (p,)
+    touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -82,10 +85,11 @@ class ConstraintDraft(Part):
             if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
         held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
+        held += self._on_obstacles(before, h)
         touching = self._on_ground(ends, h) if self.ground.is_there else None
         after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held) if held else None,
                                self.motion.at(ends), touching)
@@ -95,6 +99,19 @@ class ConstraintDraft(Part):
         if extent > BLOW_UP * self.shown.size:
             raise StepFailed(f"it grew to more than {BLOW_UP:.0f} times its size", self.shown.name)
         return self._state(self._with_half_life(after, h))
+
+    def _on_obstacles(self, state: ProjectiveState, h: float) -> list[TargetRows]:
+        """Return half-spaces of nodes that a step of h seconds leads to obstacles; none where it does not."""
+        if self.touches is None:
+            return []
+        obstacles, nodes = self.touches
+        begun = state.x[nodes]
+        found = obstacles.touched(begun, begun + h * state.v[nodes], state.time, h)
+        if found is None:
+            return []
+        those = nodes[found.points]
+        stiffness = FIRM * self.body.diagonal(h)[those]
+        return [TargetRows.touching(those, stiffness, found.places, found.normals, found.friction, found.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
         """Return what finds nodes that touch the ground, or nearly."""

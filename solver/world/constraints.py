@@ -16,13 +16,14 @@ from ..constraints.rows import Rows, no_rows, together
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
-from ..parts.joints.interface import DRIVE_LEAD, ConstraintSolution, LinearizationPoint, Unsettled
+from ..parts.joints.interface import ConstraintSolution, LinearizationPoint, Unsettled
 from ..parts.joints.jointed import PosedTree
 from ..rows.bilateral import Bilateral, Respond
 from ..rows.dense_dual import DenseDual, Solution
 from ..rows.tables import BilateralRows, ConeRows, UnilateralRows
 from ..state import Index, Mask, State, Vec
-from .joints import CONTACTS, EFFORT, REFLECTING
+from .friction_record import CONTACTS
+from .joints import EFFORT, REFLECTING
 
 #: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
 NUDGE, SINGULAR_RETURN = 0.01, 0.2
@@ -180,8 +181,8 @@ class MechanismConstraints:
         if self.drives is not None:
             centres = lin.memory.get(CENTRES, tree.fresh)
             drives = self.drives.rows(stage.time, stage.inside, centres, False)[0]
-            if DRIVE_LEAD in lin.memory:
-                drives = replace(drives, target=drives.target + lin.memory[DRIVE_LEAD][-1, drives.rate])
+            if lin.drive_lead is not None:
+                drives = replace(drives, target=drives.target + lin.drive_lead[drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         bilateral = BilateralRows(self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
                     _stacked(loops.compliance, drives.compliance))

@@ -13,10 +13,11 @@ from ..errors import StepFailed
 from ..forces.fibers import Fibers
 from ..forces.pulls import Pull
 from ..parts.modes.body import ReducedBody, ReducedState
-from ..parts.modes.loads import PointSprings, SkinPoints
+from ..parts.modes.loads import Planes, PointSprings, SkinPoints
 from ..state import State, Vec
 from .bodies import BodyInWorld
-from .interface import Part
+from .draft_obstacles import DraftObstacles
+from .interface import Part, StepInputs
 
 BLOW_UP = 1.0e3  #: a body this many times its size has blown up
 PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
@@ -34,6 +35,8 @@ class Draft(Part):
     fibers: Fibers | None = None  #: where they contract over time
     #: pulls and soft pins, and the points that each holds
     pulls: Sequence[tuple[Pull, SkinPoints]] = ()
+    obstacles: DraftObstacles | None = None  #: that its touching points touch
+    stiffness: float = 0.0  #: of each of these that is inside of one [N/m]
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -71,16 +74,17 @@ class Draft(Part):
             if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
                 raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the reduced body. Raises StepFailed."""
-        ends = state.time + h
-        body = self.body
+        ends, before = state.time + h, self._reduced(state)
+        body, carrier_motion = self.body, self._carrier_motion(ends)
         if body.stepping.floor is not None:
             height = float(self.ground.point(ends) @ self.ground.normal)
             body.stepping = replace(body.stepping, floor=replace(body.stepping.floor, offset=height))
         if self.fibers is not None and self.fibers.activate(ends):
             body.points.contract(self.fibers.constants[:, body.points.elements])
-        after = body.step(self._reduced(state), h, carrier_motion=self._carrier_motion(ends), springs=self._springs)
+        body.stepping = replace(body.stepping, planes=self._planes(before, carrier_motion, h))
+        after = body.step(before, h, carrier_motion=carrier_motion, springs=self._springs)
         extent = float(abs(after.y).max(initial=0.0))
         if not np.isfinite(extent):
             raise StepFailed("a coordinate is not a number", self.shown.name)
@@ -91,6 +95,20 @@ class Draft(Part):
     def output(self, state: State, frame: int) -> Vec:
         """The artist's vertices in object space, (N, 3) [m]."""
         return self.shown.output(self.body.positions(self._reduced(state)), frame - self.start_frame)
+
+    def _planes(self, state: ReducedState, carrier_motion: Vec, h: float) -> Planes | None:
+        """Planes before touching points that a step leads to obstacles. carrier_motion: at its end."""
+        if self.obstacles is None:
+            return None
+        body, points = self.body, self.body.touching
+        begun = body.points_of(points, state.y, state.carrier_motion)
+        found = self.obstacles.touched(begun, body.points_of(points, state.y + h * state.u, carrier_motion),
+                                       state.time, h)
+        if found is None:
+            return None
+        some = SkinPoints(points.rows[found.points], points.carrier_motion[found.points], points.rest[found.points])
+        return Planes(some, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+                      np.full(len(found.points), self.stiffness), found.friction, found.velocities)
 
     def _springs(self, time: float) -> list[PointSprings]:
         """Pulls and soft pins at work at a time [s]."""
@@ -103,7 +121,7 @@ class Draft(Part):
 
     def _carrier_motion(self, time: float) -> Vec:
         """Coordinates of all groups of pins at a time [s]."""
-        return self.body.lead([one.at(time) for one in self.motions])
+        return self.body.pins.lead([one.at(time) for one in self.motions])
 
     def _reduced(self, state: State) -> ReducedState:
         memory, shape = state.memory, (-1, 3)

@@ -16,7 +16,7 @@ from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
-from .interface import Part
+from .interface import Part, StepInputs
 
 REACTION = "felt"  #: key of the memory: impulses on interface points, (p, 3) [N s]
 OFF = "off"  #: key of the deviation of interface points from their predicted path at a step's end, (o, 3) [m]
@@ -105,7 +105,7 @@ class EolCloth(Part):
                 raise ValueError(f'"{name}" of "{self.name}" names what is not there')
         cloth.mesh.checked()
 
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a sequence of substeps, each on a mesh of its own; see `interface`."""
         after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)

@@ -17,7 +17,8 @@ A try is an integrator's step, which poses stages of the part, solves for rates 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,25 @@ from ..state import State, Vec
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
+
+
+@dataclass(frozen=True)
+class StepInputs:
+    """Inputs of a subsystem's step beyond its state, which act from outside through all of its stages."""
+
+    #: external forces on its parts, by their index in the subsystem: on all nodes, (n, 3) [N]; or on points of rigid
+    #: bodies, (k, 7): body, position in its frame [m] and force in world [N]
+    external_forces: Mapping[int, Vec] = field(default_factory=dict)
+    #: rates by which drives exceed their targets in each try of a repeated step but the first, (k, m)
+    drive_leads: Vec | None = None
+
+    @property
+    def drive_lead(self) -> Vec | None:
+        """Return the rates by which drives exceed their targets in this try, (m,); None in the first."""
+        return None if self.drive_leads is None else self.drive_leads[-1]
+
+
+NO_INPUTS = StepInputs()
 
 
 class Subsystem(ABC):
@@ -48,18 +68,19 @@ class Subsystem(ABC):
         """Return the states of its parts, with attached nodes at their carriers."""
         return [state]
 
-    def step(self, state: State, h: float) -> State:
+    def step(self, state: State, h: float, inputs: StepInputs = NO_INPUTS) -> State:
         """Return the state after h seconds. Raises StepFailed; the old state is still valid."""
         self.begin(state, h)
-        done = False
-        while not done:
+        repeated: StepInputs | None = inputs
+        while repeated is not None:
+            inputs = repeated
             try:
-                after = self.attempt(state, h)
+                after = self.attempt(state, h, inputs)
             except np.linalg.LinAlgError as failure:
                 raise StepFailed("the step's system of equations is singular") from failure
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
-            state, done = self.judge(state, after, h)
+            state, repeated = self.judge(state, after, h, inputs)
         return state
 
     def begin(self, state: State, h: float) -> None:
@@ -67,14 +88,15 @@ class Subsystem(ABC):
         return  # nothing by default
 
     @abstractmethod
-    def attempt(self, state: State, h: float) -> State:
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state at the end of one try. Raises StepFailed, LinAlgError, NotPositiveDefinite."""
 
-    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
-        """Return the accepted state and True; or the state to repeat the step from, and False. Raises StepFailed."""
-        return after, True
+    def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
+        """Return the accepted state and None; or the state and the inputs to repeat the step with. Raises StepFailed.
+        """
+        return after, None
 
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+    def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
         """Return the end of a step by a more robust method, after the shortest one failed. Raises the failure where
         there is none."""
         raise failure

@@ -19,7 +19,7 @@ from ..parts.joints.jointed import PosedTree
 from ..rows.dense_dual import DenseDual, Solution
 from ..state import Vec
 from .constraints import ConstraintRows, MechanismConstraints
-from .joints import BEARINGS
+from .friction_record import BEARINGS
 
 #: relative to the rates: error that iterations of contact and friction may leave, which differs between stages
 RATES_TOLERANCE = 1.0e-6

@@ -14,14 +14,13 @@ from ..integrators.control import Controller
 from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..nonlinear.fallback_euler import FallbackEuler, StageNotConverged
-from ..parts.interface import EXTERNAL_FORCE
 from ..parts.stage import Stage
 from ..state import CarrierMotion, State, Vec
 from .bodies import BodyInWorld
 from .energy_gains import StepRule, step_without_gain
 from .following import Followers
 from .half_life_damping import HalfLifeDampers
-from .interface import Part
+from .interface import NO_INPUTS, Part, StepInputs
 from .multipliers import recall, remembering
 from .sliding_damping import SlidingDampers
 from .soft_system import SoftSystem
@@ -60,18 +59,19 @@ class Nodes(SoftSystem, Part):
         for law in self.contacts:
             law.begin(self.coordinates.positions(state.q, state.time, state.carrier_motion), state.time)
 
-    def judge(self, before: State, after: State, h: float) -> tuple[State, bool]:
+    def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
         """Return the state, or reject a step that awakens nodes: they are awake from its start."""
         self.refuse_blow_up(after)
         self.note_remarks(after)
         sleep = self.condensation.sleep
         if sleep is None:
-            return after, True
-        return sleep.judge(before, after, h, self.stretching, self.integrator.remembers)
+            return after, None
+        next_state, is_accepted = sleep.judge(before, after, h, self.stretching, self.integrator.remembers)
+        return next_state, None if is_accepted else inputs
 
-    def attempt(self, state: State, h: float) -> State:
-        """Return the end of a step under the external forces in the state's memory."""
-        start, external_force = self.damped_start(state, h)
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
+        """Return the end of a step."""
+        start, external_force = self.damped_start(state, h, inputs.external_forces.get(0))
         recall(self.links, state)
         with self.with_external_force(external_force):
             after = self.with_loss_memory(self._attempted(start, h), state, h)
@@ -79,10 +79,10 @@ class Nodes(SoftSystem, Part):
             return after
         return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
-    def damped_start(self, state: State, h: float) -> tuple[State, Vec | None]:
+    def damped_start(self, state: State, h: float, external_force: Vec | None = None) -> tuple[State, Vec | None]:
         """Return the state at the start of a step of h seconds after half-life damping and what objects that bodies
-        follow change, and the external force on nodes, (n, 3) [N]."""
-        external_force, rates = state.memory.get(EXTERNAL_FORCE), self.integrator.remembered_rates
+        follow change, and the external force on nodes with what that damping takes, (n, 3) [N]."""
+        rates = self.integrator.remembered_rates
         if self._damping is not None:
             self._damping.begin(h, self.nodes_at_ground(state, h))
         if self.losses is not None:
@@ -141,7 +141,7 @@ class Nodes(SoftSystem, Part):
         return replace(after, memory={key: value for key, value in after.memory.items()
                                       if key not in self.integrator.remembers})
 
-    def rescue(self, state: State, h: float, failure: StepFailed) -> State:
+    def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
         """Return a linearised step of Euler where a quasistatic stage has no solution nearby: a body that is pressed
         until it snaps into another equilibrium. Raises StepFailed where the step was linearised already, or where no
         node is quasistatic."""
@@ -149,7 +149,7 @@ class Nodes(SoftSystem, Part):
             raise failure
         linearised = copy.copy(self)
         linearised.integrator, linearised.impact_solver = SemiImplicit({}), None
-        after = linearised.step(state, h)
+        after = linearised.step(state, h, inputs)
         self.counts[RESCUED] += 1
         return self._without_past(after)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ..errors import BadScene, StepFailed
-from ..state import State
-from .interface import Coupling, Part, Subsystem
+from ..state import State, Vec
+from .interface import NO_INPUTS, Coupling, Part, StepInputs, Subsystem
 
-#: the state of a subsystem after a step, from the index of its first part, itself and its state before
-Advance = Callable[[int, Subsystem, State], State]
+#: the state of a subsystem after a step, from the index of its first part, itself, its state before and its inputs
+Advance = Callable[[int, Subsystem, State, StepInputs], State]
 
 
 class Subsystems:
@@ -42,13 +42,17 @@ class Subsystems:
             found |= zip(numbers, subsystem.parted(subsystem.initial_state()))
         return [found[k] for k in range(self._count)]
 
-    def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = ()) -> list[State]:
-        """Return the states of the parts after each subsystem advanced, but of those whose first part is `without`. A
-        StepFailed names the part."""
-        after = list(states)
+    def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
+                 external_forces: Mapping[int, Vec] | None = None) -> list[State]:
+        """Return the states of the parts after each subsystem advanced, but of those whose first part is `without`.
+
+        external_forces: on parts, by their index. A StepFailed names the part.
+        """
+        after, forces = list(states), external_forces or {}
         for subsystem, numbers in self.solved:
             if numbers[0] not in without:
-                end = naming_part(numbers[0], advance, subsystem, subsystem.merged([after[k] for k in numbers]))
+                inputs = StepInputs({own: forces[k] for own, k in enumerate(numbers) if k in forces})
+                end = naming_part(numbers[0], advance, subsystem, subsystem.merged([after[k] for k in numbers]), inputs)
                 for k, own in zip(numbers, subsystem.parted(end)):
                     after[k] = own
         return after
@@ -56,19 +60,20 @@ class Subsystems:
 
 def stepping(h: float) -> Advance:
     """Return the advance by a step of h seconds."""
-    return lambda k, subsystem, state: subsystem.step(state, h)
+    return lambda k, subsystem, state, inputs: subsystem.step(state, h, inputs)
 
 
 def rescuing(h: float, failure: StepFailed) -> Advance:
     """Return the advance by h seconds in which the subsystem that failed takes a more robust step."""
-    return lambda k, subsystem, state: (subsystem.rescue(state, h, failure) if failure.part in (k, None)
-                                        else subsystem.step(state, h))
+    return lambda k, subsystem, state, inputs: (subsystem.rescue(state, h, failure, inputs)
+                                                if failure.part in (k, None) else subsystem.step(state, h, inputs))
 
 
-def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State) -> State:
+def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State,
+                inputs: StepInputs = NO_INPUTS) -> State:
     """Return the state after a subsystem advanced; a StepFailed gets its part's number k unless it has one."""
     try:
-        return advance(k, subsystem, state)
+        return advance(k, subsystem, state, inputs)
     except StepFailed as failure:
         failure.part = k if failure.part is None else failure.part
         raise

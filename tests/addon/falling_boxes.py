@@ -11,17 +11,23 @@ from jelly import scene, seen_at  # noqa: E402, F401
 LAST = 10
 
 
-def add_ball(name, height, along=0.0, size=0.2):
-    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
-    bpy.ops.mesh.primitive_cube_add(size=size, location=(along, 0, height))
+def add_soft_cube(size, location, cuts, rotation=(0, 0, 0)):
+    """A soft cube whose edges are cut into cuts + 1 pieces."""
+    bpy.ops.mesh.primitive_cube_add(size=size, location=location, rotation=rotation)
     obj = bpy.context.object
-    obj.name = name
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.subdivide(number_cuts=1)
+    bpy.ops.mesh.subdivide(number_cuts=cuts)
     bpy.ops.object.mode_set(mode="OBJECT")
+    obj.conjac.kind = "soft_body"
+    return obj
+
+
+def add_ball(name, height, along=0.0, size=0.2):
+    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
+    obj = add_soft_cube(size, (along, 0, height), cuts=1)
+    obj.name = name
     settings = obj.conjac
-    settings.kind = "soft_body"
     settings.method, settings.integrator = "vanilla", "backward_euler"
     settings.mesher, settings.edge_length, settings.step = "grid", 0.1, 1 / 48
     settings.youngs_modulus = 2.0e4

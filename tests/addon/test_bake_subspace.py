@@ -5,7 +5,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from jelly import LAST, assert_plays, frames_of, scene, seen_at  # noqa: E402, F401
+from jelly import LAST, add_jelly, assert_plays, frames_of, scene, seen_at  # noqa: E402, F401
 from test_bake_mixed_fem import layers  # noqa: E402
 from test_blender_cli import run  # noqa: E402, F401
 
@@ -33,3 +33,20 @@ def test_its_number_and_its_settings_stay_in_saved_files(scene, tmp_path):  # no
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "draft.blend"))
     kept = bpy.data.objects["Layers"].conjac.solver
     assert (kept.method, kept.subspace_weights, kept.subspace_points) == ("subspace", 9, 0)
+
+
+def test_a_draft_falls_on_a_collider_and_stays_on_it(scene, run):  # noqa: F811
+    """A plane without a volume, and nothing but defaults of Collisions."""
+    body = add_jelly()
+    body.vertex_groups.remove(body.vertex_groups["Pin"])
+    body.location.z = 0.13
+    settings = body.conjac
+    settings.youngs_modulus, settings.use_ground = 3.0e4, False
+    settings.solver.method, settings.solver.integrator = "subspace", "sdirk2"
+    settings.contact.collides_with = "all"
+    bpy.ops.mesh.primitive_plane_add(size=2.0)
+    bpy.context.object.conjac.kind = "collider"
+    bpy.context.view_layer.objects.active = body
+    assert run(["bake", "--replace"]) == 0
+    lowest = [0.13 + float(seen_at(body, frame)[:, 2].min()) for frame in range(1, LAST + 1)]
+    assert min(lowest) > -0.005 and max(lowest[4:]) < 0.03, lowest

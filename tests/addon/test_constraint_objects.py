@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from gathered_jobs import gathered
 from mathutils import Vector
 
 from conjac.conjac_addon.bake import foreground
@@ -42,10 +43,6 @@ def shown(obj, frame):
     return np.array([evaluated.matrix_world @ v.co for v in evaluated.data.vertices])
 
 
-def nearest(points, place):
-    return int(np.linalg.norm(points - np.array(place), axis=1).argmin())
-
-
 def rail():
     """A mesh of edges that slopes, which does not move."""
     mesh = bpy.data.meshes.new("Rail")
@@ -72,7 +69,7 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
     assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
     [one] = body.conjac.constraints
     assert one.object == other and one.place is not None and one.hold == "hard"
-    assert one.radius == pytest.approx(0.0 if kind == "distance" else 0.02), "as the Empty is drawn"
+    assert one.radius == pytest.approx(0.02), "as the Empty is drawn"
     if slides:
         one.place.location = body.location
     elif kind == "hinge":
@@ -91,8 +88,10 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
     held = shown(other, 13)
     if kind == "distance":
         rest_held = np.array([other.matrix_world @ v.co for v in other.data.vertices])
-        pair = nearest(rest_held, one.place.location), nearest(rest_body, one.place.location)
-        assert np.linalg.norm(held[pair[0]] - last[pair[1]]) == pytest.approx(0.02, abs=2e-3)
+        sides = held[rest_held[:, 0] > 0.04].mean(axis=0), last[rest_body[:, 0] < 0.08].mean(axis=0)
+        # the middles of their sides are 2 cm from each other, and drawn out of these
+        assert 0.02 < np.linalg.norm(sides[0] - sides[1]) < 0.07
+        assert np.linalg.norm(last[:, None] - last, axis=2).max() < 0.21, "from corner to corner it is 17 cm"
     assert last[:, 2].mean() < -0.005, "it hangs down"
     assert np.linalg.norm(last.mean(axis=0) - held.mean(axis=0)) < 0.35, "and stays with what holds it"
 
@@ -121,6 +120,19 @@ def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
         one.keyframe_insert("until", frame=1)
     one.is_released, one.until = True, 5
     assert "Constraints" in bake.status(body).text
+
+
+def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
+    """A cube that is hung by a corner is drawn out where one that is hung by the middle of a face is not."""
+    other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
+    select(body, other)
+    bpy.ops.conjac.add_constraint(kind="distance")
+    [one] = body.conjac.constraints
+    middles, corners = ([[0.07, off, off], [0.05, off, off]] for off in (0.0, 0.05))
+    for radius, points in ((0.02, middles), (0.0, corners)):
+        one.radius = radius
+        ends = gathered(body, tmp_path / f"{radius}")[0].constraints[0].ends
+        assert np.allclose(np.abs([end.point for end in ends]), points, atol=1e-6)
 
 
 @pytest.mark.parametrize("wrong, sentence", [

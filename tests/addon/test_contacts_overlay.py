@@ -28,7 +28,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     assert bake.bake_object(low) == 0
     assert not any(crosses(balls, frame) for frame in range(1, last + 1))
     cache = place.cache_of(place.job_folder(low))
-    told = {frame: cache.contacts(frame) for frame in range(1, last + 1)}
+    told = {frame: cache.diagnostics.contacts(frame) for frame in range(1, last + 1)}
     touch = [frame for frame, rows in told.items() if len(rows)]
     assert touch and not len(told[1])
     assert all((rows[:, 6] > 0.0).all() for rows in told.values())
@@ -91,4 +91,4 @@ def test_what_touches_nothing_has_none(balls, scene):  # noqa: F811
     cache = place.cache_of(place.job_folder(low))
     assert not (cache.folder / "contacts").exists() and contact_marks.marks(low, scene) is None
     with pytest.raises(NoSuchThing):
-        cache.contacts(1)
+        cache.diagnostics.contacts(1)

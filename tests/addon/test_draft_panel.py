@@ -1,5 +1,6 @@
 """The panel says what a draft leaves out, and what of a body's settings it refuses, before anything is baked."""
 
+import bpy
 import pytest
 from drawn_panels import drawn
 
@@ -26,10 +27,18 @@ def test_an_integrator_that_does_not_step_a_draft_is_named_beside_those_that_do(
     assert "not stepped" not in said(soft_cube)
 
 
-def test_a_draft_of_a_body_that_collides_says_where_to_turn_it_off(soft_cube):
+def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft_cube):
     soft_cube.conjac.contact.collides_with = "all"
-    assert "in Collisions" not in said(soft_cube)
     soft_cube.conjac.solver.method = "subspace"
-    assert "in Collisions" in said(soft_cube)
+    assert "in Collisions" not in said(soft_cube) and "not exactly" not in said(soft_cube)
+    bpy.ops.mesh.primitive_plane_add(location=(0.0, 0.0, -2.0))
+    bpy.context.object.conjac.kind = "collider"
+    assert "by points of its surface, not exactly" in said(soft_cube)
+    bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 5.0))
+    other = bpy.context.object
+    other.name = "Other"
+    other.conjac.enabled = True
+    other.conjac.contact.collides_with = "all"
+    assert 'and not "Other": let it collide with a Collection of colliders' in said(soft_cube)
     soft_cube.conjac.contact.collides_with = "none"
-    assert "in Collisions" not in said(soft_cube)
+    assert "in Collisions" not in said(soft_cube) and "not exactly" not in said(soft_cube)

@@ -5,7 +5,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from falling_boxes import world_at  # noqa: E402
+from falling_boxes import add_soft_cube, world_at  # noqa: E402
 from jelly import scene  # noqa: E402, F401
 
 LAST = 8
@@ -15,14 +15,8 @@ NEAR = 2e-5  #: how far below the ground is not seen [m]: a hundredth of a milli
 
 def add_cube(height, turn):
     """A cube of coarse cells that falls onto the ground at 0."""
-    bpy.ops.mesh.primitive_cube_add(size=SIZE, location=(0, 0, height), rotation=(turn, turn, 0))
-    obj = bpy.context.object
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.mesh.subdivide(number_cuts=2)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = add_soft_cube(SIZE, (0, 0, height), cuts=2, rotation=(turn, turn, 0))
     settings = obj.conjac
-    settings.kind = "soft_body"
     settings.method, settings.mesher, settings.edge_length = "vanilla", "grid", 0.15
     settings.youngs_modulus = 5.0e3
     return obj

@@ -7,12 +7,12 @@ import bpy
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("jelly.md", "what_can_go_wrong.md")
+PAGES = ("jelly.md", "what_can_go_wrong.md", "examples.md")
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
             "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics", "Mesh",
-            "Monkey", "Attribute", "Colors"}
+            "Monkey", "Attribute", "Colors", "Examples"}
 
 
 def called():
@@ -27,13 +27,15 @@ def called():
         if group.__name__.startswith("CONJAC_"):
             names |= {prop.name for prop in group.bl_rna.properties}
     maps = {item.name for item in bpy.ops.conjac.add_group.get_rna_type().properties["map"].enum_items}
-    from conjac.conjac_addon import menus
+    from conjac.conjac_addon import menus, prefs
     from conjac.conjac_addon.operators import quick
     from conjac.solver import catalogue
 
     names |= {value.label for value in overlays.value_marks.VALUES.values()} | {quick.DETAIL}
     names |= {entry.label for entry in catalogue.menu("method").values()}
-    names |= {label for label, _ in menus.READY.values()}
+    names |= {label for label, _ in menus.READY.values()} | {label for label, _ in menus.SAMPLES.values()}
+    names |= {f"ConJac {preset.partition('/')[2].replace('_', ' ')}" for preset, _, _ in menus.samples()}
+    names |= {prop.name for prop in prefs.CONJAC_Preferences.bl_rna.properties}
     return names | BLENDERS | maps | {f"Paint {name}" for name in maps} | {"ConJac Ragdoll"}
 
 

@@ -21,7 +21,7 @@ def test_what_is_held_and_hangs_limp_is_told_once_it_is_baked(scene):  # noqa: F
     obj.conjac.youngs_modulus, obj.conjac.wobble_half_life = 200.0, 0.75
     assert not limp()
     assert obj.conjac.bake(wait=True) == 0
-    hertz = place.cache_of(place.job_folder(obj)).wobbles()["Jelly"]
+    hertz = place.cache_of(place.job_folder(obj)).diagnostics.frequencies()["Jelly"]
     assert 0.1 < hertz < 1.0
     assert limp() == [f"It hangs rather than wobbles: its slowest wobble has {hertz:.2g} Hz"]
     log = advised(obj)

@@ -15,7 +15,7 @@ from conjac.solver.frames.beside import Lively  # noqa: E402
 
 
 def told(obj):
-    return place.cache_of(place.job_folder(obj)).liveliness()[obj.name]
+    return place.cache_of(place.job_folder(obj)).diagnostics.liveliness()[obj.name]
 
 
 def curves_of(obj):

@@ -27,7 +27,7 @@ def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
     # what Blender's menus of presets have beside them
     own = {"preset_soft_body", "preset_cloth", "preset_rope"}
     assert own == {name for name in dir(bpy.ops.conjac) if "INTERNAL" in getattr(bpy.ops.conjac, name).bl_options}
-    in_add = {"add_ready"}  # in Add: test_ready_scenes.py
+    in_add = {"add_ready", "add_sample"}  # in Add: test_ready_scenes.py
     assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac) if name not in own | in_add)
     assert in_menu(None) == lines
 

@@ -264,7 +264,7 @@ def test_every_operator_has_a_button(soft_cube):
     asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
     asked |= {"conjac.record_live"}  # while it plays live
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
-    quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready"}
+    quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready", "conjac.add_sample"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
 
 

@@ -1,4 +1,4 @@
-"""Add > ConJac: each ready scene stands at the 3D cursor, and a bake of it ends well and moves."""
+"""Add > ConJac > Examples: each ready scene stands at the 3D cursor, and a bake of it ends well and moves."""
 
 import bpy
 import numpy as np
@@ -27,7 +27,7 @@ def test_every_scene_is_tested(addon):
 def test_it_stands_at_the_cursor_and_bakes(addon, tmp_path, name):
     scene = bpy.context.scene
     scene.cursor.location = AT
-    scene.frame_start, scene.frame_end = 1, 8
+    scene.frame_start, scene.frame_end = 1, 5
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ready.blend"))
     assert bpy.ops.conjac.add_ready(scene=name) == {"FINISHED"}
     active = bpy.context.object
@@ -36,7 +36,7 @@ def test_it_stands_at_the_cursor_and_bakes(addon, tmp_path, name):
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     scene.frame_set(1)
     first = seen(active)
-    scene.frame_set(8)
+    scene.frame_set(5)
     last = seen(active)
     assert len(first) == len(last) and np.isfinite(last).all()
     moved = np.linalg.norm(last - first, axis=1).max()
@@ -46,9 +46,17 @@ def test_it_stands_at_the_cursor_and_bakes(addon, tmp_path, name):
 def test_blenders_own_menus_lead_to_them(addon):
     from conjac.conjac_addon.ui import menus
 
-    log = []
-    menus.draw_add(type("Menu", (), {"layout": FakeLayout(log)})(), Context(None))
-    assert ("operator_menu_enum", "conjac.add_ready") in log or "conjac.add_ready" in str(log)
+    def lines(draw):
+        log = []
+        draw(type("Menu", (), {"layout": FakeLayout(log)})(), Context(None))
+        return log
+
+    assert lines(menus.draw_add) == [("menu", "CONJAC_MT_add")]
+    log = lines(menus.CONJAC_MT_add.draw)
+    assert "conjac.add_ready" in str(log)
+    kinds = [name for kind, name in log if kind == "menu"]
+    assert kinds == ["CONJAC_MT_samples_soft_body", "CONJAC_MT_samples_cloth", "CONJAC_MT_samples_rope"]
+    assert [len(lines(getattr(bpy.types, name).draw)) for name in kinds] == [10, 7, 3]
     for host, draw in menus.ENDS.items():
         assert draw in getattr(bpy.types, host).draw._draw_funcs
     addon.unregister()

@@ -1,4 +1,4 @@
-"""Set Stiffness: a body is as stiff as its slowest wobble needs, as its pins hold it."""
+"""Set Jiggle: a body is as stiff as its slowest wobble needs, as its pins hold it."""
 
 import bpy
 import numpy as np

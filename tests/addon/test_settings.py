@@ -78,6 +78,7 @@ def test_settings_of_a_linked_object_can_be_overridden(soft_cube, tmp_path):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     with bpy.data.libraries.load(str(tmp_path / "asset.blend"), link=True) as (_, wanted):
         wanted.objects = ["Cube"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])  # from 5.3 on only what a scene uses is overridden
     local = bpy.data.objects["Cube"].override_create(remap_local_usages=True)
     local.conjac.beta = 2.0
     local.override_library.operations_update()

@@ -28,14 +28,14 @@ def hung(obj, frame=LAST):
 
 def test_what_is_painted_half_hangs_a_little_lower(scene):  # noqa: F811
     """By g over the stiffness, once it is at rest; 2/3 twice as firmly."""
-    scene.frame_end = 48
+    scene.frame_end = 30
     flag = add_flag()
     flag.conjac.pin_stiffness, flag.conjac.wobble_half_life = 500.0, 0.05
     assert flag.conjac.bake(wait=True) == 0
-    assert hung(flag, 48) == pytest.approx(G / 500.0, rel=0.02)
+    assert hung(flag, 30) == pytest.approx(G / 500.0, rel=0.02)
     paint(flag, "Pin", range(25), 2.0 / 3.0)
     assert flag.conjac.bake(wait=True) == 0
-    assert hung(flag, 48) == pytest.approx(G / 1000.0, rel=0.02)
+    assert hung(flag, 30) == pytest.approx(G / 1000.0, rel=0.02)
 
 
 def test_a_body_is_hard_where_it_is_painted_1_and_follows_its_animation_softly(scene):  # noqa: F811

@@ -28,15 +28,23 @@ def load(root):
         importlib.import_module(f"solver.{name}")
     for name in ("solver.meshing.grid", "solver.build.tetrahedra", "solver.forces.rayleigh", "tests.loaded_solver"):
         importlib.import_module(name)
-    from solver import catalogue
+    from pathlib import Path
+
+    from solver import catalogue, threads
     from solver.build.loading import load_share
 
     load_share([("material", "stable_neo_hookean")], "auto")
-    chosen = [("method", "conjac"), ("integrator", "semi_implicit"), ("stage_solver", "newton_d"),
+    chosen = [("method", "conjac"), ("method", "vanilla"), ("integrator", "semi_implicit"), ("integrator", "sdirk2"),
+              ("stage_solver", "newton_d"), ("stage_solver", "quick"),
               *(("joint", key) for key in catalogue.family("joint"))]
     for family, key in chosen:
         with contextlib.suppress(ImportError):
             catalogue.find(family, key).load()
+    # kernels of all else that a bake may have, which each would read from disk: contact, cloth, ropes
+    solver = Path(root, "solver").resolve()
+    for path in threads._kernel_sources(solver):
+        with contextlib.suppress(ImportError):  # of a linear solver that is not installed
+            importlib.import_module(".".join(("solver", *path.relative_to(solver).with_suffix("").parts)))
     # as it would have come: not with what was set while all this was loaded
     del sys.path[0]
 

@@ -128,6 +128,17 @@ def test_a_bake_on_one_thread_keeps_to_one_process(tmp_path):
     assert alone
 
 
+def test_a_bake_that_leaves_a_core_to_the_window_compiles_on_both(tmp_path, monkeypatch):
+    """Blender's window asks for a core, and on two of them the first bake took twice as long to compile."""
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "2")
+    process = first_bake(tmp_path, "--cores-left-free", "1")
+    until_it_compiles(process)
+    beside = children(process.pid)
+    process.kill()
+    process.communicate()
+    assert len(beside) == 1
+
+
 LOAD = """
 import importlib, os, sys
 import numba, scipy.sparse  # for both shares at once

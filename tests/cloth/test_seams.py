@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cloth_jobs import cloth_body, cloth_job, part_of
 from sheets import grid
+from stencil_sums import total
 
 from solver.errors import BadMesh, BadScene
 from solver.forces.cloth.seams import Seams
@@ -15,12 +16,6 @@ PAIRS = np.array([[0, 2], [1, 3]], np.int32)
 def law(closes=1.0):
     rest = np.array([[0.0, 0, 0], [0, 0.1, 0], [0.2, 0, 0.05], [0.2, 0.1, 0]])
     return Seams(PAIRS, 300.0, closes, rest), rest
-
-
-def total(table, count):
-    force = np.zeros((count, 3))
-    table.add_forces(force)
-    return force
 
 
 def test_its_force_is_the_slope_of_its_energy_and_its_stiffness_that_of_the_force():

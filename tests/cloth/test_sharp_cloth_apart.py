@@ -349,6 +349,7 @@ def bevelled_without_bottom(half=0.1, bevel=0.015):
     return x, triangles[x[triangles][:, :, 2].max(axis=1) > -near].astype(np.int32)
 
 
+@pytest.mark.long
 def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
     """Bevels are narrower than faces of the cloth: what lies from edge to edge is on neither side of their faces."""
     arrays = {}

@@ -69,7 +69,7 @@ def ways(world, above, steps, h=H):
 
 @pytest.mark.parametrize("what", ["jelly", "thing"])
 def test_what_cloth_does_to_others_is_given_with_a_step(tmp_path, what):
-    """A part that bears it is the same after the step as it was before, and nothing of it is in the state."""
+    """A part that bears it is the same after the step as it was before, and a step gives the same bytes again."""
     job = tmp_path / "job"
     world = soft_on(job, "jelly") if what == "jelly" else set_on(job, "box", 0.3, 4e-3, WIDE)[0]
     state = start = world.initial_state()
@@ -82,7 +82,7 @@ def test_what_cloth_does_to_others_is_given_with_a_step(tmp_path, what):
         world.forget_past()  # a program's warm start changes roundings
         last, state = state, world.step(state, H)
     assert np.abs(world.parted(state)[1].memory["acts"]).max() > 0.01
-    assert np.array_equal(gains(), before) and not any(key.endswith("borne") for key in state.memory)
+    assert np.array_equal(gains(), before)
     world.forget_past()
     again = world.step(last, H)
     assert again.q.tobytes() == state.q.tobytes() and again.u.tobytes() == state.u.tobytes()

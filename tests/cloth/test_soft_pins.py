@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import some
 from sheets import grid
 from small_jobs import box_job, change, write_job
 from worlds import world_of
@@ -74,7 +75,7 @@ def fully(weight):
     return lambda x: np.full(len(x), weight)
 
 
-@pytest.mark.parametrize("weight", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("weight", some([0.2, 0.5, 0.9], 0.5))
 def test_what_is_painted_all_over_hangs_down_by_its_weight_over_the_stiffness(tmp_path, weight):
     """(1 − w) g / (w k), at any place of cloth, and of all of a stiff body together."""
     sag = G * (1.0 - weight) / weight / K

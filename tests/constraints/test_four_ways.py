@@ -179,7 +179,7 @@ def pendulum(way, alpha, h, seconds, length=1.0):
 
 def test_symplectic_step_keeps_the_energy_that_the_implicit_one_loses():
     symplectic = catalogue.find("reference", "symplectic").load()()
-    _, energy, _ = pendulum(symplectic, 1e-5, 1e-3, 10.0)
+    _, energy, _ = pendulum(symplectic, 1e-5, 1e-3, 6.0)
     assert np.abs(energy).max() < 0.02 * 9.81
     late, early = np.abs(energy[-2000:]).max(), np.abs(energy[:2000]).max()
     assert late < 1.5 * early + 1e-6, "its error is bounded"

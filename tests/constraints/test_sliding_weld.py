@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from small_jobs import box_tets, write_job
+from stencil_sums import total
 from worlds import world_of
 
 from solver.constraints.points.sliding_weld import SlidingWeld, border
@@ -32,12 +33,6 @@ def layers(shift=(0.2, 0.1)):
 def weld(shift=(0.2, 0.1), **params):
     bodies, rest = layers(shift)
     return SlidingWeld(bodies, rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0} | params), rest
-
-
-def total(table, count):
-    force = np.zeros((count, 3))
-    table.add_forces(force)
-    return force
 
 
 def test_there_is_no_force_along_the_surface_and_one_against_the_gap():

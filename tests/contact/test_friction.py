@@ -137,7 +137,7 @@ def test_the_filter_does_not_hold_a_block_on_a_slope():
 @pytest.mark.parametrize("method", some(METHODS, "conjac"))
 def test_a_resting_body_feels_no_friction(method):
     rubbed, plain = (block(method, law, quasistatic_start=False) for law in ("coulomb", None))
-    a, b = (run(world, run(world, state, 200, LARGE), 5, LARGE) for world, state in (rubbed, plain))
+    a, b = (run(world, run(world, state, 90, LARGE), 5, LARGE) for world, state in (rubbed, plain))
     assert np.abs(velocity(rubbed[0], a)).max() <= 1e-7
     # what friction has locked in is inside the body: as a whole it is where it would be without
     assert np.abs(centre(rubbed[0], a) - centre(plain[0], b)).max() <= 1e-4 * SIZE[0]
@@ -265,8 +265,8 @@ def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(
     """It slides at last, under μ times its load; where nothing is dynamic, or all asleep on a kept factor, too."""
     world, nodes, top = dragged(count, speed, **settings)
     bottom, law = nodes[:, 2] == 0.0, world.ground
-    state = run(world, world.initial_state(), 80, 1 / 60)
-    assert "adaptive" not in settings or world.linear.factored < 80
+    state = run(world, world.initial_state(), 40, 1 / 60)
+    assert "adaptive" not in settings or world.linear.factored < 40
     x = world.coordinates.positions(state.q, state.time)
     force = world.evaluate(x, state.time)[0]  # elastic and of the ground
     load = (law.stiffness[bottom] * np.maximum(0.001 - x[bottom, 2], 0.0)).sum()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matrix import some
 from small_jobs import write_job
 from touching import QUICK, VANILLA, box, soft
 from worlds import nodes_of
@@ -32,22 +33,35 @@ def speed(part, state):
     return float((part.mass @ part.velocity(state))[0] / part.mass.sum())
 
 
-def slid(folder, mu, share, modulus, seconds=0.75):
-    """Speeds down a slope of which tan is a share of μ [m/s], of a block that came to rest on the level."""
-    part, state = block(folder / "level", mu, 0.0, modulus)
-    for _ in range(round(1.0 / H)):
-        state = part.step(state, H)
-    part, start = block(folder / "slope", mu, share * mu, modulus)
-    state, seen = State(0.0, state.q, start.u), []
-    for _ in range(round(seconds / H)):
-        state = part.step(state, H)
-        seen.append(speed(part, state))
-    return np.array(seen)
+@pytest.fixture
+def at_rest(once, tmp_path):
+    """at_rest(mu, modulus): coordinates of a block that came to rest on the level, once in a run."""
+    def settled(mu, modulus):
+        part, state = block(tmp_path / "level", mu, 0.0, modulus)
+        for _ in range(round(1.0 / H)):
+            state = part.step(state, H)
+        return state.q
+
+    return lambda mu, modulus: once(f"block-at-rest-{mu}-{modulus:g}", lambda: settled(mu, modulus)).copy()
+
+
+@pytest.fixture
+def slid(at_rest, tmp_path):
+    """slid(mu, share, modulus): speeds down a slope of which tan is a share of μ [m/s], of a block that rested."""
+    def speeds(mu, share, modulus, seconds=0.75):
+        part, start = block(tmp_path / "slope", mu, share * mu, modulus)
+        state, seen = State(0.0, at_rest(mu, modulus), start.u), []
+        for _ in range(round(seconds / H)):
+            state = part.step(state, H)
+            seen.append(speed(part, state))
+        return np.array(seen)
+
+    return speeds
 
 
 @pytest.mark.parametrize("mu,share,modulus", [(0.3, 1.05, 1e5), (0.3, 1.5, 16e3), (0.6, 1.5, 1e5)])
-def test_a_block_slides_as_coulomb_says(tmp_path, mu, share, modulus):
-    speeds = slid(tmp_path, mu, share, modulus)
+def test_a_block_slides_as_coulomb_says(slid, mu, share, modulus):
+    speeds = slid(mu, share, modulus)
     late = speeds[len(speeds) // 3:]
     gained = np.polyfit(np.arange(len(late)) * H, late, 1)[0]
     true = G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
@@ -55,14 +69,14 @@ def test_a_block_slides_as_coulomb_says(tmp_path, mu, share, modulus):
 
 
 @pytest.mark.parametrize("mu,modulus", [(0.3, 1e5), (0.6, 1e5), (0.3, 16e3)])
-def test_below_that_it_stands(tmp_path, mu, modulus):
-    speeds = slid(tmp_path, mu, 0.8, modulus)
+def test_below_that_it_stands(slid, mu, modulus):
+    speeds = slid(mu, 0.8, modulus)
     assert abs(speeds[len(speeds) // 3:].mean()) <= 1e-3
 
 
-def test_just_below_its_friction_a_soft_block_comes_to_stand(tmp_path):
+def test_just_below_its_friction_a_soft_block_comes_to_stand(slid):
     """It leans by 15 mm; as gravity leans all at once that swings, and so it slips by some millimetres first."""
-    speeds = slid(tmp_path, 0.3, 0.95, 16e3, 1.5)
+    speeds = slid(0.3, 0.95, 16e3, 1.5)
     assert np.abs(speeds[-6:]).max() <= 1e-3
     assert H * speeds.sum() <= 0.025
 
@@ -80,12 +94,10 @@ def test_a_block_that_falls_onto_a_slope_comes_to_rest(tmp_path, modulus):
 
 
 @pytest.mark.parametrize("mu", [0.3, 0.6, 1.0])
-def test_a_block_that_is_thrown_brakes_as_coulomb_says(tmp_path, mu):
-    part, state = block(tmp_path, mu)
-    for _ in range(round(1.0 / H)):
-        state = part.step(state, H)
-    thrown, way = part.initial_state().u.reshape(-1, 3) + [1.0, 0.0, 0.0], 0.0
-    state = State(0.0, state.q, thrown.ravel())
+def test_a_block_that_is_thrown_brakes_as_coulomb_says(at_rest, tmp_path, mu):
+    part, start = block(tmp_path, mu)
+    thrown, way = start.u.reshape(-1, 3) + [1.0, 0.0, 0.0], 0.0
+    state = State(0.0, at_rest(mu, 1e5), thrown.ravel())
     for _ in range(round(1.5 / (mu * G * H))):
         before, state = speed(part, state), part.step(state, H)
         way += 0.5 * H * (before + speed(part, state))
@@ -97,8 +109,9 @@ def energy(part, state):
     return part.evaluate(x, state.time)[1] + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v))
 
 
-@pytest.mark.parametrize("half_life,modulus,mu", [(0.75, 2e4, 0.0), (0.75, 2e4, 0.5), (0.75, 1e5, 0.0), (0.3, 2e4, 0.0),
-                                                  (0.75, 1e5, 0.5), (0.0, 1e5, 0.0), (0.0, 1e5, 0.5)])
+@pytest.mark.parametrize("half_life,modulus,mu", some(
+    [(0.75, 2e4, 0.0), (0.75, 2e4, 0.5), (0.75, 1e5, 0.0), (0.3, 2e4, 0.0), (0.75, 1e5, 0.5), (0.0, 1e5, 0.0),
+     (0.0, 1e5, 0.5)], (0.75, 2e4, 0.0), (0.3, 2e4, 0.0), (0.75, 1e5, 0.5), (0.0, 1e5, 0.5)))
 def test_what_lands_gains_no_energy(tmp_path, half_life, modulus, mu):
     part, state = block(tmp_path, mu, 0.0, modulus, half_life, lifted=0.1)
     fall, before = part.mass.sum() * G * 0.1, energy(part, state)

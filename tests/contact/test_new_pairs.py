@@ -7,6 +7,7 @@ from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
 from benchmarks.scenes.touching import ball
+from solver.contact.find.meeting_times_kernels import meeting_times
 from solver.contact.find.mesh import Surfaces
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
@@ -166,3 +167,23 @@ def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
     surfaces.near(x, 0.06)
     monkeypatch.setattr(surfaces, "_swept_by", lambda *_: pytest.fail("it was swept"))
     assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0
+
+
+@pytest.mark.parametrize("gap", [1e-8, 5e-12])
+def test_what_glides_a_hair_above_a_triangle_does_not_meet_it(gap):
+    """By the largest speed of corners alone the pair takes more advances than there are, and is said to meet: a sheet
+    that two plates had closed on took half a minute of them."""
+    x = np.array([[-0.03, 0.05, 0.1 + gap], [0.09, 0.0, 0.1], [-0.11, 0.2, 0.1], [-0.12, -0.13, 0.1],
+                  [-0.1, 0.0, 1.0 + gap], [0.1, 0.02, 1.0 + gap], [0.0, -0.1, 1.0], [0.03, 0.1, 1.0]])
+    x = x @ np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    across = (x[2] - x[1]) + (x[3] - x[1])
+    away, when, pairs = x.copy(), np.empty(2), np.arange(8, dtype=np.int32).reshape(2, 4)
+    away[[0, 4, 5]] += 0.1 * across
+    meeting_times(0, 2, x, away, pairs, 1, when)
+    assert np.isinf(when).all()
+    toward = away.copy()
+    down = np.cross(x[2] - x[1], x[3] - x[1])
+    down *= -np.sign(down @ (x[0] - x[1])) / np.linalg.norm(down)
+    toward[[0, 4, 5]] += 4.0 * gap * down
+    meeting_times(0, 2, x, toward, pairs, 1, when)
+    assert when == pytest.approx(np.full(2, 0.9 / 4.0), rel=1e-4 if gap > 1e-9 else 2e-3)

@@ -41,9 +41,15 @@ def frames(folder, name="Jelly"):
     return np.array([cache.frame(k)[name] for k in range(1, 14)])
 
 
-@pytest.mark.parametrize("scene", [{"beside": [far_soft]}, {"mechanisms": [{"name": "M", "bodies": [BALL]}]}])
-def test_what_is_far_off_changes_nothing(tmp_path, scene):
-    alone = frames(job(tmp_path / "alone"))
+@pytest.fixture
+def alone(once, tmp_path):
+    """The jelly's frames with nothing beside it."""
+    return once("jelly-on-a-sheet", lambda: frames(job(tmp_path / "alone")))
+
+
+def test_what_is_far_off_changes_nothing(tmp_path, alone):
+    """Neither what is soft nor what is rigid, on either side of it."""
+    scene = {"beside": [far_soft], "mechanisms": [{"name": "M", "bodies": [{**BALL, "position": [-FAR, 0.0, 3.0]}]}]}
     assert np.array_equal(frames(job(tmp_path / "beside", **scene)), alone)
     assert alone[-1, :, 2].min() > 0.0
 
@@ -60,9 +66,8 @@ def falling(folder, **scene):
     return job(folder, [hangs, falls], **scene)
 
 
-def test_groups_that_come_near_merge_and_touch(tmp_path):
+def test_groups_that_come_near_merge_and_touch(tmp_path, alone):
     folder = falling(tmp_path / "job")
-    jelly_alone = frames(job(tmp_path / "alone"))
     loaded = load(folder)
     regroup = Regroup(loaded)
     world = build(loaded, lambda *_: None, grouping=regroup.begin).world
@@ -85,13 +90,13 @@ def test_groups_that_come_near_merge_and_touch(tmp_path):
     first, count = world.bodies[2][1:]
     assert x[first:first + count, 2].mean() > 1.2  # it lies on the other, where it would have fallen past it
     first, count = world.bodies[0][1:]
-    assert np.array_equal(x[first:first + count].astype(np.float32), jelly_alone[-1].astype(np.float32))
+    assert np.array_equal(x[first:first + count].astype(np.float32), alone[-1].astype(np.float32))
 
 
-@pytest.mark.parametrize("first", [6, 12])
-def test_a_resumed_bake_has_the_groups_of_an_unbroken_one(tmp_path, first):
+def test_a_resumed_bake_has_the_groups_of_an_unbroken_one(tmp_path):
+    """Stopped before and after two of them have become one."""
     jobs = [falling(tmp_path / name) for name in ("whole", "resumed")]
-    resumed_alike(jobs, first, 13)
+    resumed_alike(jobs, 6, 13, then=(12,))
 
 
 def test_a_rigid_ball_that_comes_near_is_felt(tmp_path):

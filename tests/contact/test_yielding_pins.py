@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from small_jobs import change
-from touching import box, contact_job, crosses, distance, obstacle, sheet, soft
+from touching import QUICK, box, contact_job, crosses, distance, obstacle, sheet, soft
 from worlds import nodes_of
 
 from solver.build.world import build
@@ -136,3 +136,39 @@ def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
     of_flesh = (mass[:, None] * flesh.velocity(soft)).sum(axis=0)
     assert of_bone[0] > 0.05 * before
     assert (of_bone + of_flesh)[0] == pytest.approx(before, rel=1e-3)
+
+
+def fork(folder, yields):
+    """A fork that collides with itself: the pinned outer sides of its prongs pass each other and come back, as an
+    armpit's skin is brought through skin by its bones, in half a second."""
+    nodes, tets = box((6, 2, 4), (0.3, 0.1, 0.2))
+    x, z = nodes[tets].mean(axis=1)[:, [0, 2]].T
+    used, tets = np.unique(tets[(x < 0.1) | (x > 0.2) | (z < 0.05)], return_inverse=True)
+    nodes, tets = nodes[used], tets.reshape(-1, 4).astype(np.int32)
+    outer = np.flatnonzero((nodes[:, 2] > 0.09) & (np.abs(nodes[:, 0] - 0.15) > 0.15 - 1e-9))
+    way = 0.16 * np.minimum(1.0 - np.abs(np.arange(25) / 12.0 - 1.0), 1.0)
+    arrays = {"motion": nodes[outer] + (way[:, None] * np.sign(0.15 - nodes[outer, 0]))[:, :, None] * [1.0, 0.0, 0.0]}
+    body = soft("Fork", nodes, tets, arrays, modulus=3e4, pinned=outer, pins_yield=yields, touches=["Fork"])
+    body["pin"]["node_motion"] = "arrays/motion.npy"
+    return nodes_of(load(contact_job(folder, [body], [], arrays, end=13, step=2 * H, gravity=[0.0, 0.0, 0.0], **QUICK)))
+
+
+def test_skin_that_pins_bring_through_skin_stays_before_it_and_is_not_drawn_out(tmp_path):
+    part = fork(tmp_path / "yields", True)
+    state, longest = part.initial_state(), 0.0
+    corners = part.tets[:, [0, 0, 0, 1, 1, 2]], part.tets[:, [1, 2, 3, 2, 3, 3]]
+    lengths = [np.linalg.norm(np.subtract(*(part.rest[end] for end in corners)), axis=2)]
+    for _ in range(16):
+        state = part.step(state, 2 * H)
+        x = part.coordinates.positions(state.q, state.time)
+        assert not crosses(part, state)
+        lengths.append(np.linalg.norm(np.subtract(*(x[end] for end in corners)), axis=2))
+        longest = max(longest, float((lengths[-1] / lengths[0]).max()))
+    # 2.6 at most; bones stretch the skin of a torso's armpit by 2.9 before anything touches
+    assert 1.5 < longest < 3.0
+    assert any("gave way by up to 0.0" in sentence for sentence in part.summary)
+    part = fork(tmp_path / "hard", False)
+    state = part.initial_state()
+    with pytest.raises(StepFailed, match='pin of "Fork" has .* of its way left'):
+        for _ in range(24):
+            state = part.step(state, 2 * H)

@@ -122,14 +122,17 @@ class Quiet:
         return lambda *told: None
 
 
-def resumed_alike(jobs, first=6, end=9):
+def resumed_alike(jobs, first=6, end=9, then=()):
     """The cache of the first of two equal jobs, baked at once; the other is stopped in between and has the same bytes.
+
+    then: frames at which it is stopped again.
     """
     for job in jobs:
         change(job, "time.snapshot_every", 2)
     bake(jobs[0], Quiet(), frames=(1, end))
     bake(jobs[1], Quiet(), frames=(1, first))
-    bake(jobs[1], Quiet(), frames=(1, end), resume=True)
+    for last in (*then, end):
+        bake(jobs[1], Quiet(), frames=(1, last), resume=True)
     whole, resumed = (Cache(job / "cache") for job in jobs)
     assert np.array_equal(whole.vertices(end), resumed.vertices(end))
     return whole

@@ -83,6 +83,7 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
+@pytest.mark.long
 def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
     job, draft = three_boxes(tmp_path / "job"), three_boxes(tmp_path / "draft")
     assert cli.main(["bake", str(draft)], read_stdin=False) == 0

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from rope_jobs import baked
 from small_jobs import write_job
+from stencil_sums import total
 
+from solver.build.world import build
 from solver.errors import BadScene
 from solver.forces.stencils import ElasticBody
 from solver.forces.weld import Weld
+from solver.job.load import load
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
@@ -29,12 +32,6 @@ def weld(gap=0.003, bodies=None, **params):
     made, rest = two_boxes(gap)
     chosen = made if bodies is None else [made[k] for k in bodies]
     return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 0.0} | params), rest
-
-
-def total(table, count):
-    force = np.zeros((count, 3))
-    table.add_forces(force)
-    return force
 
 
 def test_at_rest_it_does_nothing_and_bodies_that_move_together_feel_nothing():
@@ -131,3 +128,29 @@ def test_what_weighs_more_than_its_glue_bears_falls(tmp_path, breaks, holds):
     last = baked(job, 5, 13, body="Low")[-1]
     fallen = (nodes - last)[:, 2].mean()
     assert (fallen < 0.02) if holds else fallen > 0.5 * 9.81 * 0.25 * 0.7
+
+
+@pytest.mark.parametrize("solver", ["newton_d", "newton_visible"])
+def test_welded_bodies_in_flight_lose_no_momentum(tmp_path, solver):
+    """A soft spring from a corner of one to a far corner of the other bends and turns both."""
+    nodes, tets = box_tets((2, 2, 2), (0.1, 0.1, 0.2))
+    arrays = {"n": nodes, "t": tets, "u": nodes + [0.0, 0.0, 0.202]}
+    stuff = {"method": {"kind": "vanilla"}, "density": 1000.0,
+             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 3e4, "poisson_ratio": 0.4}}}
+    bodies = [{"name": name, "tets": {"nodes": f"arrays/{of}.npy", "tets": "arrays/t.npy"}, **stuff}
+              for name, of in (("Low", "n"), ("High", "u"))]
+    spring = {"kind": {"kind": "distance"}, "length": 0.1, "compliance": 1e-2,
+              "ends": [{"body": "Low", "point": [0.0, 0.0, 0.0]}, {"body": "High", "point": [0.1, 0.05, 0.402]}]}
+    job = write_job(tmp_path / "job", {
+        "version": 1, "name": "flight", "time": {"start": 1, "end": 13, "fps": 24, "step": 1 / 96}, "bodies": bodies,
+        "integrator": {"kind": "backward_euler"}, "stage_solver": {"kind": solver}, "gravity": [0.0, 0.0, 0.0],
+        "forces": [{"law": {"kind": "weld", "params": {"distance": 0.005, "stiffness": 1e8}},
+                    "bodies": ["Low", "High"]}], "constraints": [spring]}, arrays)
+    [part] = build(load(job), lambda *_: None)[0].parts
+    state = part.initial_state()
+    for _ in range(24):
+        state = part.step(state, 1 / 96)
+    u, mass = state.u.reshape(-1, 3), part.mass[part.coordinates.free][:, None]
+    moving = (mass * np.abs(u)).sum()
+    assert moving > 0.3
+    assert np.abs((mass * u).sum(axis=0)).max() < 1e-9 * moving

@@ -21,23 +21,23 @@ MEMORY, SECONDS = 2 << 30, 120.0
 
 
 def bdf2(folder):
-    return box_job(folder, end=13, integrator={"kind": "bdf2"}, method={"kind": "vanilla"})
+    return box_job(folder, end=12, integrator={"kind": "bdf2"}, method={"kind": "vanilla"})
 
 
 def conjac(folder):
-    return box_job(folder, end=13, integrator={"kind": "semi_implicit"},
+    return box_job(folder, end=12, integrator={"kind": "semi_implicit"},
                    method={"kind": "conjac", "params": {"adaptive": True}})
 
 
 def contact(folder):
-    return box_job(folder, end=13, motion=False, integrator={"kind": "backward_euler"}, method={"kind": "vanilla"},
+    return box_job(folder, end=12, motion=False, integrator={"kind": "backward_euler"}, method={"kind": "vanilla"},
                    contact={})
 
 
 def cut(folder):
     from cut_jobs import PLANE, bar_job
 
-    return bar_job(folder, {"frame": 6, **PLANE}, end=13)
+    return bar_job(folder, {"frame": 6, **PLANE}, end=12)
 
 
 def mechanism(folder):
@@ -49,7 +49,7 @@ def mechanism(folder):
 def sharp(folder):
     from test_sharp_cloth_among import hung
 
-    return hung(folder, 1.0, end=13)
+    return hung(folder, 1.0, end=12)
 
 
 JOBS = {make.__name__: make for make in (bdf2, conjac, contact, cut, mechanism, sharp)}
@@ -143,7 +143,8 @@ def look(tmp_path, whole, some):
 
 @pytest.mark.parametrize("name", JOBS)
 def test_some_changes_of_a_snapshot_are_answered_with_a_sentence(tmp_path, baked, name):
-    look(tmp_path, baked(name), lambda number: number % 41 == 5)
+    every = 82 if name == "sharp" else 41  # cloth with sharp edges takes seconds to load, each time
+    look(tmp_path, baked(name), lambda number: number % every == 5)
 
 
 @pytest.mark.long

@@ -28,7 +28,7 @@ def test_every_frame_tells_who_was_awake_and_a_resumed_bake_the_same(tmp_path):
     with pytest.raises(Stopped):
         bake(parts, Silent(), stop=lambda: len(Cache(parts / "cache").frames_done()) > 15)
     bake(parts, Silent(), resume=True)
-    told, again = (Cache(job / "cache").liveliness()["Ear"] for job in (whole, parts))
+    told, again = (Cache(job / "cache").diagnostics.liveliness()["Ear"] for job in (whole, parts))
     assert told.frames.tolist() == list(range(1, 26)) and told.levels.shape == told.awake.shape == (25, 1)
     assert told.levels[0, 0] == 0.0 and not told.awake[0, 0]
     # the swing of its pins wakes it
@@ -41,11 +41,11 @@ def test_free_takes_it_away_and_a_damaged_file_is_named(tmp_path):
     job = adaptive(tmp_path / "job")
     bake(job, Silent(), frames=(1, 3))
     cache = Cache(job / "cache")
-    assert len(cache.liveliness()["Ear"].frames) == 3
+    assert len(cache.diagnostics.liveliness()["Ear"].frames) == 3
     path = file_of(cache.folder, LIVELINESS, 2)
     path.write_bytes(bytes(path.stat().st_size))
     with pytest.raises(BadInput, match="000002"):
-        Cache(job / "cache").liveliness()
+        Cache(job / "cache").diagnostics.liveliness()
     cache.free()
     assert not cache.folder.exists()
 
@@ -53,7 +53,7 @@ def test_free_takes_it_away_and_a_damaged_file_is_named(tmp_path):
 def test_no_file_where_nobody_may_sleep(tmp_path):
     job = box_job(tmp_path / "job", end=3)
     bake(job, Silent())
-    assert Cache(job / "cache").liveliness() == {} and not (job / "cache" / "liveliness").exists()
+    assert Cache(job / "cache").diagnostics.liveliness() == {} and not (job / "cache" / "liveliness").exists()
 
 
 def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
@@ -67,7 +67,7 @@ def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
     store.begin(job, hashes.settings(job), [("Ear", 0, 4), ("Nose", 4, 4)], backend="none", first=1)
     store.liveliness(1, np.array([[0.0, 1.0], [0.25, 0.5], [1.0, 0.0]]))
     store.liveliness(2, np.array([[0.0, 0.0, 1.0], [0.5, 0.75, 1.0], [1.0, 0.0, 1.0]]))
-    told = Cache(job.cache).liveliness()
+    told = Cache(job.cache).diagnostics.liveliness()
     assert told["Ear"].levels.tolist() == [[0.25, 0.0], [0.5, 0.75]]
     assert told["Ear"].awake.tolist() == [[True, False], [True, False]]
     assert told["Nose"].levels.tolist() == [[0.5], [1.0]]

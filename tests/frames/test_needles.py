@@ -40,20 +40,20 @@ def pulled(folder, metres):
 def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
     job, told = pulled(tmp_path, 1.0), Told()
     bake(job, told)
-    [said] = Cache(load(job).cache).needles()
+    [said] = Cache(load(job).cache).diagnostics.needles()
     assert said in told.sentences
     assert said.startswith('"Ear" is drawn out in frames ') and "times as long as at rest" in said
     first, last = (int(word) for word in said.split("frames ")[1].split(":")[0].split(" to "))
     assert 2 < first < 7 < last < 12
     # a file of another hand says nothing
     (load(job).cache / "needles" / "000007.npy").write_bytes(b"no array")
-    assert Cache(load(job).cache).needles()
+    assert Cache(load(job).cache).diagnostics.needles()
 
 
 def test_nothing_is_told_of_what_only_bends(tmp_path):
     job, told = pulled(tmp_path, 0.2), Told()
     bake(job, told)
-    assert Cache(load(job).cache).needles() == []
+    assert Cache(load(job).cache).diagnostics.needles() == []
     assert not any("drawn out" in sentence for sentence in told.sentences)
     assert not (load(job).cache / "needles").exists()
 

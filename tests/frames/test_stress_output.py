@@ -36,7 +36,7 @@ def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     cache = Cache(load(job).cache)
     modulus = load(job).scene.bodies[0].material.params["youngs_modulus"]
     nodes = np.load(job / "arrays" / "nodes.npy")
-    [rows] = cache.stress(30).values()
+    [rows] = cache.diagnostics.stress(30).values()
     assert rows.shape == (len(nodes), 4) and rows.dtype == np.float32
     middle = np.abs(nodes[:, 0] - nodes[:, 0].mean()) < 0.26 * np.ptp(nodes[:, 0])
     mises, stretch, pressure, speed = rows[middle].mean(axis=0)
@@ -44,7 +44,7 @@ def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     assert mises == pytest.approx(modulus * (STRETCH - 1.0), rel=0.3)
     # a bar that is pulled along one axis: p = −σ/3
     assert pressure == pytest.approx(-mises / 3.0, rel=0.4)
-    [while_pulled] = cache.stress(5).values()
+    [while_pulled] = cache.diagnostics.stress(5).values()
     assert np.abs(while_pulled[:, 3]).max() > 10.0 * np.abs(rows[:, 3]).max()
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_written_where_nobody_asks_and_the_motion_is_the_same(tmp_pat
     for job in (quiet, asked):
         bake(job, Told())
     with pytest.raises(NoSuchThing):
-        Cache(load(quiet).cache).stress(30)
+        Cache(load(quiet).cache).diagnostics.stress(30)
     assert not (load(quiet).cache / "stress").exists()
     for frame in (2, 30):
         np.testing.assert_array_equal(*(Cache(load(job).cache).vertices(frame) for job in (quiet, asked)))

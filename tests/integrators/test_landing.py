@@ -8,9 +8,9 @@ from bodies import box, make, nearest, positions
 from matrix import some
 
 from solver.errors import StepFailed
-from solver.parts.interface import EXTERNAL_FORCE
 from solver.parts.stage import Stage
 from solver.simulate import advance
+from solver.world.interface import StepInputs
 
 NODES, TETS = box((4, 2, 2), (0.2, 0.1, 0.1))  # 96 tetrahedra
 FALL = 0.3  #: [m]
@@ -158,15 +158,16 @@ def test_what_a_linearised_step_cannot_solve_still_fails():
         world.rescue(world.initial_state(), 0.01, StepFailed("lost"))
 
 
-def test_a_step_that_is_linearised_instead_bears_what_it_bore():
+def test_a_step_that_is_linearised_instead_has_its_external_forces():
     """Also where the linearised stage is solved, as where bodies touch."""
     nodes, tets = box((3, 3, 3), (0.1, 0.1, 0.1))
     world, h = make(nodes, tets, dynamic=[0, 21, 42, 63], integrator="bdf2"), 0.01
     world.couples_methods = True
     forces = 30.0 * world.mass[:, None] * [0.2, 0.0, 1.0]
-    for borne in ({}, {EXTERNAL_FORCE: forces}):
-        after = world.rescue(replace(world.initial_state(), memory=borne), h, StepFailed("lost"))
-        gained = world.mass[:, None] * (world.gravity + (forces / world.mass[:, None] if borne else 0.0))
+    for inputs in (StepInputs(), StepInputs({0: forces})):
+        after = world.rescue(world.initial_state(), h, StepFailed("lost"), inputs)
+        external = forces / world.mass[:, None] if inputs.external_forces else 0.0
+        gained = world.mass[:, None] * (world.gravity + external)
         assert world.mass @ world.velocity(after) == pytest.approx(h * gained.sum(axis=0), rel=1e-4, abs=1e-9)
 
 

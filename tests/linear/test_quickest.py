@@ -91,10 +91,10 @@ def test_where_nothing_was_measured_the_first_one_stays(scene, changes):
 
 def test_bones_and_methods_that_meet_were_not_measured(scene):
     job, prepared = scene()
-    assert linear_use(job, prepared, False) == "vanilla linearised"
-    assert linear_use(job, prepared, True) is None
+    assert linear_use(job, prepared, False, False) == "vanilla linearised"
+    assert linear_use(job, prepared, True, False) is None and linear_use(job, prepared, False, True) is None
     job, prepared = scene(integrator={"kind": "sdirk2"}, stage_solver={"kind": "newton_d"})
-    assert linear_use(job, prepared, False) == "vanilla newton_d"
+    assert linear_use(job, prepared, False, False) == "vanilla newton_d"
 
 
 def test_where_it_cannot_be_loaded_the_first_one_stays(monkeypatch):

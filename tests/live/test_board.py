@@ -39,12 +39,12 @@ def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
     origin = np.array([100.0, -50.0, 3.0])
     mine = board.made(tmp_path / "board", 5, origin)
     with board.opened(tmp_path / "board") as theirs:
-        assert theirs.told() is None and mine.shown() is None
-        mine.tell(control(np.array([0.0, 0.0, -9.81]), settings=3))
-        told, pinned = theirs.told()
+        assert theirs.read_control() is None and mine.shown() is None
+        mine.write_control(control(np.array([0.0, 0.0, -9.81]), settings=3))
+        told, pinned = theirs.read_control()
         assert pinned.shape == (0, 3)
         assert told["settings"][0] == 3 and told["run"][0] == 1 and told["gravity"][0, 2] == -9.81
-        assert theirs.told() is None  # it was read before
+        assert theirs.read_control() is None  # it was read before
         places = origin + np.arange(15.0).reshape(5, 3) / 7.0
         theirs.show(frame_at(2.5), places)
         frame, seen, _ = mine.shown()
@@ -58,8 +58,8 @@ def test_poses_and_pinned_vertices_arrive_as_they_were_sent(tmp_path):
     mine = board.made(tmp_path / "board", 3, np.zeros(3), rigid=2, pinned=4)
     with board.opened(tmp_path / "board") as theirs:
         pinned, poses = np.random.default_rng(2).normal(size=(4, 3)), np.random.default_rng(3).normal(size=(2, 4, 4))
-        mine.tell(control(np.zeros(3)), pinned)
-        np.testing.assert_array_equal(theirs.told()[1], pinned)
+        mine.write_control(control(np.zeros(3)), pinned)
+        np.testing.assert_array_equal(theirs.read_control()[1], pinned)
         theirs.show(frame_at(1.0), np.ones((3, 3)), poses)
         _, seen, arrived = mine.shown()
         np.testing.assert_array_equal(arrived, poses)

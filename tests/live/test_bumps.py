@@ -7,13 +7,15 @@ from solids import ball
 from test_playing import DOWN, SOLVED, quiet
 
 from solver.job.load import load
-from solver.live.bumps import FILES, Bump, BumpMesh, pushed, shapes_of
+from solver.live.bumps import FILES, Bump, BumpMesh, planes_before, shapes_of
 from solver.live.engines.interface import Inputs
 from solver.live.run import engine_of
 
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
 SIDES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
                   [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]], np.int32)
+
+H = 1 / 60  #: [s]
 
 
 def block(low, high):
@@ -52,21 +54,41 @@ def play(engine, seconds, **inputs):
 def test_points_inside_go_to_the_nearest_surface():
     shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
-    rows, targets, _ = pushed([Bump(shape, np.eye(4))], points)
-    np.testing.assert_array_equal(rows, [0, 2])
-    np.testing.assert_allclose(targets, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
-    rows, targets, _ = pushed([Bump(shape, moved(z=0.3))], points)
-    np.testing.assert_array_equal(rows, [1, 2])
-    np.testing.assert_allclose(targets[0], [0.5, 0.5, 1.3], atol=1e-9)
+    found = planes_before([Bump(shape, np.eye(4))], points, points, H)
+    np.testing.assert_array_equal(found.points, [0, 2])
+    np.testing.assert_allclose(found.places, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
+    np.testing.assert_allclose(found.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
+    found = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
+    np.testing.assert_array_equal(found.points, [1, 2])
+    np.testing.assert_allclose(found.places[0], [0.5, 0.5, 1.3], atol=1e-9)
 
 
 def test_a_ball_pushes_along_its_normals():
     shape = BumpMesh(*ball())
     way = np.random.default_rng(1).normal(size=(50, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
-    rows, targets, _ = pushed([Bump(shape, moved(x=2.0))], 0.9 * way + [2.0, 0.0, 0.0])
-    assert len(rows) == 50
-    np.testing.assert_allclose(targets - [2.0, 0.0, 0.0], way, atol=0.05)
+    inside = 0.9 * way + [2.0, 0.0, 0.0]
+    found = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
+    assert len(found.points) == 50
+    np.testing.assert_allclose(found.places - [2.0, 0.0, 0.0], way, atol=0.05)
+
+
+def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
+    """A cube that became a flat plate standing on its side, and came along x."""
+    plate = np.array([[0, 0, 0.1, 3.0], [0, 1, 0, 0], [-2, 0, 0, 2], [0, 0, 0, 1.0]])
+    before = plate.copy()
+    before[0, 3] -= 0.01
+    shape, point = BumpMesh(*block([0, 0, 0], [1, 1, 1])), np.array([[3.095, 0.5, 1.0]])
+    found = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
+    np.testing.assert_allclose(found.places, [[3.1, 0.5, 1.0]], atol=1e-9)
+    np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-9)
+    np.testing.assert_allclose(found.speed, [[0.01 / H, 0, 0]], atol=1e-9)
+
+
+def test_a_plate_is_not_passed_in_a_step(engine):
+    """Of four centimetres; it falls nearly twice as far in a step."""
+    plate = BumpMesh(*block([-1, -1, -1.04], [1, 1, -1.0]))
+    assert play(engine, 1.5, bumps=(Bump(plate, np.eye(4)),))[:, 2].min() > -1.02
 
 
 def test_it_comes_to_rest_on_a_block_and_is_lifted_by_it(engine):

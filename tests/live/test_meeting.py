@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
+from matrix import some
 from small_jobs import box_tets, write_job
 from test_bumps import block
 from test_playing import DOWN, SOLVED, quiet
 
+from solver.build.touching_surface import divided
 from solver.live.engines import modes
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
 from solver.live.skins import Skin, Standing, meeting
-from solver.live.touching import divided
 
 SIZE = 0.1
 
@@ -77,7 +78,7 @@ def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
     return write_job(folder, scene, arrays)
 
 
-@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("fine", some([False, True], False))
 def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
     if fine:  # which changes where they touch alone
         monkeypatch.setattr(modes, "CELLS", 600)

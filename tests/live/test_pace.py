@@ -26,7 +26,7 @@ def play(pace, seconds, costs):
 def test_what_is_quick_enough_takes_the_best_and_keeps_pace():
     pace = Timekeeper(EFFORTS)
     assert set(play(pace, 5.0, [0.01, 0.001, 0.001])) == {0}
-    assert pace.told == 1.0
+    assert pace.shown_rate == 1.0
 
 
 def test_it_takes_fewer_iterations_before_it_takes_longer_steps():
@@ -39,7 +39,7 @@ def test_where_nothing_is_quick_enough_time_runs_slower_and_it_says_how_much():
     pace = Timekeeper(EFFORTS)
     efforts = play(pace, 10.0, [0.3, 0.2, 0.08])
     assert efforts[-1] == 2
-    assert pace.told == pytest.approx(0.5, abs=0.06)  # 0.04 s that cost 0.08 s
+    assert pace.shown_rate == pytest.approx(0.5, abs=0.06)  # 0.04 s that cost 0.08 s
 
 
 def test_a_better_effort_is_tried_again_and_each_time_later():

@@ -30,14 +30,14 @@ def performed(tmp_path):
     folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **SOLVED)
     told = []
     window = Window("world", folder, tmp_path / "board")
-    window.live._kept = lambda path, frames: told.append(path)
+    window.live._on_saved = lambda path, frames: told.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):
         grab = Hold(1, start, hand_at(k * STEP, start), HELD, 3.0)
-        window.board.tell(control(DOWN, run=RECORDED, grabs=(grab,)))
+        window.board.write_control(control(DOWN, run=RECORDED, grabs=(grab,)))
         window.live.turn()
         window.clock.wait(STEP)
-    window.board.tell(control(DOWN))
+    window.board.write_control(control(DOWN))
     window.live.turn()
     assert window.engine.restarts == 0
     return folder, read_npz(told[0]), start

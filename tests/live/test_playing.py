@@ -42,7 +42,7 @@ class Window:
     def play(self, seconds, told=None):
         """Where all is afterwards, (n, 3) [m]."""
         if told is not None:
-            self.board.tell(told)
+            self.board.write_control(told)
         for _ in range(round(48 * seconds)):
             self.live.turn()
             self.clock.wait(1 / 48)

@@ -55,7 +55,7 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
 
 def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
     window, told = Window("world", job, tmp_path / "board"), []
-    window.live._kept = lambda path, frames: told.append((path, frames))
+    window.live._on_saved = lambda path, frames: told.append((path, frames))
     window.play(0.1, control(DOWN))
     window.play(0.5, control(DOWN, run=RECORDED))
     assert told == []

@@ -156,7 +156,7 @@ GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1]}
 FLIPS = 2.94, 8.46  #: when the nut below turns over [s]: Leapfrog at 1/480 s, SDIRK2 at 1/2000 s without keeping spin
 
 
-@pytest.mark.parametrize("integrator", ["leapfrog", "sdirk2", "sdirk23", "bdf2"])
+@pytest.mark.parametrize("integrator", some(["leapfrog", "sdirk2", "sdirk23", "bdf2"], "leapfrog", "sdirk2"))
 def test_a_nut_turns_over_when_it_should(tmp_path, integrator):
     """Dzhanibekov's: how soon hangs on how far it is from its middle axis, so a small loss of energy or spin shows."""
     nut = {"name": "Nut", "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
@@ -186,7 +186,7 @@ def test_what_strikes_or_is_driven_is_not_taken_to_turn_freely(tmp_path):
         before, state = state, world.step(state, 1 / 120)
         held = stages[-1].constraint_solution
         if held is not None and held.on_bodies is not None and held.on_bodies[0].any():
-            assert world._kept(before, state, stages[-1]) is state
+            assert world._tumbling.kept(before, state, held) is state
             rested = True
     assert rested and np.abs(state.u[[0, 1, 5]]).max() < 1e-6  # it slides and turns on its face
 

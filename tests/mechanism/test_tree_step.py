@@ -27,7 +27,7 @@ def asked(monkeypatch):
 
 def through_the_spine(world, state, h, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setitem(vars(world), "_fits_kernel", False)
+        patch.setitem(vars(world._kernel_steps), "fit", False)
         return world.step(state, h)
 
 

@@ -117,7 +117,6 @@ def test_muscles_of_a_draft_contract(tmp_path):
 
 @pytest.mark.parametrize("path, value, said", [
     ("integrator", {"kind": "siere"}, "Subspace is not stepped by SIERE"),
-    ("contact", {}, "touches nothing but the ground"),
     ("bodies.0.pins_yield", True, "its pins do not give way"),
     ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot come apart"),
     ("bodies.0.cloth", {}, "cloth has no weights"),

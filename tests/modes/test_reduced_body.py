@@ -80,7 +80,7 @@ def pushing_planes(body):
     count = len(normals)
     offsets = np.einsum("ij,ij->i", touching.rest, normals) + 0.02 * rng.normal(size=count)
     return Planes(touching, normals, offsets, rng.uniform(10.0, 500.0, count), rng.uniform(0.0, 1.0, count),
-                  rng.normal(size=(count, 3)), 0.01)
+                  rng.normal(size=(count, 3)))
 
 
 @pytest.mark.parametrize("what", ["elastic", "damped", "grabbed", "standing", "pushed"])
@@ -213,11 +213,11 @@ def test_a_grabbed_point_comes_to_its_target():
 
 def test_led_pins_are_exactly_where_they_are_led():
     body, nodes, _ = bar()
-    pins = body.pin_groups[0]
+    pins = body.pins.groups[0]
     state = body.rest()
     for k in range(30):
         places = nodes[pins] @ turn((1, 0, 1), 0.02 * k).T + (0.0, 0.002 * k, 0.0)
-        state = body.step(state, 1 / 60, carrier_motion=body.lead([places]))
+        state = body.step(state, 1 / 60, carrier_motion=body.pins.lead([places]))
         assert abs(body.positions(state)[pins] - places).max() < 1e-12
     # the rest has come along
     assert body.positions(state)[:, 1].mean() > nodes[:, 1].mean() + 0.02

@@ -12,7 +12,7 @@ from solver.parts.modes.stored import built_or_loaded, fingerprint, load, store
 @pytest.fixture
 def kept(tmp_path):
     body, nodes, tets = bar()
-    made_of = (tets, nodes, substance(), body.pin_groups, 4, None)
+    made_of = (tets, nodes, substance(), body.pins.groups, 4, None)
     store(tmp_path / "bar.npz", body, fingerprint(*made_of))
     return tmp_path / "bar.npz", body, made_of
 
@@ -22,7 +22,7 @@ def test_it_steps_as_the_one_that_was_stored(kept):
     again = load(path, *made_of)
     states = [one.step(one.step(one.rest(), 1 / 60), 1 / 60) for one in (body, again)]
     assert (states[0].y == states[1].y).all()
-    assert again.truth.off == body.truth.off and (again.pin_groups[0] == body.pin_groups[0]).all()
+    assert again.truth.off == body.truth.off and (again.pins.groups[0] == body.pins.groups[0]).all()
 
 
 @pytest.mark.parametrize("changed", ["place", "tets", "modulus", "density", "pins", "modes", "points"])

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.scenes import touching
 from solver import threads
 from solver.nonlinear import reused_blocks
-from solver.nonlinear.problem import StageProblem
+from solver.nonlinear.stage_factors import StageFactors
 from solver.simulate import advance
 
 H = 1 / 96
@@ -28,7 +28,7 @@ def hit(folder, monkeypatch, most):
     how many factors were made in part, of how many."""
     monkeypatch.setattr(reused_blocks, "MOST", most)
     part, state = mat(folder, monkeypatch)
-    again, tried = 0, StageProblem._refactored_reusing
+    again, tried = 0, StageFactors._refactored_reusing
 
     def counted(self, x, v, strained):
         nonlocal again
@@ -36,7 +36,7 @@ def hit(folder, monkeypatch, most):
         again += done
         return done
 
-    monkeypatch.setattr(StageProblem, "_refactored_reusing", counted)
+    monkeypatch.setattr(StageFactors, "_refactored_reusing", counted)
     for _ in range(3):
         before, state = state, advance(part, state, H, 1)
     monkeypatch.undo()

@@ -16,8 +16,8 @@ def test_a_cut_wakes_everyone_and_a_resumed_bake_is_the_same(tmp_path):
     simulate.bake(jobs[1], Said(), resume=True)
     caches = [Cache(job / "cache") for job in jobs]
     assert caches[0].cut_frames() == [12]
-    told = caches[0].liveliness()["Bar"]
+    told = caches[0].diagnostics.liveliness()["Bar"]
     assert not told.awake[11].any() and told.awake[12].all()
     for frame in range(1, 21):
         assert caches[0].vertices(frame).tobytes() == caches[1].vertices(frame).tobytes()
-    assert told.levels.tobytes() == caches[1].liveliness()["Bar"].levels.tobytes()
+    assert told.levels.tobytes() == caches[1].diagnostics.liveliness()["Bar"].levels.tobytes()

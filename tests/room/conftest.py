@@ -1,11 +1,9 @@
 """What the solver does not have, each one file and one entry: a material, an integrator, a damping law, a joint,
 directions of fibers, a force between bodies, a law on rates."""
 
-import sys
-import types
-
 import numpy as np
 import pytest
+from made_up import add_to_solver
 
 from solver import catalogue
 from solver.forces.rate_blocks import RateBlocks
@@ -156,17 +154,14 @@ class Wire:
 @pytest.fixture
 def room(monkeypatch):
     """Files that the solver does not have, and their entries."""
-    for name, made in (("materials.gauze", Gauze), ("integrators.explicit", Explicit), ("forces.sand", Sand),
-                       ("fields.fibers.spokes", Spokes), ("coordinates.joints.wire", Wire), ("forces.hooks", Hooks),
-                       ("forces.belt", Belt)):
-        module = types.ModuleType(f"solver.{name}")
-        setattr(module, made.__name__, made)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
     pull = catalogue.Param("pull", "Pull", "How much it resists", 2e4, "Pa", 1.0, 1e9, field=True)
     grit = catalogue.Param("grit", "Grit", "How fast it stops", 5.0, "1/s", 0.0, 1e3)
-    monkeypatch.setattr(catalogue, "ENTRIES", (
-        *catalogue.ENTRIES, catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
-                                            (catalogue.Param("reach", "Reach", "How far", 2.0),)),
+    add_to_solver(
+        monkeypatch, {"materials.gauze": Gauze, "integrators.explicit": Explicit, "forces.sand": Sand,
+                      "fields.fibers.spokes": Spokes, "coordinates.joints.wire": Wire, "forces.hooks": Hooks,
+                      "forces.belt": Belt},
+        catalogue.Entry("fiber_field", "spokes", "fields.fibers.spokes:Spokes", "Spokes", "Made up",
+                        (catalogue.Param("reach", "Reach", "How far", 2.0),)),
         catalogue.Entry("force", "hooks", "forces.hooks:Hooks", "Hooks", "Made up",
                         (catalogue.Param("pull", "Pull", "Of all springs together", 100.0, "N/m", 1e-3, 1e9),
                          catalogue.Param("drag", "Drag", "Of all springs together", 0.0, "N s/m", 0.0, 1e9))),
@@ -176,4 +171,4 @@ def room(monkeypatch):
         catalogue.Entry("joint", "wire", "coordinates.joints.wire:Wire", "Wire", "Made up", rates=("length",)),
         catalogue.Entry("damping", "sand", "forces.sand:Sand", "Sand", "Made up", (grit,)),
         catalogue.Entry("material", "gauze", "materials.gauze:Gauze", "Gauze", "Made up", (pull,)),
-        catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up")))
+        catalogue.Entry("integrator", "explicit", "integrators.explicit:Explicit", "Explicit", "Made up"))

@@ -1,10 +1,8 @@
 """A kind of constraint between points comes from outside, one class and one entry, and bakes."""
 
-import sys
-import types
-
 import numpy as np
 import pytest
+from made_up import add_to_solver
 from rope_jobs import Quiet
 from small_jobs import box_tets, write_job
 
@@ -38,13 +36,10 @@ class Level:
 
 @pytest.fixture
 def level(monkeypatch):
-    module = types.ModuleType("solver.constraints.points.level")
-    module.Level = Level
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(catalogue, "ENTRIES", (*catalogue.ENTRIES, catalogue.Entry(
+    add_to_solver(monkeypatch, {"constraints.points.level": Level}, catalogue.Entry(
         "constraint", "level", "constraints.points.level:Level", "Level", "Made up",
         (catalogue.Param("offset", "Offset", "How much higher the second is", 0.0, "m", -1.0, 1.0),),
-        reads=("point",))))
+        reads=("point",)))
 
 
 def two_boxes(folder, offset=0.0, **constraint):

@@ -1,10 +1,10 @@
 """A part that touches comes from outside: one file that makes it of a job's body, and one entry among the methods."""
 
-import sys
-import types
 
 import numpy as np
 import pytest
+from made_up import add_to_solver
+from rope_jobs import Quiet
 from small_jobs import box_job, change
 
 from solver import catalogue
@@ -40,7 +40,7 @@ class Puck(Part):
     def initial_state(self):
         return State(0.0, np.zeros(3), np.array([0.5, 0.0, 0.0]), {"load": np.zeros(1)})
 
-    def attempt(self, state, h):
+    def attempt(self, state, h, inputs):
         normal = self.ground.normal
         height = float(((self.nodes + state.q - self.ground.point(state.time)) @ normal).min())
         free = state.u - [0.0, 0.0, h * GRAVITY]
@@ -61,20 +61,12 @@ def puck_of(job, one, report):
     return Puck(one.body.name, one.volume.nodes, ground_of(job), mu)
 
 
-class Quiet:
-    def __getattr__(self, name):
-        return lambda *_: None
-
-
 @pytest.fixture
 def with_puck(monkeypatch):
-    module = types.ModuleType("solver.build.pucks")
-    module.puck_of = puck_of
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(catalogue, "ENTRIES", (*catalogue.ENTRIES, catalogue.Entry(
+    add_to_solver(monkeypatch, {"build.pucks": puck_of}, catalogue.Entry(
         "method", "puck", "build.pucks:puck_of", "Puck", "Neither bends nor turns",
         (catalogue.Param("puck_friction", "Friction", "On the ground", 0.3, "", 0.0, 10.0),),
-        can=("draft", "any integrator"))))
+        can=("draft", "any integrator")))
 
 
 def two_boxes(folder, **scene):

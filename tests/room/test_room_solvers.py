@@ -2,13 +2,12 @@
 bake together."""
 
 import json
-import sys
-import types
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.linalg
+from made_up import add_to_solver
 from mechanisms import mechanism_world, run
 from small_jobs import box_job, box_tets, change, write_job
 from worlds import nodes_of, world_of
@@ -115,19 +114,15 @@ class InPlane:
 @pytest.fixture
 def solvers(monkeypatch):
     """Files that the solver does not have, and their entries."""
-    for name, made in (("nonlinear.cautious", Cautious), ("linear.dense", Dense), ("contact.laws.cushion", Cushion),
-                       ("constraints.in_plane", InPlane)):
-        module = types.ModuleType(f"solver.{name}")
-        setattr(module, made.__name__, made)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
     barrier = catalogue.find("contact", "barrier")
-    monkeypatch.setattr(catalogue, "ENTRIES", (
-        *catalogue.ENTRIES,
+    add_to_solver(
+        monkeypatch, {"nonlinear.cautious": Cautious, "linear.dense": Dense, "contact.laws.cushion": Cushion,
+                      "constraints.in_plane": InPlane},
         catalogue.Entry("stage_solver", "cautious", "nonlinear.cautious:Cautious", "Cautious", "Made up",
                         (catalogue.Param("care", "Care", "Of the residual", 1e-9, "", 1e-12, 1e-2),)),
         catalogue.Entry("linear_solver", "dense", "linear.dense:Dense", "Dense", "Made up"),
         catalogue.Entry("contact", "cushion", "contact.laws.cushion:Cushion", "Cushion", "Made up", barrier.params),
-        catalogue.Entry("loop", "in_plane", "constraints.in_plane:InPlane", "In a Plane", "Made up")))
+        catalogue.Entry("loop", "in_plane", "constraints.in_plane:InPlane", "In a Plane", "Made up"))
     monkeypatch.setattr(Cautious, "solved", 0)
 
 

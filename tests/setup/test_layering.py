@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax_trees import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idprop", "blf", "bl_ui", "bl_operators"}
@@ -34,7 +35,7 @@ def module_name(path: Path) -> str:
 def imports(path: Path) -> list[tuple[int, str, bool]]:
     """(line, module or module.name, relative) of every import in a file, wherever it stands."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    found, ahead = [], [ast.parse(path.read_text(encoding="utf-8"), str(path))]
+    found, ahead = [], [tree_of(path)]
     while ahead:  # statements alone: a quarter of all nodes, and no import stands in an expression
         node = ahead.pop()
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -96,17 +97,14 @@ CIRCLES: dict[frozenset[str], str] = {}
 def circles(folder: str) -> list[frozenset[str]]:
     """Files that import each other, be it by way of others, wherever the import stands."""
     reads = {module_name(path): {name for _, name, _ in imports(path)} for path in files(folder)}
-    reads = {name: {other for other in others if other in reads and other != name} for name, others in reads.items()}
-    reaches = {name: set(others) for name, others in reads.items()}
-    queue = list(reads)
-    while queue:
-        name = queue.pop()
-        more = set().union(*(reaches[other] for other in reaches[name])) - reaches[name]
-        if more:
-            reaches[name] |= more
-            queue += [other for other in reads if name in reaches[other]]
-    return list({frozenset({name} | {other for other in reaches[name] if name in reaches[other]})
-                 for name in reads if name in reaches[name]})
+    bits = {name: 1 << k for k, name in enumerate(reads)}
+    reaches = {name: sum(bits[other] for other in others & bits.keys() - {name}) for name, others in reads.items()}
+    for way, bit in bits.items():  # Warshall's closure, a row of bits for each file
+        for name in reaches:
+            if reaches[name] & bit:
+                reaches[name] |= reaches[way]
+    return list({frozenset(other for other in reads if reaches[name] & bits[other] and reaches[other] & bits[name])
+                 for name in reads if reaches[name] & bits[name]})
 
 
 @pytest.mark.parametrize("folder", ["solver", "conjac_addon"])
@@ -135,28 +133,44 @@ def test_addon_imports_only_the_light_part_of_the_solver():
     assert wrong == []
 
 
+#: imports each module in a fork of one process, which has numpy; prints those that need more, and why
 ONLY_NUMPY = """
-import sys
+import importlib, os, sys, traceback
+import numpy
 class Refuse:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
         if top not in sys.stdlib_module_names and top not in ("numpy", "solver"):
             raise ImportError(f"{name} is neither standard library nor numpy")
 sys.meta_path.insert(0, Refuse())
-import importlib
-importlib.import_module(sys.argv[1])
-heavy = sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "numba", "msgspec", "sksparse", "bpy"})
-assert not heavy, heavy
+for module in sys.argv[1:]:
+    if os.fork():
+        os.wait()
+        continue
+    try:
+        importlib.import_module(module)
+        heavy = sorted({name.partition(".")[0] for name in sys.modules}
+                       & {"scipy", "numba", "msgspec", "sksparse", "bpy"})
+        assert not heavy, heavy
+    except BaseException:
+        print(module, traceback.format_exc(), flush=True)
+    os._exit(0)
 """
 
 
-@pytest.mark.parametrize("module", sorted(FOR_THE_ADDON))
-def test_what_blender_loads_needs_numpy_at_most(module):
-    path = ROOT.joinpath(*module.split("."))
-    if not path.with_suffix(".py").exists() and not (path / "__init__.py").exists():
-        pytest.fail(f"{module} is missing")
-    ran = subprocess.run([sys.executable, "-c", ONLY_NUMPY, module], cwd=ROOT, capture_output=True, text=True)
+def only_numpy(*modules):
+    """What a process says that imports these modules, where it has no more than numpy."""
+    ran = subprocess.run([sys.executable, "-c", ONLY_NUMPY, *modules], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_what_blender_loads_needs_numpy_at_most():
+    paths = {module: ROOT.joinpath(*module.split(".")) for module in sorted(FOR_THE_ADDON)}
+    assert [module for module, path in paths.items()
+            if not path.with_suffix(".py").exists() and not (path / "__init__.py").exists()] == []
+    assert only_numpy(*paths) == ""
+    assert only_numpy("solver.job.load").startswith("solver.job.load ")  # needs msgspec
 
 
 def test_an_import_out_of_order_would_be_seen(tmp_path, monkeypatch):
@@ -184,7 +198,7 @@ def test_no_two_classes_of_the_solver_have_one_name():
     """One word means one thing; those of scene.json stand apart, as they say what an artist wrote of the same."""
     where: dict[str, list[str]] = {}
     for path in files("solver"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not module_name(path).startswith("solver.job.schema"):
                 where.setdefault(node.name, []).append(module_name(path))
     assert {name: modules for name, modules in where.items() if len(modules) > 1} == {}

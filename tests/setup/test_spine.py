@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax_trees import tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world coupling parts integrators".split()
@@ -24,8 +25,8 @@ LOOPS = {
     "nonlinear/mixed_fem.py _iterated": "a saddle: the search is along the Lagrangian, with multipliers of its own",
     "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
-    "nonlinear/problem.py _factored_between": "blends of two matrices until one is definite: one direction",
-    "parts/conjac/coupled_quasistatic.py _solve": "block elimination within one direction",
+    "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
+    "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
     "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solved": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _kept_apart": "barrier forces of a sliding cloth on top of its rows",
@@ -70,6 +71,12 @@ POSED = {
     "world/constraints.py": "loops, drives, limits and contacts of mechanisms",
     "world/joints_with_friction.py": "those, beside friction inside joints",
 }
+#: classes of stages with joints: of both parts of the monolithic coupling, of joints alone, and protocols of them
+STAGES_WITH_JOINTS = {
+    "coupling/coupled_quasistatic.py CoupledQuasistatic", "coupling/coupled_stage.py CoupledStage",
+    "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py PosedCarrier",
+    "coupling/skeleton.py PosedSkeleton", "parts/joints/jointed.py PosedTree", "parts/interface.py Touched",
+    "parts/stage.py NoJoints", "nonlinear/iterations.py PosedStage"}
 #: classes whose points a staggered coupling may act on
 INTERFACES = {"NodePoints", "BonePoints"}
 #: attributes of other objects that a step writes, by file and function: results are returned, and these are left
@@ -78,8 +85,8 @@ WRITES = {
     "nonlinear/fixed_point_stage.py _iterate at": "the iterate of one stage, which is made and dropped there",
     "nonlinear/inexact.py _direction self._cg.taken": "a count of its own conjugate gradients",
     "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
-    "nonlinear/problem.py factor self.system.factored": "which pairs the factor in the linear solver belongs to",
-    "nonlinear/problem.py factor_for_directions system.factored": "the same for directions of another system",
+    "nonlinear/stage_factors.py factor system.factored": "which pairs the factor in the linear solver belongs to",
+    "nonlinear/stage_factors.py factor_for_directions system.factored": "those of the factor for directions",
     "nonlinear/quasistatic_problem.py factor self._directions.true": "its own directions",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
@@ -105,10 +112,17 @@ WRITES = {
 }
 
 
+#: keys of a part's memory that a coupling names, by file: what acts on a part is an argument of its step
+KEYS = {
+    "coupling/free_bones.py CENTRES": "charts of the tree, which recentre when bones get another spin",
+    "coupling/free_bones.py EFFORT": "efforts of drives, which hold bones that spin",
+    "coupling/staggered.py REACTION": "reaction of a cloth, which the end of its step reports",
+}
+
+
 @cache
 def trees():
-    return {path.relative_to(SOLVER).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-            for path in sorted(SOLVER.rglob("*.py"))}
+    return {path.relative_to(SOLVER).as_posix(): tree_of(path) for path in sorted(SOLVER.rglob("*.py"))}
 
 
 def called(nodes):
@@ -120,11 +134,12 @@ def called(nodes):
 def solving_loops(tree):
     """Functions of a file with a loop that solves something, itself or through other functions of the file."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    calls = {name: called(function.body) for name, function in functions.items()}
     solving, more = set(), set(SOLVES)
     while more:
         solving |= more
-        more = {name for name, function in functions.items() if called(function.body) & solving} - solving
-    return [name for name, function in functions.items() if any(
+        more = {name for name, names in calls.items() if names & solving} - solving
+    return [name for name, function in functions.items() if calls[name] & solving and any(
         called(loop.body) & solving for loop in ast.walk(function) if isinstance(loop, ast.For | ast.While))]
 
 
@@ -203,6 +218,15 @@ def test_parts_are_coupled_in_two_ways():
     assert found == INTERFACES | {"InterfacePoints"}
 
 
+def test_stages_of_two_parts_are_in_the_room_of_couplings():
+    found = {f"{file} {node.name}" for file, tree in trees().items() for node in ast.walk(tree)
+             if isinstance(node, ast.ClassDef) and node.name != "State" and any(
+                 getattr(item, "name", "") == "tree_stage"
+                 or isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == "tree_stage"
+                 for item in node.body)}
+    assert found == STAGES_WITH_JOINTS
+
+
 def written(function):
     """Attributes of other objects that a function writes: not of itself, nor of a copy that it made."""
     makes = re.compile(r"(copy\.copy|self\.of|self\.under|cls|[A-Z]\w*)\(")
@@ -216,6 +240,34 @@ def written(function):
             if isinstance(target, ast.Attribute) and not (
                     isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
                 yield ast.unparse(target)
+
+
+def memory_keys(tree):
+    """Names of imported keys by which a file reads or writes the memory of a state."""
+    names = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             for alias in node.names}
+
+    def is_memory(node):
+        return "memory" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+
+    for node in ast.walk(tree):
+        key = []
+        if isinstance(node, ast.Subscript) and is_memory(node.value):
+            key = [node.slice]
+        elif isinstance(node, ast.Call) and is_memory(getattr(node.func, "value", None)):
+            key = node.args[:1]
+        elif isinstance(node, ast.Compare) and any(map(is_memory, node.comparators)):
+            key = [node.left]
+        elif isinstance(node, ast.Dict) and any(value is None for value in node.keys):
+            key = node.keys
+        yield from (part.id for one in key if one is not None for part in ast.walk(one)
+                    if isinstance(part, ast.Name) and part.id in names)
+
+
+def test_no_coupling_writes_what_acts_on_a_part_into_its_memory():
+    found = {f"{file} {name}" for file, tree in trees().items() if file.startswith("coupling/")
+             for name in memory_keys(tree)}
+    assert found == set(KEYS)
 
 
 def test_every_write_on_another_object_is_known():

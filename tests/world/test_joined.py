@@ -11,7 +11,7 @@ from matrix import crossed, some
 from solver.coordinates.attached import Attached
 from solver.coordinates.patches import Patch, mean_and_turn
 from solver.coordinates.prescribed import Motion
-from solver.parts.coupled_stage import CoupledStage
+from solver.coupling.coupled_stage import CoupledStage
 from solver.parts.nodes.full import Full
 from solver.parts.stage import NodeStage, Stage
 from solver.world.ground_friction import FORCE

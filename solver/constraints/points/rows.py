@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from ...coordinates.prescribed import OverTime
 from ...state import Index, Mask, Vec
 
 PARALLEL = 0.9  #: |cos| of an angle: an axis nearer to a direction does not span the plane across it
@@ -60,6 +61,18 @@ class PointKind(Protocol):
 
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return all rows at positions (n, 3) [m] and a time [s]: as many in the same order whenever it is called."""
+
+
+class Displacement(OverTime, Protocol):
+    """A displacement y of each joint that is given over time, (m, 3) [m]."""
+
+    jump: float  #: by how much it changes at once at the start [m]
+
+
+class WholeDisplacement(PointKind, Protocol):
+    """A kind whose rows vanish where y is given wholly: entries that have the capability "whole displacement"."""
+
+    displacement: Displacement
 
 
 def across(direction: Vec) -> tuple[Vec, Vec]:

@@ -22,8 +22,8 @@ from ...state import Index, Mask, Vec
 from .diagonals import other_diagonals
 from .distance_kernels import squares
 from .isolated_bodies import IsolatedBodies
+from .meeting_times_kernels import meeting_times
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
-from .near_kernels import meeting_times
 from .neighbours import Neighbours, lengths
 from .taking_kernels import cut_ways, goes_less, take_pairs
 from .through_kernels import may_go_through

@@ -13,7 +13,6 @@ from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edge
 
 LEFT = 0.1  #: of their distance at first: so near they may come before they count as meeting
 CELLS = 32  #: of a coarse grid along each axis
-MOST = 100_000  #: advances of a pair at most
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
@@ -340,54 +339,3 @@ def may_touch(start, stop, reach, nodes, points, distances, out):  # type: ignor
     for k in range(start, stop):
         first, second = _of_sides(reach, nodes, k, points)
         out[k] = distances[k] <= first + second < np.inf
-
-
-@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
-def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
-    """Fractions of straight displacements of all nodes after which pairs start to stop nearly touch, infinite where
-    they do not, out (k,).
-
-    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as no
-    contact is possible at the largest speed of corners: additive continuous collision detection, as in ipctk.
-    """
-    place, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
-    own = np.arange(4).astype(np.int32)
-    work = np.empty(WORK)
-    for k in range(start, stop):
-        for i in range(3):
-            mean = 0.0
-            for a in range(4):
-                place[a, i] = x[nodes[k, a], i]
-                way[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
-                mean += 0.25 * way[a, i]
-            for a in range(4):
-                way[a, i] -= mean
-        for a in range(4):
-            speed[a] = np.sqrt(way[a, 0] * way[a, 0] + way[a, 1] * way[a, 1] + way[a, 2] * way[a, 2])
-        if k < points:
-            fastest = speed[0] + max(speed[1], speed[2], speed[3])
-            nearest_in_triangle(place, own, work)
-        else:
-            fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
-            nearest_on_edges(place, own, work)
-        distances = np.sqrt(work[SQUARE])
-        near, time = LEFT * distances, 0.0
-        out[k] = np.inf
-        for _ in range(MOST):
-            if (1.0 - time) * fastest <= (1.0 - LEFT) * distances:
-                break
-            advance = (1.0 - LEFT) * distances / fastest
-            for a in range(4):
-                for i in range(3):
-                    place[a, i] += advance * way[a, i]
-            if k < points:
-                nearest_in_triangle(place, own, work)
-            else:
-                nearest_on_edges(place, own, work)
-            distances = np.sqrt(work[SQUARE])
-            if time > 0.0 and distances < near or advance == 0.0:
-                out[k] = time
-                break
-            time += advance
-        else:
-            out[k] = time

@@ -1,1 +1,1 @@
-"""What moves a live body: one file an engine, named in the catalogue's family `live_engine`."""
+"""Engines that move live bodies: one file an engine, named in the catalogue's family `live_engine`."""

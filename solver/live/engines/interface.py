@@ -1,4 +1,4 @@
-"""What the live loop asks of an engine, and what it tells it."""
+"""Protocol between the live loop and engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...state import Vec
 from ..bumps import Bump
 from ..pace import Effort
 
-#: (stage, body, progress, text), as a bake tells how it begins
+#: (stage, body, progress, text), as a bake reports how it begins
 Report = Callable[[str, str | None, float | None, str], None]
 
 
@@ -27,7 +27,7 @@ def nothing_rigid() -> Vec:
 class Hold:
     """A place of a body that is taken hold of and pulled to another one."""
 
-    id: int  #: another one whenever it is taken anew
+    id: int  #: another one whenever it is taken again
     start: Vec  #: where the body was taken hold of [m], (3,)
     target: Vec  #: where that is pulled to [m], (3,)
     radius: float  #: how much of the body around it is taken hold of [m]; 0 picks a share of its size
@@ -47,7 +47,7 @@ class HeldPlace:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the artist does at a moment."""
+    """Inputs of the artist at a moment."""
 
     gravity: Vec  #: [m/s²], (3,)
     #: how the object of each body has moved since the job was read, (b, 4, 4) [m]; those left out stand still
@@ -59,13 +59,13 @@ class Inputs:
     pinned: Vec = field(default_factory=lambda: np.zeros((0, 3)))
 
     def coming_from(self, before: Inputs) -> Inputs:
-        """The same, after others: what bodies bump into moves from where it was."""
+        """Return these inputs after others, with colliders that move from where they were."""
         known = {id(one.shape): one for one in before.bumps}
         return replace(self, bumps=tuple(replace(one, before=known[id(one.shape)].before) if id(one.shape) in known
                                          else one for one in self.bumps))
 
     def reached(self) -> Inputs:
-        """The same after a step: what bodies bump into is where it was to go."""
+        """Return these inputs after a step, with colliders where they were to go."""
         return replace(self, bumps=tuple(replace(one, before=one.matrix) for one in self.bumps))
 
     def carrier(self, body: int) -> Vec:
@@ -79,7 +79,7 @@ class Engine(Protocol):
 
     efforts: Sequence[Effort]  #: ways to step, the best first
     notes: list[str]  #: sentences for the artist, which may grow
-    restarts: int  #: how often it could not go on and began anew
+    restarts: int  #: how often it could not go on and started again
 
     @staticmethod
     def plays(scene: Scene) -> bool:
@@ -98,7 +98,7 @@ class Engine(Protocol):
 
     @property
     def held(self) -> tuple[HeldPlace, ...]:
-        """What hands have hold of in the last step, rigid bodies left out."""
+        """Return the points that hands held in the last step, without those of rigid bodies."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""

@@ -78,7 +78,7 @@ class ModesEngine:
             except StepFailed as failure:
                 self.notes.append(f"It began anew: {failure}")
                 self.restarts += 1
-                body.begin_anew()
+                body.restart()
         part(self.bodies, self._pairs)
 
     def _hold(self, grabs: tuple[Hold, ...]) -> None:

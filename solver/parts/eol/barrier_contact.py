@@ -33,7 +33,7 @@ Law = Callable[[Surfaces, Vec, SheetMesh], ContactLaw]
 
 @dataclass(frozen=True)
 class MotionPath:
-    """Where cloth and things are between the start of a step and its end."""
+    """Motion of cloth and obstacles between the start of a step and its end."""
 
     x: Vec  #: cloth, (n, 3) [m]
     things: Vec  #: (o, 3) [m]
@@ -79,7 +79,7 @@ class ContactSettings:
         return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
 
     def lost(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
-        """Where it goes through something; None where nothing does."""
+        """Return the region of intersections; None where there is none."""
         if self.crossing(mesh, now) is None:
             return None
         self._law_of(mesh, now)
@@ -108,8 +108,8 @@ class ContactSettings:
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
-        """Where another mesh of the same cloth goes through something, or touches what it was not as near to before,
-        (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
+        """Return a position where another mesh of the cloth intersects something, or touches what it was not as near
+        to, (3,) [m]: a barrier that begins there has no digits left. None where it does neither."""
         crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
@@ -218,8 +218,8 @@ class BarrierContacts:
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
     def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:
-        """Of all nodes the vertices that move them, (m, 2), and their arms, (m, 3); and elements (k, 4) that join
-        all that pushes there move."""
+        """Return the vertices that move each node, (m, 2), and their arms, (m, 3); and elements (k, 4) that join all
+        that contact forces move."""
         movers, arms = np.full((count + things, 2), -1, np.int32), np.zeros((count + things, 3))
         movers[:count, 0] = np.arange(count)
         elements = [np.zeros((0, 4), np.int32)]
@@ -239,7 +239,7 @@ class BarrierContacts:
         return movers, arms, np.concatenate(elements).astype(np.int32)
 
     def thought(self, h: float) -> Vec:
-        """Where what is round is thought to end the step, (o, 3) [m]."""
+        """Return predicted positions of smooth obstacles at the step's end, (o, 3) [m]."""
         return self.now.round_x + h * self.now.round_velocity
 
     def rates(self, u: Vec, used: Index) -> Vec:
@@ -249,7 +249,7 @@ class BarrierContacts:
         return out
 
     def ended(self, rates: Vec, h: float) -> Vec:
-        """Where what is round ends the step, (o, 3) [m], whose movers have these rates δ."""
+        """Return positions of smooth obstacles at the step's end, (o, 3) [m], whose movers have these rates δ."""
         return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
@@ -305,7 +305,7 @@ class BarrierContacts:
         return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
 
     def guessed(self, h: float) -> tuple[MotionPath, bool]:
-        """Where a step of h [s] ends if all goes on as it does, what meets there half as far, and whether anything
+        """Return the ballistic end of a step of h [s], half as far where surfaces meet, and whether anything
         pushes there or where it starts; its start where nothing pushes, or something would come much nearer so."""
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):

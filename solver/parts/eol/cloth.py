@@ -1,4 +1,4 @@
-"""Where a cloth that slides is between two steps, on whatever mesh it has there."""
+"""State of a sliding cloth between two steps, on whatever mesh it has there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True)
 class Cloth:
-    """Where it is and how it moves between two steps."""
+    """Positions and velocities of a sliding cloth between two steps."""
 
     mesh: SheetMesh
     pin: Index  #: number of the pin that holds each vertex, −1 for none, (n,)

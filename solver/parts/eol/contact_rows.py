@@ -79,15 +79,6 @@ def no_pairs() -> RowsOfPairs:
     return RowsOfPairs(np.zeros((0, 4), np.int32), np.zeros((0, 4)), np.zeros((0, 3)), none, none.astype(np.int64))
 
 
-@dataclass(frozen=True)
-class Whose:
-    """Which of the cloth and of the things some pairs are of."""
-
-    places: Vec  #: of the cloth, the nearest and those along its edge [m], (k, p, 3)
-    one: Keys  #: a name of the cloth's vertex or edge, or of the thing's vertex, (k,)
-    thing: Index  #: (k,)
-
-
 def row_key(first: Index, second: Index, kind: int) -> Keys:
     """Names of rows of one kind."""
     key: Keys = (first.astype(np.int64) << 32 | second) + (1 << kind)

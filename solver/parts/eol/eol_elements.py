@@ -116,7 +116,7 @@ class Assembler:
 
     @property
     def unknowns(self) -> Unknowns:
-        """Of the sheet that was assembled last."""
+        """Return the unknowns of the sheet that was assembled last."""
         assert self._unknowns is not None
         return self._unknowns
 
@@ -141,7 +141,7 @@ class Assembler:
         return AssembledSystem(unknowns, blocks, impulse)
 
     def masses(self, sheet: SheetMesh) -> Vec:
-        """Of vertices, a third of each face's, (n,) [kg]."""
+        """Return masses of vertices, a third of each face's, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
         for one, own in zip(self.fabrics, self._owned(sheet)):
             np.add.at(masses, sheet.faces[own], (one.density / 3.0 * sheet.areas[own])[:, None])

@@ -12,13 +12,13 @@ import numpy as np
 from ...contact.find.ground import Contacts
 from ...contact.find.near import near_rows
 from ...meshing.normals import unit_normals
-from ...meshing.winding import winding_numbers
 from ...rows.sparse.rows import Keys
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
+from .inside_obstacles import ON_SURFACE, InsideObstacles, SampledPairs
 from .obstacles import FeatureObstacles, ObstacleMotion
-from .touching_kernels import distances, edge_rows, point_rows
+from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
@@ -26,8 +26,6 @@ SLACK = 1.0  #: of an edge's length: what is looked for at least, as other trian
 DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
 PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
-ALONG = np.arange(1, 8) / 8.0  #: places of an edge of the cloth that may be in a thing
-ON_IT = 2.0e-6  #: [m]: what is nearer to a surface is neither inside nor outside of it
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -63,13 +61,18 @@ class FeatureContacts:
                    h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
-        """Of what may meet within the step."""
+        """Return rows of pairs that may close within the step."""
         met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
         return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
 
     @cached_property
+    def inside(self) -> InsideObstacles:
+        """Return the inside of the obstacles."""
+        return InsideObstacles(self.things, len(self.mesh.x))
+
+    @cached_property
     def normals(self) -> Vec:
-        """Of faces of things, (t, 3)."""
+        """Return normals of obstacles' faces, (t, 3)."""
         return unit_normals(self.x, self.faces)
 
     @cached_property
@@ -94,8 +97,8 @@ class FeatureContacts:
         return both[found].reshape(-1, 4), found[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
-        """Of vertices of the cloth and numbers of things' faces, (k, 2), where all nodes are at x (n, 3) [m]: weights,
-        direction, gap and which to keep, as `point_rows` has them."""
+        """Return weights, direction, gap and which to keep, as `point_rows` has them, of vertices of the cloth and
+        numbers of obstacles' faces, (k, 2), where all nodes are at x (n, 3) [m]."""
         found = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
                    self.things.sharp, self.things.even, self.things.closed, *found)
@@ -103,7 +106,7 @@ class FeatureContacts:
         return found
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Of edges of the cloth and of things, (k, 4), the latter with their numbers (k,): nodes and as `edge_rows`."""
+        """Return nodes, and values of `edge_rows`, of edges of the cloth and obstacles, (k, 4), with numbers (k,)."""
         found = weights, direction, gap, keep = _room(len(nodes))
         beside = self.things.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
@@ -141,12 +144,12 @@ class FeatureContacts:
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
         k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
-                         lambda some: self.whose_vertices(pairs[some], self.x))
+                         lambda some: self.inside.of_vertices(pairs[some], self.x))
         met = self.on_faces(pairs[k], direction[k], gap[k], hit[k], 62)
         relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_IT))  # what is deeper is seen by `gone_through`
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # what is deeper is seen by `gone_through`
         return met.of(_distinct(met))
 
     @cached_property
@@ -164,8 +167,8 @@ class FeatureContacts:
         return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
-        """Of vertices of things and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]: nodes
-        (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth's side."""
+        """Return nodes (k, 4), weights, direction, gap and which to keep, as `point_rows` has them for the cloth,
+        of vertices of obstacles and numbers of the cloth's faces, (k, 2), where all nodes are at x (n, 3) [m]."""
         count, faces = len(self.mesh.x), self.mesh.faces
         nodes = np.column_stack([pairs[:, 0], faces[pairs[:, 1]]]).astype(np.int32)
         weights, direction, gap, keep = _room(len(pairs))
@@ -212,76 +215,30 @@ class FeatureContacts:
             return no_pairs()
         found = nodes, weights
         k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0, self.deep,
-                         lambda some: self.whose(found[0][some], found[1][some], self.x))
+                         lambda some: self.inside.of_pairs(found[0][some], found[1][some], self.x))
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
         return RowsOfPairs(nodes, weights - hard, direction, target, key[k])
 
-    def whose_vertices(self, pairs: Index, x: Vec) -> Whose:
-        """Of vertices of the cloth and numbers of things' faces, (k, 2), where nodes are at x."""
-        return Whose(x[pairs[:, 0], None], pairs[:, 0].astype(np.int64), self.things.of_triangle[pairs[:, 1]])
-
-    def whose(self, nodes: Index, weights: Vec, x: Vec) -> Whose:
-        """Of pairs (k, 4), at least one, where nodes are at x."""
-        hard = nodes >= len(self.mesh.x)
-        soft = np.where(hard, 0.0, weights)
-        place = np.einsum("ka,kai->ki", soft, x[nodes]) / np.maximum(np.abs(soft.sum(axis=1)), 1e-300)[:, None]
-        one = np.where(hard[:, 0], nodes[:, 0].astype(np.int64), nodes[:, 0].astype(np.int64) << 32 | nodes[:, 1])
-        thing = self.things.of_vertex[np.take_along_axis(nodes, hard.argmax(axis=1)[:, None], 1)[:, 0]
-                                      - len(self.mesh.x)]
-        places = place[:, None]
-        if not hard[0, 0]:
-            along = x[nodes[:, 0], None] + ALONG[:, None] * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
-            places = np.concatenate([places, along], axis=1)
-        return Whose(places, one, thing)
-
-    def within(self, where: Whose, x: Vec, deeper: float = ON_IT) -> Mask:
-        """Whether any place of a pair is inside its thing, where that is closed, by more than so much [m], (k,), where
-        nodes are at x; on the surface is not."""
-        found = np.zeros(where.places.shape[:2], dtype=bool)
-        asked = self.things.is_closed[where.thing]
-        behind = x[len(self.mesh.x):]
-        for which in np.unique(where.thing[asked]).tolist():
-            rows = (where.thing == which).nonzero()[0]
-            triangles = self.things.triangles[self.things.of_triangle == which]
-            at = where.places[rows].reshape(-1, 3)
-            depth = np.empty(len(at))
-            distances(np.concatenate([at, behind]), len(at), triangles + np.int32(len(at)), depth)
-            inner = depth > max(deeper, ON_IT)
-            inner[inner] = winding_numbers(at[inner], behind, triangles) > 0.5
-            found[rows] = inner.reshape(len(rows), -1)
-        any_of: Mask = found.any(axis=1)
-        return any_of
-
-    def is_in(self, where: Whose, gap: Vec) -> Mask:
-        """Which pairs, (k,), have a place inside a closed thing; for each of the cloth and thing the nearest alone:
-        further ones are on its other side."""
-        k, (one, thing) = (self.within(where, self.x)).nonzero()[0], (where.one, where.thing)
-        order = k[np.lexsort((-gap[k], thing[k], one[k]))]
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = (one[order[1:]] != one[order[:-1]]) | (thing[order[1:]] != thing[order[:-1]])
-        found = np.zeros(len(gap), dtype=bool)
-        found[order[first]] = True
-        return found
-
     def _behind(self, faces: Index) -> Vec:
         """Return the depth in each face beyond which it is checked whether a vertex is inside at all, (k,) [m]: behind
         a side of a board that is thinner than edges of the cloth is before the other one."""
         thickness = self.things.thickness[faces]
-        behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_IT, self.deep), self.deep)
+        behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
+                               self.deep)
         return behind
 
     def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
-                whose: Callable[[Index], Whose]) -> Index:
+                sample: Callable[[Index], SampledPairs]) -> Index:
         """Return the pairs of k that may close within the step; those deeper inside than `behind` only if they truly
-        are. whose: of some of them."""
+        are. sample: of some of them."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
         near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)
         deep = (gap <= -behind).nonzero()[0]
         if len(deep):
-            near[deep] = self.is_in(whose(k[deep]), gap[deep])
+            near[deep] = self.inside.contain_nearest(sample(k[deep]), self.x, gap[deep])
         return k[near]
 
     def _may(self, closing: Vec, relative: Vec, sway: float) -> Vec:

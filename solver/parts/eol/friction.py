@@ -27,7 +27,7 @@ class SlipState:
 
     @classmethod
     def unknown(cls, count: int) -> SlipState:
-        """Of so many vertices."""
+        """Return unknown friction of so many vertices."""
         return cls(*(np.full(count, np.nan) for _ in range(4)))
 
     def then(self, vertices: Index, drag: Vec, right: Vec) -> SlipState:
@@ -80,7 +80,7 @@ class FrictionResult:
         return drag, np.clip(faster, 1.0 / ALIKE, ALIKE)
 
     def most(self, pressing: Vec) -> Vec:
-        """Of friction, (k,) [N s]."""
+        """Return the largest friction, (k,) [N s]."""
         return self.coefficient * pressing
 
 

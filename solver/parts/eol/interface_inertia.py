@@ -61,7 +61,7 @@ class InterfaceInertia:
 
     @property
     def count(self) -> int:
-        """Of movers."""
+        """Return the number of movers."""
         return len(self.group)
 
     def with_their_groups(self, used: Index) -> Index:

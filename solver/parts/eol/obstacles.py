@@ -72,7 +72,7 @@ class FeatureObstacles:
 
     @property
     def count(self) -> int:
-        """Of vertices."""
+        """Return the number of vertices."""
         return int(self._first[-1])
 
     def at(self, time: float, h: float) -> ObstacleMotion:
@@ -111,7 +111,7 @@ class FeatureObstacles:
 
     @cached_property
     def round_triangles(self) -> tuple[Index, Index]:
-        """Of all that is round: triangles (t, 3), and which of `rounds` each vertex is of, (o,)."""
+        """Return triangles of all smooth obstacles, (t, 3), and which of `rounds` each vertex is of, (o,)."""
         counts = [len(one.motion.at(0.0)) for one in self.rounds]
         first = np.concatenate([[0], np.cumsum(counts)])
         return (np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + start for one, start in zip(
@@ -136,27 +136,27 @@ class FeatureObstacles:
 
     @cached_property
     def is_closed(self) -> Mask:
-        """Of each thing whether its inside is known, (p + 1,): that of the ground, the last, has no end.
+        """Return for each obstacle whether its inside is known, (p + 1,): that of the ground, the last, has no end.
         """
         return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
 
     @cached_property
     def closed(self) -> Mask:
-        """Of each triangle, (t,)."""
+        """Return for each triangle whether its obstacle is closed, (t,)."""
         return np.array([one.is_closed for one in self.each], dtype=bool)[self.of_triangle]
 
     @cached_property
     def thickness(self) -> Vec:
-        """Of each triangle [m], (t,)."""
+        """Return the thickness at each triangle [m], (t,)."""
         return np.array([one.thickness for one in self.each], dtype=float)[self.of_triangle]
 
     @cached_property
     def friction(self) -> Vec:
-        """Of each triangle, and sheet if they differ, (t, s)."""
+        """Return friction at each triangle, and sheet if they differ, (t, s)."""
         return _by_sheet([one.friction for one in self.each])[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
-        """Of what vertices sit on, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
+        """Return friction where vertices sit, as `SheetMesh.on` has it, and sheet if they differ, (k, s)."""
         owner = np.concatenate([features.point_object, features.edge_object])
         found: Vec = _by_sheet([one.sharp_friction for one in self.each])[owner[on]]
         return found

@@ -50,7 +50,7 @@ class OffsetSurface:
         return self._still is None
 
     def at(self, time: float) -> Vec:
-        """Where its vertices are at `time` [s], (n, 3) [m]."""
+        """Return positions of its vertices at `time` [s], (n, 3) [m]."""
         if self._still is not None:
             return self._still
         return offset_surface(self._motion.at(time), self._triangles, self._distance)
@@ -72,7 +72,7 @@ class ExtrapolatedPath:
         return self._motion.moves
 
     def at(self, time: float) -> Vec:
-        """Where the vertices are at `time` [s], (n, 3) [m]."""
+        """Return positions of the vertices at `time` [s], (n, 3) [m]."""
         x = self._motion.at(time).copy()
         heads, tips = self._ends.T
         way = x[tips] - x[heads]

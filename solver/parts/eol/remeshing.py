@@ -29,7 +29,7 @@ CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place sta
 
 @dataclass
 class Remeshing:
-    """Of one cloth."""
+    """Remeshing of one cloth."""
 
     gravity: Vec  #: [m/s²], (3,)
     limits: RemeshLimits
@@ -76,7 +76,7 @@ class Remeshing:
                                f"first near {place_of(place)}: it does not fold sharply there")
 
     def _runs_of(self, now: ObstacleMotion) -> Runs:
-        """Of what is sharp now; made once while it stands still."""
+        """Return the runs of present features; made once while they are at rest."""
         if self._runs is None or self._runs.features is not now.features:
             self._runs = Runs(now.features)
         return self._runs

@@ -16,7 +16,7 @@ BEFORE = 0.25  #: of that: what is so little before a sheet is of it
 
 @dataclass(frozen=True)
 class SheetOffsets:
-    """Where each sheet begins along u."""
+    """Start of each sheet along u."""
 
     wide: float  #: from one to the next [m]
     moved: Vec  #: of each sheet: what its own places in material are moved by [m], (s,)

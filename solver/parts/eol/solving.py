@@ -126,8 +126,9 @@ class Solving:
     def _kept_apart(self, posed: AssembledSystem, pushes: BarrierContacts,
                     answer_of: Callable[[AssembledSystem, WarmStart | None, int, Stays | None], tuple[Minimum, bool]],
                     asked_more: Callable[[Minimum], bool], h: float) -> tuple[Minimum | None, Vec, Vec]:
-        """Where what pushes is at rest with all else: Newton's rounds, none of which goes through anything. And what it
-        did to what is round, (o, 3) [N s]; (0, 3) where nobody asks; and how that gave way, δ (c, 3)."""
+        """Solve for barrier forces in equilibrium with all else, in rounds of Newton's method that intersect nothing.
+        Return the solution, impulses on smooth obstacles, (o, 3) [N s], (0, 3) where nobody needs them, and how those
+        gave way, δ (c, 3)."""
         at, near = pushes.guessed(h)
         warm, last, met = self.warm, None, 0
         places = list[MotionPath]()

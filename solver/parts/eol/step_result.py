@@ -46,7 +46,7 @@ class RemainingStep:
 
     @classmethod
     def begun(cls, gives: InterfaceInertia | None) -> RemainingStep:
-        """Where a step begins."""
+        """Start of a step."""
         nothing = np.zeros((0, 3))
         return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)
 

@@ -1,4 +1,4 @@
-"""Where cloth went through itself or through what is round: there alone nothing keeps it apart until it is out."""
+"""Region where cloth intersects itself or smooth obstacles: there alone nothing keeps it apart until it is out."""
 
 from __future__ import annotations
 

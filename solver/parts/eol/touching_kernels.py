@@ -1,4 +1,4 @@
-"""Where cloth is about to touch faces, edges and vertices of things that are prescribed, one row a pair."""
+"""Kernels of cloth that is about to touch faces, edges and vertices of obstacles, one row a pair."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: igno
 
 @kernel("void(f8[:,::1], i8, i4[:,::1], f8[::1])")
 def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
-    """Of the first so many of x (n, 3) to the nearest of triangles (t, 3) among the others, (points,) [m]."""
+    """Fill distances of the first points of x (n, 3) to the nearest of triangles (t, 3) of others, (points,) [m]."""
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
     for k in range(points):
         out[k] = np.inf

@@ -12,8 +12,9 @@ import numpy as np
 from ...meshing.normals import unit_normals
 from ...rows.sparse.rows import Keys
 from ...state import Index, Mask, Vec
-from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, Whose, edge_key, no_pairs, row_key, spread_rows
+from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
 from .feature_contacts import PUSH, FeatureContacts
+from .inside_obstacles import SampledPairs
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
@@ -39,27 +40,27 @@ def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
     step = _Step(look, look.v, tolerance)
     places, deepest = [np.zeros((0, 3))], 0.0
 
-    def look_at(whose: Callable[[Index], Whose], gap: Vec, keep: Mask) -> None:
+    def look_at(sample: Callable[[Index], SampledPairs], gap: Vec, keep: Mask) -> None:
         nonlocal deepest
         k = (keep & (gap < -tolerance)).nonzero()[0]
         if len(k):
-            where = whose(k)
-            found = look.is_in(where, gap[k])
-            places.append(where.places[found, 0])
+            where = sample(k)
+            found = look.inside.contain_nearest(where, look.x, gap[k])
+            places.append(where.positions[found, 0])
             deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
 
     pairs = look.vertex_pairs
     _, _, gap, keep = look.faces_here
-    look_at(lambda k: look.whose_vertices(pairs[k], look.x), gap, keep)
+    look_at(lambda k: look.inside.of_vertices(pairs[k], look.x), gap, keep)
     nodes, of = look.edge_pairs
     over, weights, _, gap, keep = look.edges_here
     deep = (keep & (gap < -tolerance)).nonzero()[0]
     if len(deep):
         keep = keep.copy()
         keep[deep] = ~step.sits(nodes[deep], of[deep])
-    look_at(lambda k: look.whose(over[k], weights[k], look.x), gap, keep)
+    look_at(lambda k: look.inside.of_pairs(over[k], weights[k], look.x), gap, keep)
     through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
-    look_at(lambda k: look.whose(through[k], shares[k], look.x), gap, keep)
+    look_at(lambda k: look.inside.of_pairs(through[k], shares[k], look.x), gap, keep)
     return np.concatenate(places), deepest
 
 
@@ -78,8 +79,8 @@ class _Step:
                                RENEWED)
         above = things.ground.gaps(look.x[below.vertex], look.now.time) - things.above
         met, before = met.beside(below), np.concatenate([before, above])
-        k, deepest, ask = self._in(lambda k: Whose(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
-                                                   met.thing[k]), before, met.gap,
+        k, deepest, ask = self._in(lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
+                                                          met.thing[k]), before, met.gap,
                                    np.concatenate([keep, np.ones(len(above), dtype=bool)]))
         met = met.of(k)
         return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
@@ -120,11 +121,11 @@ class _Step:
         turned = ~things.closed[face] & (before < 0.0)
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
-        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
+        found = self._in(lambda k: look.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
-        """Of pairs, (k,), with tables of them, those that may be gone through: `tables`, gap and keep. Of things with
+        """Return tables, gap and keep of pairs, (k,), that may be gone through. Of obstacles with
         two sides these are all."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
         return *(one[k] for one in tables), gap[k], keep[k]
@@ -151,13 +152,14 @@ class _Step:
             return no_pairs(), 0.0
         nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
         before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
-        found = self._in(lambda k: look.whose(nodes[k], weights[k], self.x), before, gap, keep)
+        found = self._in(lambda k: look.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found,
                            row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
 
-    def _in(self, whose: Callable[[Index], Whose], before: Vec, gap: Vec, keep: Mask) -> tuple[Index, float, Vec]:
-        """Of pairs those that are gone through in the step, for each of the cloth the last; how deep the deepest is
-        [m]; and how much faster they have to part [m/s]. whose: of some of them, at the end. before, gap: distances at
+    def _in(self, sample: Callable[[Index], SampledPairs], before: Vec, gap: Vec,
+            keep: Mask) -> tuple[Index, float, Vec]:
+        """Return the pairs that are gone through in the step, for each of the cloth the last; how deep the deepest is
+        [m]; and how much faster they have to part [m/s]. sample: of some of them, at the end. before, gap: distances at
         the start and the end [m], (k,)."""
         look = self.look
         # what was inside already comes out as fast as it may
@@ -167,13 +169,13 @@ class _Step:
         k = (keep & (gap < least - self.tolerance)).nonzero()[0]
         if not len(k):
             return k, 0.0, np.zeros(0)
-        where = whose(k)
+        where = sample(k)
         # what is hardly below a lid is far from the edges below it, over which it did not come in
-        within = look.within(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.thing])
-        k, one = k[within], where.one[within]
+        within = look.inside.contain(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.obstacle])
+        k, one = k[within], where.name[within]
         # a vertex came through the last one; an edge, and what came through none as they are at the end, leaves by the
         # nearest
-        share = np.where(came & (where.places.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        share = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
         order = np.lexsort((gap[k], share, ~came[k], one))
         k, one = k[order], one[order]
         first = np.ones(len(k), dtype=bool)

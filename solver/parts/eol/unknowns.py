@@ -19,7 +19,7 @@ PAIRS = np.array([(a, b) for a in range(4) for b in range(a + 1)])  #: of an ele
 
 @dataclass(frozen=True)
 class Unknowns:
-    """Where each vertex' rates stand, and which vertices an element joins. For as long as the mesh keeps its faces and
+    """Slots of each vertex' rates, and which vertices an element joins. For as long as the mesh keeps its faces and
     its sliding vertices."""
 
     slides: Mask  #: whether a vertex has Ẋ, (n,)
@@ -27,7 +27,7 @@ class Unknowns:
 
     @cached_property
     def first(self) -> Index:
-        """Of each vertex' rates, and the number of all, (n + 1,)."""
+        """Return the first slot of each vertex' rates, and the number of all, (n + 1,)."""
         first: Index = np.concatenate([[0], np.cumsum(np.where(self.slides, MOST, 3))]).astype(np.int32)
         return first
 
@@ -44,7 +44,7 @@ class Unknowns:
 
     @property
     def slots(self) -> Index:
-        """Of each element's pairs among the blocks, (p, 10); −1 − slot where the block is to be transposed."""
+        """Return slots of each element's pairs among the blocks, (p, 10); −1 − slot where the block is transposed."""
         return self._pairs[2]
 
     @property
@@ -54,7 +54,7 @@ class Unknowns:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """Of the blocks, the smaller vertex << 32 | the larger, rising, (b,)."""
+        """Return keys of the blocks, the smaller vertex << 32 | the larger, rising, (b,)."""
         high, low, _ = self._pairs
         return low.astype(np.int64) << 32 | high
 

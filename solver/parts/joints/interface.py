@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from ...coordinates.tree import Posture
 from ...state import Index, Vec
 
-#: memory within a step: speed of drives in excess of their target in its tries but the first, (k, m)
-DRIVE_LEAD = "mechanism.ahead"
-
 
 @dataclass(frozen=True)
 class LinearizationPoint:
@@ -20,6 +17,10 @@ class LinearizationPoint:
     q: Vec  #: coordinates, (m,)
     v: Vec  #: rates u, (m,)
     memory: Mapping[str, Vec]
+    #: on points of rigid bodies from outside of the mechanism, (k, 7): body, position in its frame [m], force in world
+    #: [N]; None where there is none
+    external_force: Vec | None = None
+    drive_lead: Vec | None = None  #: rates of drives in excess of their target, (m,)
     #: momentum that bodies bring midway through a centred step, in their frames there, (n, 6); None in other steps
     brought: Vec | None = None
 

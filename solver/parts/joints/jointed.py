@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from ...forces.springs import Springs
 from ...linear.tree.factor import BodyNotPositiveDefinite, TreeFactor
 from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import Index, State, Vec
-from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
 from .last_twist import LAST_TWIST, flown_since
@@ -209,6 +208,10 @@ class Jointed:
         self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: that whose explicit forces are known
 
+    def exchange_springs(self, springs: Springs) -> None:
+        """Let these springs act between bodies from now on."""
+        self.springs = springs
+
     def pose(self, lin: LinearizationPoint, stage: Stage, flesh: AttachedLoads | None = None) -> PosedTree:
         """Fill and factor. Raises NotPositiveDefinite, StepFailed that names the body whose joint is at fault.
 
@@ -221,8 +224,8 @@ class Jointed:
         self._set_momentum(lin, stage, share)
         self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
         self._add_explicit(lin, stage, share)
-        if EXTERNAL_FORCE in lin.memory:
-            add_point_forces(lin.memory[EXTERNAL_FORCE], at.E, share, self.wrench)
+        if lin.external_force is not None:
+            add_point_forces(lin.external_force, at.E, share, self.wrench)
         if flesh is not None and flesh.bodies is not None:
             self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
         lifted = self._factor(at, flesh)
@@ -238,14 +241,14 @@ class Jointed:
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """A leapfrog step as a stage that is linearised midway through it."""
         carried = lin.memory.get(CARRIED)
-        self._turned = started(lin.posture, self.fallen(stage.h, lin.memory)) if carried is None else carried
+        self._turned = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
         q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
                 replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
 
-    def fallen(self, h: float, memory: Mapping[str, Vec]) -> Vec:
+    def fallen(self, h: float, external_force: Vec | None) -> Vec:
         """Return the velocity by weight that rates midway through a step of h seconds lack, (3,) [m/s]."""
-        out: Vec = np.zeros(3) if self.only_weight(memory) and not self.has_friction else 0.5 * h * self.gravity
+        out: Vec = np.zeros(3) if self.only_weight(external_force) and not self.has_friction else 0.5 * h * self.gravity
         return out
 
     def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
@@ -289,10 +292,10 @@ class Jointed:
         """Between bodies, implicit and explicit."""
         return [self.springs] + ([] if self.explicit is None else [self.explicit.springs])
 
-    def only_weight(self, memory: Mapping[str, Vec]) -> bool:
-        """Whether no force but weight acts in a step from a state with this memory."""
+    def only_weight(self, external_force: Vec | None = None) -> bool:
+        """Whether no force but weight acts in a step with this external force."""
         return (not (len(self.springs) or len(self.on_rates.bodies)) and self.explicit is None
-                and EXTERNAL_FORCE not in memory)
+                and external_force is None)
 
     def acceleration(self, lin: LinearizationPoint, time: float) -> Vec:
         """u̇ = M_r⁻¹ f_r, (m,)."""

@@ -188,7 +188,7 @@ class LeapStep:
         tree, memory = jointed.tree, state.memory
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h, memory))
+            carried = started(tree.posture(q, u, centres, self._at), jointed.fallen(h, None))
         self._carried = carried.copy()
         back = -0.5 * h * predicted_rates(u, memory, h)
         self._fill(q - back, u, centres)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...forces.rigid_kernels import free_flight
 from ...state import State, Vec
-from ..interface import EXTERNAL_FORCE
 from ..stage import Momentum, Stage
 from .interface import LinearizationPoint
 from .jointed import Jointed, PosedTree
@@ -97,14 +96,14 @@ class LeapfrogSteps:
         free_flight(at.E, self._world, left, tree.inertia, jointed.gravity, half, 0.0 if centred else half, wrench)
         respond = jointed.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
         rates: Vec = respond(tree.gather(at, wrench, None, self._gathered))
-        if constraints is not None and not jointed.has_friction and EXTERNAL_FORCE not in after.memory:
+        if constraints is not None and not jointed.has_friction and posed.lin.external_force is None:
             reflected = constraints.reflected(replace(after, u=rates), respond, posed.stage.h)
             rates, after = reflected.u, replace(reflected, u=after.u)
         carried, change = turned_round(at.E, tree.spread(at, rates), wrench, jointed.light)
         memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - u) / half])}
         if constraints is not None:
             memory[CHANGE] = change
-        of_the_end = centred or jointed.only_weight(after.memory)
+        of_the_end = centred or jointed.only_weight(posed.lin.external_force)
         if constraints is not None and (jointed.has_friction or self._has_active_contacts):
             of_the_end = False
         return replace(after, u=rates if of_the_end else after.u, memory=memory)

@@ -8,7 +8,7 @@ from ...state import Vec
 
 
 def add_point_forces(forces: Vec, E: Vec, seconds: float, wrench: Vec) -> None:
-    """Add impulses in so many seconds of EXTERNAL_FORCE, (k, 7), to wrenches in the bodies' frames, (n, 6) [N m s, N
+    """Add impulses in so many seconds of external forces, (k, 7), to wrenches in the bodies' frames, (n, 6) [N m s, N
     s].
 
     They do not rotate: each is constant in world for bodies at E (n, 4, 4).

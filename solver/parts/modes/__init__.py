@@ -6,7 +6,7 @@ For whoever steps one without a world (a live player, a draft):
     body = ReducedBody.build(tets, nodes, substance, pins, m, points)
     state = body.rest()
     grab = body.grab(vertex, target, body.firm_grab())
-    state = body.step(state, h, [grab.to(mouse)], body.lead([places of a group of pins]))
+    state = body.step(state, h, [grab.to(mouse)], body.pins.lead([places of a group of pins]))
     x = body.surface(state)        # or, on a graphics card: rest_surface + surface_functions @ y + surface_led @ led
 
 `body.stepping` has integrator, gravity, damping, the floor (`body.floor`) and how stages are solved.

@@ -18,6 +18,7 @@ from .fitting import fitted_volumes, sampled_frequencies
 from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
 from .loads import Floor, Grab, Held, Planes, PointSprings, SkinPoints
 from .operators import Substance
+from .pins import PinGroups
 from .points import PAIRS, CubaturePoints
 from .skinning import Subspace, build_subspace
 from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
@@ -26,14 +27,14 @@ MODES = 16
 POINTS = 30  #: a weight
 GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
 RIGID = 1.0e8  #: of the softest element's stiffness, at most
-TOUCHING = 200  #: points of the skin that the floor asks at most
+TOUCHING = 200  #: points of the skin that are checked for contact at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
 
 @dataclass(frozen=True)
 class ReducedState:
-    """Where a reduced body is and how it moves. A step makes a new one."""
+    """Coordinates and rates of a reduced body. A step makes a new one."""
 
     y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
     u: Vec  #: their rates, (p, 3) [√kg m/s]
@@ -52,7 +53,7 @@ class Stepping:
     stiffness_damping: float = 0.0  #: α of D = α K − β M [s]
     mass_damping: float = 0.0  #: β [1/s]
     floor: Floor | None = None
-    planes: Planes | None = None
+    planes: Planes | None = None  #: as they are at the end of a step
     springs: PointSprings | None = None
     iterating: Iterating = field(default_factory=Iterating)
 
@@ -81,6 +82,7 @@ class ReducedBody:
         self.stepping = stepping or Stepping()
         self.subspace, self.points = subspace, points
         self.nodes, self.substance = nodes, substance
+        self.pins = PinGroups(nodes, subspace)
         self.skin: Index = np.unique(boundary_faces(tets)[0]).astype(np.int32)  #: boundary nodes
         if seen is None:
             seen = sp.csr_matrix((np.ones(len(self.skin)), (np.arange(len(self.skin)), self.skin)),
@@ -104,7 +106,7 @@ class ReducedBody:
               fitted: bool = True, report: Callable[[str], None] | None = None) -> ReducedBody:
         """Make it of a mesh: nodes (n, 3) [m] and tets (e, 4).
 
-        pins: nodes of each group that is moved together by `lead`, or not at all. m: weights. points: cubature points;
+        pins: nodes of each group, which `PinGroups.lead` moves, or nothing. m: weights. points: cubature points;
         None: 30 a weight, or as many as it takes until slow frequencies are right within a tenth. seen: as of class.
         exponent: of the weights' stiffness in cubature. loads: accelerations (3,) [m/s²] whose static responses are
         spanned, gravity where None. pulled: nodes of each spot that is pulled: responses to that are spanned too.
@@ -180,7 +182,7 @@ class ReducedBody:
                             np.zeros((carrier_motion, 3)))
 
     def surface(self, state: ReducedState) -> Vec:
-        """Where drawn points are [m], (s, 3)."""
+        """Return positions of drawn points [m], (s, 3)."""
         moved = self.surface_functions @ state.y
         if len(state.carrier_motion):
             moved += self.surface_led @ state.carrier_motion
@@ -193,17 +195,17 @@ class ReducedBody:
         self.touching = SkinPoints(functions[some], led[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
-        """Where points of the body are at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
+        """Return positions of points of the body at coordinates y (p, 3) and of pins (4 g, 3): [m], (k, 3)."""
         found: Vec = points.rest + points.rows @ y
         return found + points.carrier_motion @ carrier_motion if len(carrier_motion) else found
 
     def positions(self, state: ReducedState) -> Vec:
-        """Where all nodes are [m], (n, 3)."""
+        """Return positions of all nodes [m], (n, 3)."""
         found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
         return found
 
     def velocities(self, state: ReducedState) -> Vec:
-        """Of all nodes [m/s], (n, 3)."""
+        """Return velocities of all nodes [m/s], (n, 3)."""
         found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.led_rate
         return found
 
@@ -242,30 +244,10 @@ class ReducedBody:
         unit = np.asarray(normal, float) / np.linalg.norm(normal)
         return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
 
-    def lead(self, groups: Sequence[Vec]) -> Vec:
-        """Coordinates (4 g, 3) [m] that move each group of pins to the affine image nearest to positions (k, 3) [m].
-
-        groups: positions of all nodes of each group, in the order of `build`.
-        """
-        own = [np.asarray(one) for one in self.pin_groups]
-        if len(own) != len(groups):
-            raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(groups)}",
-                           "Give positions of each group")
-        found = np.zeros((4 * len(own), 3))
-        for k, (nodes, places) in enumerate(zip(own, groups, strict=True)):
-            found[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
-                                                       places - self.nodes[nodes], rcond=1e-9)[0]
-        return found
-
-    @property
-    def pin_groups(self) -> tuple[Index, ...]:
-        """Nodes of each group of pins, in the order of `build`."""
-        return self.subspace.groups
-
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
              springs: Callable[[float], Sequence[PointSprings]] | None = None) -> ReducedState:
-        """The state h seconds later. led: coordinates of groups of pins then, from `lead`; None: they stay.
-        springs: those at work at a moment [s], asked for each stage.
+        """The state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they stay.
+        springs: those at work at a moment [s], evaluated for each stage.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """
@@ -279,7 +261,8 @@ class ReducedBody:
                   ends: float = h) -> tuple[Vec, Vec]:
             """Coordinates and rates, pins below, where a stage ends."""
             p = len(state.y)
-            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, how.planes,
+            planes = how.planes if how.planes is None or ends == h else how.planes.later(ends - h)
+            held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
                         [*([] if how.springs is None else [how.springs]),
                          *([] if springs is None else springs(state.time + ends))])
             weight = self._weighed[:, None] * np.asarray(how.gravity)

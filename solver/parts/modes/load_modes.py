@@ -28,9 +28,9 @@ FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger 
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
 EXACT = 1.0e-6
 ROUNDS = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
-COUNTED = 12  #: of the slowest modes, in which elements are asked how much they strain
+COUNTED = 12  #: of the slowest modes, in which the strain of elements counts
 NEWS = 1.0e-4  #: of a displacement, that is not in the span yet: less of it is rounding
-RIGID = 1.0e-6  #: of the fastest frequency asked for, squared: what is slower does not swing
+RIGID = 1.0e-6  #: of the fastest requested frequency, squared: slower modes are rigid
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     """The subspace with the static responses to loads, and with as many vibrations as it takes until its first five
     frequencies are right within a tenth.
 
-    loads: forces on all nodes, (n, 3) [N] each. [MFEM 10, changed: displacements of loads and slow vibrations besides]
+    loads: forces on all nodes, (n, 3) [N] each. [MFEM 10, changed: with displacements of loads and slow vibrations]
     """
     free = np.setdiff1d(np.arange(len(nodes)), subspace.pinned)
     p = subspace.functions.shape[1]
@@ -64,15 +64,17 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     spanned, fields, _ = whole.of_subspace(subspace)
     true, vibrations = whole.slowest(fields)
     # rigid motions are in the span, and the first of both lists
-    swings = true > RIGID * true.max(initial=0.0)
-    asked = np.flatnonzero(swings)[:FREQUENCIES]
-    for k in asked[np.sqrt(spanned[asked] / true[asked]) > 1.0 + OFF]:
+    oscillates = true > RIGID * true.max(initial=0.0)
+    requested = np.flatnonzero(oscillates)[:FREQUENCIES]
+    for k in requested[np.sqrt(spanned[requested] / true[requested]) > 1.0 + OFF]:
         subspace = _with(subspace, vibrations[:, k].reshape(-1, 3))
     spanned, _, modes = whole.of_subspace(subspace, 3 * subspace.functions.shape[1])
-    swinging = spanned > RIGID * spanned[asked[-1]] if len(asked) else np.zeros(len(spanned), bool)
+    swinging = spanned > RIGID * spanned[requested[-1]] if len(requested) else np.zeros(len(spanned), bool)
     modes = modes[swinging] / np.sqrt(spanned[swinging])[:, None, None]
-    true[asked] = np.minimum(true[asked], spanned[asked])  # a span is never too soft: the iteration was not at its end
-    return subspace, Vibrations(np.sqrt(true[asked]) / (2.0 * np.pi), np.sqrt(spanned[asked]) / (2.0 * np.pi), modes)
+    # a span is never too soft: the iteration was not at its end
+    true[requested] = np.minimum(true[requested], spanned[requested])
+    hertz, spanned_hertz = (np.sqrt(values[requested]) / (2.0 * np.pi) for values in (true, spanned))
+    return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
 def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
@@ -138,7 +140,7 @@ class _Whole:
                 right.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(right.shape)
 
     def response(self, load: Vec) -> Vec:
-        """Where a load (n, 3) [N] would bring the mesh if it were linear, (n, 3) [m]."""
+        """Return the displacement of a linear mesh by a load (n, 3) [N], (n, 3) [m]."""
         right = load[self._free].ravel()
         if self._solve is not None:
             found = self._solve(right[:, None])[:, 0]
@@ -180,7 +182,7 @@ class _Whole:
             return np.maximum(values, 0.0), self._all(found @ turn)
         size = (len(self._mass),) * 2
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, which is not asked of it
+            warnings.simplefilter("ignore", UserWarning)  # that it did not converge, which it need not
             values, found = lobpcg(
                 LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
                 B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),
@@ -189,7 +191,7 @@ class _Whole:
         return np.maximum(values[order] - self._shift, 0.0), self._all(found[:, order])
 
     def _all(self, fields: Vec) -> Vec:
-        """Of all nodes, (3 n, k)."""
+        """Return fields of the free nodes as fields of all nodes, (3 n, k)."""
         out = np.zeros((self._count, 3, fields.shape[1]))
         out[self._free] = fields.reshape(len(self._free), 3, -1)
         return out.reshape(3 * self._count, -1)

@@ -30,7 +30,7 @@ class Grab:
 
 @dataclass(frozen=True)
 class Floor:
-    """A plane that pushes sampled points of the skin, and rubs."""
+    """A plane with contact and friction of sampled points of the skin."""
 
     normal: Vec  #: unit length, out of the ground, (3,)
     offset: float  #: normal · x of the plane [m]
@@ -58,7 +58,7 @@ class PointSprings:
 
 @dataclass(frozen=True)
 class Planes:
-    """A plane of its own for each of some points of the body, which pushes that out and rubs along it."""
+    """Planes of single points of the body, each with contact and friction."""
 
     points: SkinPoints  #: (k,)
     normals: Vec  #: unit length, (k, 3)
@@ -66,7 +66,10 @@ class Planes:
     stiffness: Vec  #: of each point that is below its plane [N/m], (k,)
     friction: Vec  #: Coulomb's coefficient of each, (k,)
     speed: Vec  #: velocity of what each plane belongs to [m/s], (k, 3)
-    delay: float = 0.0  #: damping of motion into a plane and out of it, as a share of the stiffness [s]
+
+    def later(self, seconds: float) -> Planes:
+        """Return the planes as they are so much later [s], by their velocities."""
+        return replace(self, offsets=self.offsets + seconds * np.einsum("ij,ij->i", self.normals, self.speed))
 
 
 class Held:
@@ -96,9 +99,8 @@ class Held:
             self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
-            #: as of the floor, along each plane, and across it [N s/m]
-            self._rubs = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
-            self._calms = np.where(load > 0.0, planes.delay * planes.stiffness, 0.0)
+            #: as of the floor, along each plane [N s/m]
+            self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
         if floor is not None:
             self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
             started = self._standing + touching.rows @ base
@@ -116,9 +118,9 @@ class Held:
             away, moved = self._away + self._rows @ y, self._rows @ (y - self._base)
             total += 0.5 * float(self._stiffness @ (away**2).sum(axis=1) + self._drag @ (moved**2).sum(axis=1))
         if self._planes is not None:
-            inside, slide, out = self._inside(y), *self._moves(y)
+            inside, slide = self._inside(y), self._slides(y)
             total += 0.5 * float(self._planes.stiffness @ inside**2)
-            total += 0.5 * self._length * float(self._rubs @ (slide**2).sum(axis=1) + self._calms @ out**2)
+            total += 0.5 * self._length * float(self._friction @ (slide**2).sum(axis=1))
         if self._floor is not None:
             deep, slide = self._against(y)
             total += 0.5 * self._floor.stiffness * float(deep @ deep)
@@ -134,21 +136,20 @@ class Held:
             for pair in (0, 2, 5):
                 matrix[:, pair] += self._square
         if self._planes is not None:
-            planes, inside, slide, speed = self._planes, self._inside(y), *self._moves(y)
+            planes, inside, slide = self._planes, self._inside(y), self._slides(y)
             rows, normals = planes.points.rows, planes.normals
-            out = planes.stiffness * inside - self._calms * speed
-            force += rows.T @ (out[:, None] * normals - self._rubs[:, None] * slide)
-            along = self._rubs / self._length
-            out = np.where(inside > 0.0, planes.stiffness, 0.0) + self._calms / self._length - along
+            force += rows.T @ ((planes.stiffness * inside)[:, None] * normals - self._friction[:, None] * slide)
+            along = self._friction / self._length
+            out = np.where(inside > 0.0, planes.stiffness, 0.0) - along
             for pair, (i, k) in enumerate(((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))):
                 matrix[:, pair] += (rows.T * (out * normals[:, i] * normals[:, k] + (i == k) * along)) @ rows
         if self._floor is not None:
             deep, slide = self._against(y)
             normal, rows = self._floor.normal, self._touching.rows
             force += rows.T @ (self._floor.stiffness * deep[:, None] * normal - self._brake[:, None] * slide)
-            pressed, rubbed = deep > 0.0, self._brake > 0.0
+            pressed, sliding = deep > 0.0, self._brake > 0.0
             near = (rows[pressed].T * self._floor.stiffness) @ rows[pressed]
-            along = (rows[rubbed].T * (self._brake[rubbed] / self._length)) @ rows[rubbed]
+            along = (rows[sliding].T * (self._brake[sliding] / self._length)) @ rows[sliding]
             pair = 0
             for i in range(3):
                 for k in range(i + 1):
@@ -163,14 +164,13 @@ class Held:
         inside: Vec = np.maximum(-gaps, 0.0)
         return inside
 
-    def _moves(self, y: Vec) -> tuple[Vec, Vec]:
-        """Velocities of such points against what their planes belong to, along these (k, 3) and out of them, (k,)
-        [m/s]."""
+    def _slides(self, y: Vec) -> Vec:
+        """Velocities of such points along their planes, against what these belong to, (k, 3) [m/s]."""
         assert self._planes is not None
         normals = self._planes.normals
         moved = self._planes.points.rows @ (y - self._base) / self._length - self._planes.speed
-        out: Vec = np.einsum("ij,ij->i", moved, normals)
-        return moved - out[:, None] * normals, out
+        slides: Vec = moved - np.einsum("ij,ij->i", moved, normals)[:, None] * normals
+        return slides
 
     def _against(self, y: Vec) -> tuple[Vec, Vec]:
         """How deep each point is [m], and its velocity along the plane [m/s]."""

@@ -51,7 +51,7 @@ class Substance:
                          self.fiber_material, self.fiber_constants)
 
     def some(self, which: Index) -> Substance:
-        """Of some elements alone."""
+        """Return the material of some elements alone."""
         fibers = None if self.fiber_constants is None else self.fiber_constants[:, which]
         return Substance(self.material, self.constants[:, which], self.density[which], self.fiber_material, fibers)
 

@@ -167,7 +167,7 @@ def lead(  # type: ignore[no-untyped-def]
 ):
     """dz = z̄ − z + A J δy and λ = ψ' + H dz of a change of gradients `moved`, (16 b, 9). [MFEM 7] [MFEM 8]
 
-    bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: what the Lagrangian falls faster than positions tell.
+    bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: how much faster the Lagrangian falls than by positions.
     """
     count = z.shape[0]
     for chunk in range(start, stop):

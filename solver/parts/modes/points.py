@@ -102,7 +102,8 @@ class CubaturePoints:
             parallel_for(linearise, len(self._works), *body, self.stresses, self.tangents)
 
     def damp(self, tangents: Vec, changes: Vec, rate: float, linearised: bool) -> float:
-        """Energy [J] that damping C `rate` takes over changes of gradients (c, 9), and its stress and slope besides."""
+        """Return the energy that damping C `rate` takes over changes of gradients (c, 9) [J]; add its stress and
+        slope."""
         energy = np.zeros(1)
         none = np.zeros((0, 9))
         add_damping(tangents, changes, rate, *((self.stresses, self.tangents) if linearised else (none, none)), energy)

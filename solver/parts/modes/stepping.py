@@ -89,7 +89,7 @@ class ReducedStage:
 
 @dataclass(frozen=True)
 class SolvedStage:
-    """Where a stage ended."""
+    """End of a stage."""
 
     y: Vec  #: coordinates, (p, 3)
     iterations: int

@@ -25,11 +25,11 @@ FORM = 1  #: of the file; another one is not read
 
 def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Index], m: int,
                 points: int | None, pulled: Sequence[Index] = ()) -> str:
-    """Of all that a reduced body is built of."""
+    """Return a digest of all that a reduced body is built of."""
     digest = hashlib.blake2b(digest_size=16)
     laws = [one.__name__ for one in (material.material, material.fiber_material) if one is not None]
-    said = f"{FORM} {m} {points} {' '.join(laws)}" + (f" {len(pulled)} pulled" if pulled else "")
-    digest.update(said.encode())
+    made_of = f"{FORM} {m} {points} {' '.join(laws)}" + (f" {len(pulled)} pulled" if pulled else "")
+    digest.update(made_of.encode())
     fibers = material.fiber_constants
     for array in (np.asarray(nodes, float), np.asarray(tets, np.int32), material.constants, material.density,
                   np.zeros(0) if fibers is None else fibers, *[np.asarray(one, np.int32) for one in (*pins, *pulled)]):

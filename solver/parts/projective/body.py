@@ -31,6 +31,7 @@ class TargetRows:
     targets: Vec  #: [m], (k, 3): the place, or a point of the half-space's border
     normals: Vec  #: (k, 3): zero for a place, else the unit normal out of what is touched
     friction: Vec  #: Coulomb's coefficient, (k,)
+    velocities: Vec  #: of what is touched, whose targets are those at the step's end [m/s], (k, 3)
 
     @classmethod
     def held(cls, nodes: Index, weights: Vec | float, targets: Vec) -> TargetRows:
@@ -39,18 +40,23 @@ class TargetRows:
 
     @classmethod
     def touching(cls, nodes: Index, weights: Vec | float, targets: Vec | Sequence[float],
-                 normals: Vec | Sequence[float], friction: Vec | float = 0.0) -> TargetRows:
-        """Half-spaces normal · (x − target) ≥ 0, targets and normals (k, 3) or one for all, (3,)."""
+                 normals: Vec | Sequence[float], friction: Vec | float = 0.0,
+                 velocities: Vec | Sequence[float] = (0.0, 0.0, 0.0)) -> TargetRows:
+        """Half-spaces normal · (x − target) ≥ 0; targets, normals and velocities (k, 3) or one for all, (3,)."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
-        places, out = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
-                       for one in (targets, normals))
-        return cls(nodes, heavy, places, out, rough)
+        places, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
+                              for one in (targets, normals, velocities))
+        return cls(nodes, heavy, places, out, rough, speed)
+
+    def before(self, seconds: float) -> TargetRows:
+        """Return the rows with targets as they were so many seconds before the step's end."""
+        return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """All of them."""
-        names = ("nodes", "weights", "targets", "normals", "friction")
+        names = ("nodes", "weights", "targets", "normals", "friction", "velocities")
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
 
 
@@ -61,7 +67,7 @@ Touching = Callable[[Vec, Vec], TargetRows]
 
 @dataclass(frozen=True)
 class ProjectiveState:
-    """Where all nodes are and how they move. A step makes a new one."""
+    """Positions and velocities of all nodes. A step makes a new one."""
 
     x: Vec  #: [m], (n, 3)
     v: Vec  #: [m/s], (n, 3)
@@ -137,7 +143,8 @@ class ProjectiveBody:
         if touching is not None:
             rows.append(touching(x, begin))
         joined = TargetRows.joined(rows)
-        x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin))
+        x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
+                                         h * joined.velocities))
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, (x - base) / bh, state.time + h, (state.x, state.v, h))
@@ -213,7 +220,7 @@ class ProjectiveBody:
         points = terms.points
         if len(points.nodes):
             pulls, energies = np.empty((len(points.nodes), 3)), np.empty(len(points.nodes))
-            project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin,
+            project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
                            points.friction, pulls, energies)
             np.add.at(net, points.nodes, pulls)
             energy += float(energies.sum())
@@ -235,3 +242,4 @@ class _StepTerms:
     drag: float  #: β/(b h) [1/s²]
     points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)
+    moved: Vec  #: how far what points touch goes in the step [m], (k, 3)

@@ -11,7 +11,7 @@ from ...forces.cloth.sheet import Sheet
 from ...state import Index, Vec
 from .constraints import Lengths, ProjectedElements, Triangles
 
-TAUT = 500.0  #: times as stiff is cloth past the limit of its stretch
+LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
 #: ways across a triangle in material space: warp, weft and both diagonals, and how many limits each gives
 WAYS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), GIVES), (np.sqrt(0.5), -np.sqrt(0.5), GIVES))
@@ -48,14 +48,14 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     ways, turned, _ = membrane_moduli(membrane)
     triangles, gradients, areas = sheet.triangles, sheet.gradients, sheet.areas
     rows, limit = [], membrane.get("stretch_limit", 0.0)
-    tautness = [membrane["stretch_warp"], membrane["stretch_weft"]]
-    tautness += 2 * [float(np.sqrt(tautness[0] * tautness[1]))]
-    for (e0, e1, gives), stiffness, taut in zip(WAYS, ways, tautness):
+    stretch_moduli = [membrane["stretch_warp"], membrane["stretch_weft"]]
+    stretch_moduli += 2 * [float(np.sqrt(stretch_moduli[0] * stretch_moduli[1]))]
+    for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli):
         along = gradients[:, :, 0] * e0 + gradients[:, :, 1] * e1
         if stiffness > 0.0:
             rows.append(Lengths.of(triangles, along, stiffness * areas, 1.0))
         if limit > 0.0:
-            rows.append(Lengths.of(triangles, along, TAUT * taut * areas, 0.0, 1.0 + gives * limit))
+            rows.append(Lengths.of(triangles, along, LIMIT_RATIO * modulus * areas, 0.0, 1.0 + gives * limit))
     rows += bends(sheet, bending["bending_stiffness"], flat)
     found: list[ProjectedElements] = [Lengths.joined(rows)] if rows else []
     if turned > 0.0:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ...linear.choose import choose
 from ...state import Index, Vec
 
-MOST_UPDATES = 24  #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored anew
+MOST_UPDATES = 24  #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored again
 
 
 class GlobalMatrix:

@@ -130,12 +130,13 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
                         pulls[row, 0, i] -= pull
 
 
-@kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1])")
-def project_points(x, nodes, weights, targets, normals, begin, rubs, pulls, energies):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1])")
+def project_points(x, nodes, weights, targets, normals, begin, moved, rubs, pulls, energies):  # type: ignore[no-untyped-def]
     """Write −w (x_i − p), (k, 3) [N], and the energy of what is normal, (k,) [J], of single nodes x, (n, 3) [m].
 
     p is the target where the normal is zero, else the nearest point of the half-space normal · (p − target) ≥ 0. There
-    the pull is tilted against sliding from `begin`, (n, 3) [m], by no more than `rubs` (k,) times what pushes.
+    the pull is tilted against sliding from `begin`, (n, 3) [m], beyond what is touched has `moved`, (k, 3) [m], by no
+    more than `rubs` (k,) times what pushes.
     """
     for k in range(nodes.shape[0]):
         i = nodes[k]
@@ -148,7 +149,8 @@ def project_points(x, nodes, weights, targets, normals, begin, rubs, pulls, ener
             energies[k] = 0.5 * weights[k] * depth * depth
             d0, d1, d2 = depth * n0, depth * n1, depth * n2
             if depth < 0.0 and rubs[k] > 0.0:
-                s0, s1, s2 = x[i, 0] - begin[i, 0], x[i, 1] - begin[i, 1], x[i, 2] - begin[i, 2]
+                s0, s1, s2 = (x[i, 0] - begin[i, 0] - moved[k, 0], x[i, 1] - begin[i, 1] - moved[k, 1],
+                              x[i, 2] - begin[i, 2] - moved[k, 2])
                 off = s0 * n0 + s1 * n1 + s2 * n2
                 s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
                 slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)

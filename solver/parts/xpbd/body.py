@@ -57,7 +57,8 @@ class CompliantBody:
         x, v, held = state.x, state.v, state.x[self.prescribed]
         for k in range(self.substeps):
             end = held if places is None else held + (k + 1) / self.substeps * (places - held)
-            x, v = self._short_step(x, kept * v + short * pull, short, end, points, touching)
+            now = None if points is None else points.before(h - (k + 1) * short)
+            x, v = self._short_step(x, kept * v + short * pull, short, end, now, touching)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)
@@ -77,5 +78,5 @@ class CompliantBody:
             for one in self.constraints:
                 one.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
             solve_points(x, begun, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
-                         joined.friction, multipliers, 1.0 / h**2)
+                         h * joined.velocities, joined.friction, multipliers, 1.0 / h**2)
         return x, (x - begun) / h

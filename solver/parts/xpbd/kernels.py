@@ -159,10 +159,12 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
                                         compliance[t, 1] * per_square, multipliers[t, 1])
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8)")
-def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, friction, multipliers, per_square):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], "
+        "f8)")
+def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, moved, friction, multipliers, per_square):  # type: ignore[no-untyped-def]
     """Project single nodes to places, where the normal is zero, or out of half-spaces, with Coulomb's friction against
-    sliding from `begun`. multipliers: (k, 3), those of half-spaces along the normal in the first. [Macklin 2016]"""
+    sliding from `begun` beyond what is touched has `moved`, (k, 3) [m]. multipliers: (k, 3), those of half-spaces along
+    the normal in the first. [Macklin 2016]"""
     for k in range(nodes.shape[0]):
         i, alpha = nodes[k], compliance[k] * per_square
         weight = inverse_mass[i]
@@ -182,7 +184,8 @@ def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, fr
             push = max(last + (-(n0 * d0 + n1 * d1 + n2 * d2) - alpha * last) / whole, 0.0)
             multipliers[k, 0] = push
             p0, p1, p2 = (push - last) * n0, (push - last) * n1, (push - last) * n2
-            s0, s1, s2 = x[i, 0] - begun[i, 0], x[i, 1] - begun[i, 1], x[i, 2] - begun[i, 2]
+            s0, s1, s2 = (x[i, 0] - begun[i, 0] - moved[k, 0], x[i, 1] - begun[i, 1] - moved[k, 1],
+                          x[i, 2] - begun[i, 2] - moved[k, 2])
             off = s0 * n0 + s1 * n1 + s2 * n2
             s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
             slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)

@@ -46,7 +46,7 @@ class Coloured:
         return len(self._ends)
 
     def sweep(self, kernel: Callable[..., None], tables: list[Any], *arguments: Any) -> None:
-        """Call kernel(start, stop, …) colour by colour on the threads. tables: a view of rows for each colour."""
+        """Run kernel(start, stop, …) colour by colour on the threads. tables: a view of rows for each colour."""
         for own in tables:
             over_elements(kernel, len(own[0]), *arguments[0], *own, *arguments[1])
 

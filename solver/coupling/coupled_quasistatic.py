@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...assembly.linearised import Linearised
-from ...coordinates.attached import Bodies
-from ...errors import StepFailed
-from ...state import State, Vec
-from ..coupled_stage import CarrierSystem
-from ..interface import PositionInertia, ReducedOnRates
-from ..nodes.full import Full
-from ..stage import NodeStage, Stage
-from .inertia import CLOSE, MOST
+from ..assembly.linearised import Linearised
+from ..coordinates.attached import Bodies
+from ..errors import StepFailed
+from ..parts.conjac.inertia import CLOSE, MOST
+from ..parts.interface import PositionInertia, ReducedOnRates
+from ..parts.nodes.full import Full
+from ..parts.stage import NodeStage, Stage
+from ..state import State, Vec
+from .coupled_stage import CarrierSystem
 
 
 @dataclass(frozen=True)

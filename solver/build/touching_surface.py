@@ -1,4 +1,4 @@
-"""The surface by which a live body touches: the artist's mesh, where it has too few vertices for that with more."""
+"""The surface by which a reduced body touches: the artist's mesh, where it has too few vertices for that with more."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..build.fields import Prepared
 from ..embedding.bind import bind
 from ..meshing.volume import boundary_faces
 from ..parts.modes.body import ReducedBody, ReducedState
 from ..state import Index, Vec
+from .fields import Prepared
 
 LONGEST = 1.0 / 10.0  #: of the diagonal: triangles with longer edges are divided
 HALVINGS, MOST = 4, 20_000  #: how often, and into how many triangles at most
@@ -27,27 +27,27 @@ class TouchingSurface:
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:
-        """Where its vertices are [m], (n, 3)."""
+        """Return positions of its vertices [m], (n, 3)."""
         found: Vec = self.rest + self.functions @ state.y
         return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
 
 
 def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:
-    """That of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are drawn."""
-    rest, functions, led = body.rest_surface, body.surface_functions, body.surface_led
+    """Return the touching surface of a body. triangles: of the artist's mesh, (t, 3); None: its volume's own faces are
+    drawn."""
     if triangles is None or prepared.embedding is None:
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
-        return TouchingSurface(faces, rest, functions, led, True)
-    fine, faces = divided(rest, triangles)
-    if len(fine) == len(rest):
-        return TouchingSurface(triangles, rest, functions, led, True)
-    nodes, subspace = prepared.volume.nodes, body.subspace
-    matrix = bind(nodes, prepared.volume.tets, fine, faces).matrix
-    return TouchingSurface(faces, matrix @ nodes, matrix @ subspace.functions, matrix @ subspace.prescribed, False)
+        return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
+    nodes, subspace, matrix = prepared.volume.nodes, body.subspace, prepared.embedding.matrix
+    fine, faces = divided(matrix @ nodes, triangles)
+    is_drawn = len(fine) == matrix.shape[0]
+    if not is_drawn:
+        matrix = bind(nodes, prepared.volume.tets, fine, faces).matrix
+    return TouchingSurface(faces, matrix @ nodes, matrix @ subspace.functions, matrix @ subspace.prescribed, is_drawn)
 
 
 def divided(vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
-    """A mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until none has an edge too long."""
+    """Return a mesh (n, 3), (t, 3) with each triangle in four, as often as it takes until no edge is too long."""
     limit = LONGEST * float(np.linalg.norm(np.ptp(vertices, axis=0)))
     for _ in range(HALVINGS):
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)

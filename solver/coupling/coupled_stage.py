@@ -12,9 +12,9 @@ from ..assembly.linearised import Linearised
 from ..coordinates.attached import Bodies
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import StepFailed
+from ..parts.interface import Compliance, Condensation, Evaluate, NoQuasistatic, PosedNodes, ReducedOnRates
+from ..parts.stage import NodeStage, Stage
 from ..state import CarrierMotion, Index, State, Vec
-from .interface import Compliance, Condensation, Evaluate, NoQuasistatic, PosedNodes, ReducedOnRates
-from .stage import NodeStage, Stage
 
 
 class CarrierSystem(Protocol):

@@ -1,0 +1,51 @@
+"""From a job's obstacles to those that one draft touches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.find.obstacle_planes import ObstacleMesh
+from ..job.folder import Job, parameters
+from ..state import Index, Vec
+from ..world.draft_obstacles import DraftObstacle, DraftObstacles
+from .contact import painted_friction
+from .fields import Prepared
+from .obstacles import obstacles_of
+
+
+def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, size: float) -> DraftObstacles | None:
+    """Return the obstacles that a body touches; None where there are none.
+
+    start: points by which it touches, at the start, (p, 3) [m]. painted: share of its friction that each has, (p,).
+    size: of the body [m].
+    """
+    contact = job.scene.contact
+    if contact is None:
+        return None
+    found, touches = obstacles_of(job), one.body.touches
+    usual = float(parameters("contact", contact.law).get("friction_coefficient", 0.0))
+    made = []
+    for name, triangles, motion, own, rough in zip(found.names, found.triangles, found.motions, found.spans,
+                                                   found.friction):
+        if touches is not None and name not in touches:
+            continue
+        mesh = ObstacleMesh(triangles - own.start, motion)
+        made.append(DraftObstacle(mesh, mesh.side_of(start), (usual if rough is None else rough) * found.painted[own]))
+    own_friction = usual if one.body.friction is None else one.body.friction
+    # what is thin keeps its middle surface off by its thickness
+    gap = one.stands_out or one.thickness or 0.0
+    friction = np.broadcast_to(own_friction * np.clip(painted, 0.0, 1.0), (len(start),))
+    return DraftObstacles(made, size, gap, friction) if made else None
+
+
+def friction_of_nodes(job: Job, one: Prepared) -> Vec:
+    """Return the share of its friction that each node of a body has, (n,), as painted."""
+    shares: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
+    return shares
+
+
+def touching_nodes(one: Prepared) -> Index:
+    """Return the nodes of a body's surface, ascending, (p,)."""
+    corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
+    found: Index = np.unique(corners).astype(np.int32)
+    return found

@@ -1,0 +1,103 @@
+"""Nodes whose places hard constraints prescribe: they are no unknowns, and their rows no part of a step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .. import catalogue
+from ..constraints.points.rows import WholeDisplacement
+from ..coordinates.prescribed import Displaced, OverTime, Still, Within
+from ..job.folder import Job
+from ..state import Index, Mask, Vec
+from .fields import Prepared
+from .point_constraints import HeldNodes, Tie
+
+ALONE = 1.0e-12  #: smaller weights are rounding
+APART = 1.0e-9  #: of the size of all: smaller gaps are none
+
+
+@dataclass(frozen=True)
+class PrescribedEnds:
+    """Ends of constraints that are single nodes, tied to places of given motion."""
+
+    nodes: Index  #: (k,)
+    motions: list[OverTime]  #: their places, in their order
+    ties: frozenset[int]  #: whose rows they replace, by their places among all
+
+    def without(self, is_free: Mask) -> Mask:
+        """Return which nodes move freely but for these constraints, from those that do so with them, both (n,)."""
+        found = is_free.copy()
+        found[self.nodes] = True
+        return found
+
+
+def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask:
+    """Return which of all nodes, `count`, are integrated in time each by itself: no pin or bone moves them, and the
+    method of their body lets none follow others, (count,)."""
+    found, start = np.zeros(count, dtype=bool), 0
+    for one in prepared:
+        stop = start + len(one.volume.nodes)
+        found[start:stop] = not catalogue.find("method", job.scene.method_of(one.body).kind).follows
+        found[start + np.concatenate([one.fields.pinned, one.fields.attached])] = False
+        start = stop
+    return found
+
+
+def prescribed_ends(job: Job, ties: Sequence[Tie], held: HeldNodes, behind: int, rest: Vec,
+                    can_move: Mask) -> PrescribedEnds:
+    """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
+    points given, where each point is a node of its own that no other constraint holds. [Notes, Mass Modification]
+
+    behind: the first of the held nodes. rest: of all nodes, (n, 3) [m]. can_move: `integrated_nodes`, (n,).
+    """
+    size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
+    users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
+    of_given_motion = dict(zip(held.spans, held.motions))
+    for number, tie in enumerate(ties):
+        far = next((i for i in (0, 1) if (tie.place, i) in of_given_motion), None)
+        if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
+                "whole displacement"):
+            continue
+        gap, near = cast(WholeDisplacement, tie.kind).displacement, tie.ends[1 - far]
+        alone = _single(near.nodes, near.weights)
+        if alone is None or not can_move[alone].all() or any(users[node] > 1 for node in alone.tolist()):
+            continue
+        # what touches something else may not go the straight way
+        if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
+            continue
+        span = held.spans[tie.place, far]
+        motion = _on(of_given_motion[tie.place, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
+                     span.stop - span.start)
+        nodes.append(alone)
+        motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))
+        replaced.append(number)
+    return PrescribedEnds(np.concatenate([np.zeros(0, np.int32), *nodes]), motions, frozenset(replaced))
+
+
+def _moving(tie: Tie) -> Index:
+    """Return the nodes of both ends, and again those that are in several points."""
+    return np.concatenate([end.nodes[np.abs(end.weights) > ALONE] for end in tie.ends])
+
+
+def _single(nodes: Index, weights: Vec) -> Index | None:
+    """Return the node of each point, (p,), where every point is one node alone, and no node is two points; else None.
+    nodes: (p, w). weights: (p, w)."""
+    counts = np.abs(weights) > ALONE
+    found: Index = nodes[np.arange(len(nodes)), counts.argmax(axis=1)].astype(np.int32)
+    if (counts.sum(axis=1) > 1).any() or len(np.unique(found)) < len(found):
+        return None
+    return found
+
+
+def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
+    """Return places at points of an object of given motion. nodes: of its own, (p, w). weights: (p, w). count: of its
+    nodes."""
+    p, w = nodes.shape
+    within = csr_matrix((weights.ravel(), (np.repeat(np.arange(p), w), nodes.ravel())), shape=(p, count))
+    return Within(motion, within) if motion.moves else Still(within @ motion.at(0.0))

@@ -1,0 +1,119 @@
+"""Times of collision of points with triangles, and of edges, that move along straight ways."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...threads import inlined, kernel
+from .distance_kernels import FREE, SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
+from .near_kernels import LEFT
+
+MOST = 100_000  #: advances of a pair at most
+BY_SPEED = 200  #: of these, after which a plane is looked for: most pairs take a few
+ROUNDING = 1.0e-15  #: of coordinates: what a distance along a direction may be off by
+
+
+@inlined
+def _separating_direction(place, is_point, work, out):  # type: ignore[no-untyped-def]
+    """Write the unit normal of a triangle, or of two edges, whose nearest points are inside, out (3,); elsewhere the
+    direction between the nearest points, which rounding turns where they are very near."""
+    if work[FREE] == 2.0:
+        base, u, v = (1, 2, 3) if is_point else (0, 1, 3)
+        other = 1 if is_point else 2
+        for axis in range(3):
+            one, two = (axis + 1) % 3, (axis + 2) % 3
+            out[axis] = ((place[u, one] - place[base, one]) * (place[v, two] - place[other, two])
+                         - (place[u, two] - place[base, two]) * (place[v, one] - place[other, one]))
+    else:
+        for axis in range(3):
+            out[axis] = work[WAY + axis]
+    along = out[0] * work[WAY] + out[1] * work[WAY + 1] + out[2] * work[WAY + 2]
+    length = np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
+    scale = (1.0 if along >= 0.0 else -1.0) / length if length > 0.0 else 0.0
+    for axis in range(3):
+        out[axis] *= scale
+
+
+@inlined
+def _separated(place, way, is_point, work, near, direction):  # type: ignore[no-untyped-def]
+    """Return the share of a displacement, one at most, in which a plane keeps the two sides apart by the mean of their
+    distance and `near`; zero where it does not.
+
+    place, way: (4, 3), of the point and the triangle, or of the edges. direction: (3,), room for the plane's normal.
+    The least distance along any direction is a lower bound, and falls by the speed of corners along it alone.
+    """
+    _separating_direction(place, is_point, work, direction)
+    least, first, share = 0.5 * (np.sqrt(work[SQUARE]) + near), 1 if is_point else 2, 1.0
+    for i in range(first):
+        for j in range(first, 4):
+            gap = closing = size = 0.0
+            for axis in range(3):
+                gap += direction[axis] * (place[i, axis] - place[j, axis])
+                closing -= direction[axis] * (way[i, axis] - way[j, axis])
+                size += abs(direction[axis]) * (abs(place[i, axis]) + abs(place[j, axis]))
+            room = gap - least - ROUNDING * size
+            if room <= 0.0:
+                return 0.0
+            if room < share * closing:
+                share = room / closing
+    return share
+
+
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
+def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+    """Fractions of straight displacements of all nodes after which pairs start to stop nearly touch, infinite where
+    they do not, out (k,).
+
+    x, end: (n, 3). nodes: (k, 4), of which `points` pairs are of a point and a triangle. Each advance is as long as no
+    contact is possible at the largest speed of corners: additive continuous collision detection, as in ipctk. After
+    BY_SPEED of them it is as long as a plane separates the two sides, which is far longer where they glide along each
+    other.
+    """
+    place, begun, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
+    own = np.arange(4).astype(np.int32)
+    work, plane = np.empty(WORK), np.empty(3)
+    for k in range(start, stop):
+        for i in range(3):
+            mean = 0.0
+            for a in range(4):
+                place[a, i] = begun[a, i] = x[nodes[k, a], i]
+                way[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
+                mean += 0.25 * way[a, i]
+            for a in range(4):
+                way[a, i] -= mean
+        for a in range(4):
+            speed[a] = np.sqrt(way[a, 0] * way[a, 0] + way[a, 1] * way[a, 1] + way[a, 2] * way[a, 2])
+        if k < points:
+            fastest = speed[0] + max(speed[1], speed[2], speed[3])
+            nearest_in_triangle(place, own, work)
+        else:
+            fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
+            nearest_on_edges(place, own, work)
+        distances = np.sqrt(work[SQUARE])
+        near, time = LEFT * distances, 0.0
+        out[k] = np.inf
+        for count in range(MOST):
+            if (1.0 - time) * fastest <= (1.0 - LEFT) * distances:
+                break
+            advance = (1.0 - LEFT) * distances / fastest
+            if count >= BY_SPEED:
+                advance = max(advance, _separated(place, way, k < points, work, near, plane))
+                if time + advance >= 1.0:
+                    break
+            for a in range(4):
+                for i in range(3):
+                    if count < BY_SPEED:
+                        place[a, i] += advance * way[a, i]
+                    else:  # so that no rounding gathers
+                        place[a, i] = begun[a, i] + (time + advance) * way[a, i]
+            if k < points:
+                nearest_in_triangle(place, own, work)
+            else:
+                nearest_on_edges(place, own, work)
+            distances = np.sqrt(work[SQUARE])
+            if time > 0.0 and distances < near or advance == 0.0:
+                out[k] = time
+                break
+            time += advance
+        else:
+            out[k] = time

@@ -1,0 +1,201 @@
+"""Planes by which an obstacle keeps points out, for drafts and previews: one of each point that is near it.
+
+Nothing is promised of what lies between the points, and a point that goes far in a step may pass what is thin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...coordinates.prescribed import OverTime
+from ...meshing.closest_kernels import nearest_candidates
+from ...meshing.normals import unit_normals
+from ...meshing.sheets import border_edges
+from ...state import Index, Mask, Vec
+
+FINE = 30.0  #: sampled places along the diagonal of a mesh
+CANDIDATES = 8  #: of them around a point, whose triangles may have the nearest place
+DEPTH = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
+ON = 1.0e-9  #: relative to the diagonal: what is so near is on the surface
+
+
+@dataclass(frozen=True)
+class ObstaclePlanes:
+    """Half-spaces normal · (x − place) ≥ 0 at the end of a step, of some points."""
+
+    points: Index  #: numbers of the points, (k,)
+    places: Vec  #: on the obstacle [m], (k, 3)
+    normals: Vec  #: unit, out of it, (k, 3)
+    velocities: Vec  #: of the obstacle there [m/s], (k, 3)
+    corners: Index  #: vertices of the obstacle around each place, (k, 3)
+    weights: Vec  #: of these, (k, 3)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A mesh at one time."""
+
+    x: Vec  #: vertices [m], (n, 3)
+    tree: cKDTree  #: of the sampled places
+    normals: Vec  #: of the triangles, (t, 3)
+
+
+@dataclass(frozen=True)
+class _Nearest:
+    """The nearest triangle of each point; −1 where none is near enough."""
+
+    triangles: Index  #: (k,)
+    weights: Vec  #: of its corners, (k, 3)
+    outward: Vec  #: normal of the surface there, of any length, (k, 3)
+
+    @property
+    def is_near(self) -> Mask:
+        found: Mask = self.triangles >= 0
+        return found
+
+
+class ObstacleMesh:
+    """A mesh at rest or of prescribed motion."""
+
+    def __init__(self, triangles: Index, motion: OverTime) -> None:
+        """triangles: (t, 3). motion: of the vertices, (n, 3) [m] at a time."""
+        self.triangles, self._motion = np.ascontiguousarray(triangles, dtype=np.int32), motion
+        rest = motion.at(0.0)
+        self.diagonal = max(float(np.linalg.norm(np.ptp(rest[self.triangles.ravel()], axis=0))), 1.0e-300)
+        self._spacing = self.diagonal / FINE
+        self._whose, self._sampled = _sampled_places(rest, self.triangles, self._spacing)
+        ends, of = border_edges(self.triangles)
+        #: whether the side opposite each corner has no other triangle, (t, 3)
+        self._border = np.zeros((len(self.triangles), 3), dtype=bool)
+        rows, corner = np.nonzero((self.triangles[of][:, :, None] != ends[:, None, :]).all(axis=2))
+        self._border[of[rows], corner] = True
+        self._placed: dict[float, _Placed] = {}
+
+    def side_of(self, points: Vec) -> float:
+        """Return the side on which most of some points (k, 3) [m] are at the start: 1 where normals point to, else −1.
+        """
+        placed = self._at(0.0)
+        near = self._nearest(placed, points, np.inf)
+        on_border = self._on_border(near)
+        counts = near.is_near & (~on_border | on_border.all())
+        away = points - self._places(placed, near)
+        above = np.einsum("ij,ij->i", away, near.outward)[counts]
+        return 1.0 if (above >= 0.0).sum() >= (above < 0.0).sum() else -1.0
+
+    def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float) -> ObstaclePlanes | None:
+        """Return a plane of each point that touches it at the end of a step or comes nearer than `margin` [m]; None
+        where none does.
+
+        begun, end: points at the step's start and where it would lead, (k, 3) [m]. time, h: start and length of the
+        step [s]. side: on which the points are, of `side_of`. Each plane is tangent where the obstacle is nearest to
+        the point at the start, so that a point that goes through leaves where it came in.
+        """
+        before, after = self._at(time), self._at(time + h)
+        moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
+        reach = (float(np.sqrt(((end - begun) ** 2).sum(axis=1).max(initial=0.0))) + moves + margin + self._spacing
+                 + DEPTH * self.diagonal)
+        low, high = (edge(before.x, axis=0) for edge in (np.min, np.max))
+        some = np.flatnonzero(((begun > low - reach) & (begun < high + reach)).all(axis=1))
+        if not len(some):
+            return None
+        begun, end = begun[some], end[some]
+        near, later = self._nearest(before, begun, reach), self._nearest(after, end, reach)
+        start, place = self._places(before, near), self._places(after, near)
+        away, normals = begun - start, self._normals(begun - start, near, side)
+        # where it would lead says nothing of what is already there, which other forces may drive in again
+        is_there = np.einsum("ij,ij->i", away, normals) < margin
+        if moves:
+            normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
+        gaps = np.einsum("ij,ij->i", end - place, normals)
+        beyond, outward = end - self._places(after, later), side * later.outward
+        is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
+        passes = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
+        by_end = ~is_inside & ~passes  # what has come by an edge, or goes nowhere near
+        place[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
+        gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
+        on_border = self._on_border(near) | self._on_border(later)
+        rows = np.flatnonzero(near.is_near & later.is_near & (is_there | (gaps < margin)) & ~on_border)
+        if not len(rows):
+            return None
+        last = np.where(by_end, later.triangles, near.triangles)[rows]
+        weights = np.where(by_end[:, None], later.weights, near.weights)[rows]
+        corners = self.triangles[last]
+        velocities = np.einsum("kc,kcd->kd", weights, (after.x - before.x)[corners]) / h
+        return ObstaclePlanes(some[rows].astype(np.int32), place[rows], normals[rows], velocities, corners, weights)
+
+    def _normals(self, away: Vec, near: _Nearest, side: float) -> Vec:
+        """Unit normals out of the surface at the nearest places, from which points are away, (k, 3) [m] each."""
+        distance = np.linalg.norm(away, axis=1)
+        outward = side * near.outward
+        normals = np.where((np.einsum("ij,ij->i", away, outward) >= 0.0)[:, None], away, -away)
+        on = distance <= ON * self.diagonal
+        normals[on] = outward[on]
+        unit: Vec = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1.0e-300)
+        return unit
+
+    def _at(self, time: float) -> _Placed:
+        """The mesh at a time [s]; the last two are cached, as a step begins where the one before has ended."""
+        key = time if self._motion.moves else 0.0
+        found = self._placed.pop(key, None)
+        if found is None:
+            x = np.require(self._motion.at(key), float, ["C", "W"])
+            places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
+            found = _Placed(x, cKDTree(places, balanced_tree=False, compact_nodes=False),
+                            unit_normals(x, self.triangles))
+        self._placed[key] = found
+        while len(self._placed) > 2:
+            self._placed.pop(next(iter(self._placed)))
+        return found
+
+    def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
+        """The nearest triangles of points (k, 3) [m] that have sampled places within reach [m]."""
+        count = min(CANDIDATES, len(self._whose))
+        _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
+        which = which.reshape(len(points), count)
+        candidates = np.append(self._whose, np.int32(-1))[which]
+        found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
+        outward = np.zeros((len(points), 3))
+        nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.normals,
+                           (ON * self.diagonal) ** 2, found, weights, outward)
+        return _Nearest(found, weights, outward)
+
+    def _places(self, placed: _Placed, near: _Nearest) -> Vec:
+        """The nearest places of the surface, moved with it, (k, 3) [m]."""
+        places: Vec = np.einsum("kc,kcd->kd", near.weights, placed.x[self.triangles[near.triangles]])
+        return places
+
+    def _on_border(self, near: _Nearest) -> Mask:
+        """Whether the nearest place is on a border of the mesh, beyond which there is none, (k,)."""
+        found: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
+        return found
+
+
+def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
+    """Unit vectors (k, 3) turned as faces are whose unit normals were and are these, by the shortest way, (k, 3)."""
+    axis = np.cross(before, after)
+    cosine = np.einsum("ij,ij->i", before, after)[:, None]
+    once = np.cross(axis, normals)
+    turned: Vec = normals + once + np.cross(axis, once) / np.maximum(1.0 + cosine, 1.0e-6)
+    return turned
+
+
+def _sampled_places(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
+    """Places all over triangles (t, 3), none farther from the next than about `spacing` [m]: the triangle of each,
+    (p,), and weights of its corners, (p, 3). Triangles are bisected across their longest side until they are small."""
+    whose, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
+    found: list[tuple[Index, Vec]] = []
+    while len(whose):
+        places = np.einsum("pkc,pcd->pkd", pieces, x[triangles[whose]])
+        sides = np.linalg.norm(places - np.roll(places, -1, axis=1), axis=2)
+        is_long = sides.max(axis=1) > spacing
+        found.append((whose[~is_long], pieces[~is_long].mean(axis=1)))
+        whose, pieces, longest = whose[is_long], pieces[is_long], sides[is_long].argmax(axis=1)
+        row = np.arange(len(whose))
+        a, b, c = (pieces[row, (longest + k) % 3] for k in range(3))
+        middle = 0.5 * (a + b)
+        pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+        whose = np.concatenate([whose, whose])
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])

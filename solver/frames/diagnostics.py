@@ -1,0 +1,101 @@
+"""Records of a cache beyond what is shown: contacts, stress, activity, steps that were halved. Needs only numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput, NoSuchThing
+from ..job.arrays import read_npy
+from . import beside
+from .halved import HalvedFrames, halved_frames
+from .layout import HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_of
+
+
+def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
+    """Return the rows of a file, (k, columns). Raises FileNotFoundError, OSError, and ValueError where it holds
+    something else."""
+    found = read_npy(path, folder)
+    if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != columns:
+        raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
+    return found
+
+
+class Recorded(Protocol):
+    """A cache folder with records."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, or None where nothing was baked."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all bodies."""
+
+    def existing(self, kind: str) -> list[int]:
+        """Return the frames with a file of this kind in the size that was written, in order."""
+
+    def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
+        """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Records of forces and steps in a cache, for warnings and overlays."""
+
+    cache: Recorded
+
+    def contacts(self, frame: int) -> NDArray[np.float32]:
+        """Return for each pair of surfaces in contact at a frame the position in world [m], the force on one side,
+        opposite to that on the other [N], and their distance [m], (k, 7).
+
+        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        """
+        return self._rows(TOUCHED, frame, 7, "contacts of frame {} are")
+
+    def stress(self, frame: int) -> dict[str, NDArray[np.float32]]:
+        """Return von Mises stress [Pa], largest stretch, pressure [Pa] and speed [m/s] of each body's vertices at a
+        frame, (n, 4), by its name; zeros where a body shows none.
+
+        Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
+        """
+        return self.cache.by_body(self._rows(STRESS, frame, 4, "stress of frame {} is"), frame)
+
+    def _rows(self, kind: str, frame: int, columns: int, missing: str) -> NDArray[np.float32]:
+        """Return a frame's rows of one kind, (k, columns). missing: what NoSuchThing says is not there. Raises
+        NoSuchThing, BadInput."""
+        folder = self.cache.folder
+        path = file_of(folder, kind, frame)
+        try:
+            return read_rows(path, folder, columns)
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"no {missing.format(frame)} in {folder}", "Bake it first") from error
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
+
+    def needles(self) -> list[str]:
+        """Return sentences on bodies whose edges were drawn out in existing frames, one a body."""
+        return beside.needles(self.cache.folder, self.cache.existing(NEEDLES), self.cache.names)
+
+    def halved(self) -> HalvedFrames:
+        """Return in how many existing frames steps were halved, and because of which body in most of them."""
+        return halved_frames(self.cache.folder, self.cache.existing(HALVED), self.cache.names)
+
+    def liveliness(self) -> dict[str, beside.Lively]:
+        """Return the activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost frames are
+        left out.
+
+        Raises BadInput where a file cannot be read.
+        """
+        return beside.liveliness(self.cache.folder, self.cache.existing(LIVELINESS), self.cache.names)
+
+    def frequencies(self) -> dict[str, float]:
+        """Return the fundamental frequency of each body for which it is known [Hz], by name."""
+        found = self.cache.manifest
+        return {body["name"]: body["hertz"] for body in found["bodies"] if "hertz" in body} if found else {}

@@ -1,0 +1,77 @@
+"""The line search of a stage's iteration: bounded by strain and by contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..parts.line_search import search
+from ..state import Vec
+from .evaluation import Evaluation
+from .stage_equations import StageEquations
+
+ROUNDING = 1.0e-11  #: relative to the merit: smaller changes of it are rounding
+SHORTEST = 1.0e-10  #: smallest step length of a line search
+SHORTEST_CLIPPED = 0.25  #: where nodes that make contact stop there; shorter than that, all are stopped alike
+LARGEST_STEP = 1.0  #: largest relative change of an edge in one iteration
+
+
+@dataclass(frozen=True)
+class BoundedSearch:
+    """Step lengths along directions in one stage, bounded by contact and by elements that would invert."""
+
+    problem: StageEquations
+
+    def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
+        """Return the first of the steps 1, 1/2, … with a sufficient decrease of the merit (Armijo), and its length.
+
+        Near the minimum rounding hides the decrease; then a smaller residual is sufficient, as it is for forces without
+        an energy. The first step inverts no element, which would mislead the search, and is bounded by contact. strain:
+        of the direction, if known. Raises StepFailed where no step is accepted.
+        """
+        problem = self.problem
+        moved = problem.displacement(direction)
+        step, fractions = self._bounds(at.unknowns, moved, strain)
+        longest = step
+        if fractions.min() < 1.0:
+            # nodes that make contact stop there, if that crushes nothing and the merit decreases
+            clipped = direction * np.repeat(fractions[problem.order], 3)
+            if step * problem.strain(clipped) <= LARGEST_STEP:
+                found = self._searched(at, clipped, step, SHORTEST_CLIPPED * step)
+                if found is not None:
+                    return found[0], found[1] * float(fractions.min())
+            longest = self.longest(at.unknowns, moved, strain)
+        found = self._searched(at, direction, longest, SHORTEST)
+        if found is None:
+            raise problem.failed("no step lowers the energy" if at.merit is not None else
+                              "no step lowers the net force", at)
+        return found
+
+    def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
+        """Return the first sufficient step between two lengths, and its length; None where there is none."""
+        slope = float(np.vdot(at.residual, direction))
+        return search(at, lambda step: self.problem.evaluate(at.unknowns + step * direction), first, least, slope,
+                      self.noise(at))
+
+    def noise(self, at: Evaluation) -> float:
+        """Return the changes of the merit that may be rounding [J]."""
+        return ROUNDING * abs(at.merit or 0.0) + self.problem.energy_noise
+
+    def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
+        """Return the largest fraction of a displacement by strain, and of that the largest of each node by contact,
+        (n,)."""
+        step = self._strained(moved, strain)
+        start = self.problem.positions_at(unknowns)
+        return step, self.problem.physics.largest_steps(start, start + step * moved)
+
+    def _strained(self, moved: Vec, strain: float | None) -> float:
+        """Return the largest fraction of a displacement by strain."""
+        if strain is None:
+            strain = self.problem.system.edges.largest_change(moved)
+        return min(1.0, LARGEST_STEP / max(strain, 1.0e-300))
+
+    def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
+        """Return the largest fraction in [0, 1] of a displacement of all nodes, (n, 3) [m], by strain and contact."""
+        step, start = self._strained(moved, strain), self.problem.positions_at(unknowns)
+        return step * self.problem.physics.largest_step(start, start + step * moved)

@@ -1,0 +1,38 @@
+"""Groups of pinned nodes of a reduced body, each of which moves affinely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import BadInput
+from ...state import Index, Vec
+from .skinning import Subspace
+
+
+@dataclass(frozen=True)
+class PinGroups:
+    """Groups of pins, in the order in which a body was built with them."""
+
+    nodes: Vec  #: rest positions of all nodes of the body [m], (n, 3)
+    subspace: Subspace
+
+    @property
+    def groups(self) -> tuple[Index, ...]:
+        """Return the nodes of each group."""
+        return self.subspace.groups
+
+    def lead(self, positions: Sequence[Vec]) -> Vec:
+        """Return coordinates (4 g, 3) [m] that move each group to the affine image nearest to positions (k, 3) [m] of
+        its nodes. Raises BadInput where there are not as many positions as groups."""
+        own = [np.asarray(group) for group in self.groups]
+        if len(own) != len(positions):
+            raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(positions)}",
+                           "Give positions of each group")
+        found = np.zeros((4 * len(own), 3))
+        for k, (nodes, targets) in enumerate(zip(own, positions, strict=True)):
+            found[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
+                                                       targets - self.nodes[nodes], rcond=1e-9)[0]
+        return found

@@ -1,0 +1,44 @@
+"""Steps of mechanisms whose contacts or limits close or open within them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..integrators.backward_euler import ImpactEuler
+from ..integrators.interface import Integrator, P, System
+from ..parts.joints.jointed import Jointed
+from ..state import State
+
+ACTIVE_CONTACTS = "mechanism.pushing"  #: memory of the active contacts and limits of the last step, (k, 3)
+
+
+class ImpactSteps:
+    """Steps of an integrator, or backward Euler's where an impact is in them, before which no history is valid.
+
+    Methods of second order carry a jump of the velocities on into later stages, so bodies would rebound. After an
+    impact a body may also rotate far in the step, where equal rates have different energy in different postures.
+    """
+
+    def __init__(self, jointed: Jointed) -> None:
+        self._jointed = jointed
+        self.count = 0  #: iterative stages in which contacts or limits closed or opened
+
+    def note(self, start: State) -> None:
+        """Count the last solved stage if its active contacts and limits differ from those of the step before.
+
+        Velocities jump where contacts close, and where one had a larger force than support needs it will open.
+        """
+        constraints = self._jointed.constraints
+        active_before = start.memory.get(ACTIVE_CONTACTS, np.zeros((0, 3)))
+        self.count += constraints is not None and not np.array_equal(constraints.active, active_before)
+
+    def step(self, integrator: Integrator, system: System[P], state: State, h: float) -> State:
+        """Return the state of a system with these mechanisms after h seconds. Raises StepFailed."""
+        before = self.count
+        after = integrator.step(system, state, h)
+        if self.count == before or integrator.order == 1:
+            return after
+        memory = {key: value for key, value in state.memory.items() if key not in integrator.remembers}
+        return ImpactEuler({}).step(system, replace(state, memory=memory), h)

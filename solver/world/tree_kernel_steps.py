@@ -1,0 +1,66 @@
+"""Steps of mechanisms without constraints in one kernel: semi-implicit Euler's and leapfrog's.
+
+They are the steps that an integrator takes on posed stages; posing these would cost more than solving them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ..integrators.interface import Integrator
+from ..parts.joints.jointed import Jointed
+from ..parts.joints.leap_step import CentredStep, LeapStep
+from ..parts.joints.tree_step import TreeStep
+from ..parts.stage import Momentum
+from ..state import State
+from .joint_bounds import JointBounds
+
+
+class TreeKernelSteps:
+    """How momentum enters an integrator's steps of a mechanism, and these steps in one kernel where they fit. Values
+    are cached: steps of few joints are short."""
+
+    def __init__(self, jointed: Jointed, integrator: Integrator, bounds: JointBounds, recentres: bool,
+                 reflects: bool) -> None:
+        """recentres: whether charts are recentred after every step. reflects: whether momentum may be reflected."""
+        self._jointed, self._integrator, self._bounds = jointed, integrator, bounds
+        self._recentres, self._reflects = recentres, reflects
+
+    @cached_property
+    def momentum(self) -> Momentum:
+        """Return how momentum enters linearised steps."""
+        requested = self._integrator.momentum
+        # inertia of the rates themselves belongs to no body
+        reflects = self._reflects and not self._jointed.on_rates.laws
+        return Momentum.PROJECTED if requested is Momentum.REFLECTED and not reflects else requested
+
+    @cached_property
+    def is_centred(self) -> bool:
+        """Whether forces other than weight act in steps with reflected momentum."""
+        jointed = self._jointed
+        return self.momentum is Momentum.REFLECTED and not jointed.has_friction and not jointed.only_weight()
+
+    @cached_property
+    def fit(self) -> bool:
+        """Whether there are no constraints and no options beyond those of the kernels."""
+        fits = self._integrator.linear_euler and TreeStep.serves(self._jointed)
+        return fits and self.momentum in (Momentum.PROJECTED, Momentum.REFLECTED)
+
+    @cached_property
+    def _tree_step(self) -> TreeStep:
+        """Return semi-implicit Euler's step."""
+        return TreeStep(self._jointed)
+
+    @cached_property
+    def _leapfrog_step(self) -> LeapStep:
+        """Return leapfrog's step."""
+        return (CentredStep if self.is_centred else LeapStep)(self._jointed)
+
+    def step(self, state: State, h: float) -> State:
+        """Return the state after h seconds, with charts recentred. Raises StepFailed."""
+        tree, reflected = self._jointed.tree, self.momentum is Momentum.REFLECTED
+        after, is_regular = (self._leapfrog_step.solve if reflected else self._tree_step.step)(state, h)
+        if not is_regular:
+            self._bounds.check_motion(after)
+        after = tree.home(after) if is_regular or reflected or self._recentres else tree.recentre(after)
+        return self._leapfrog_step.finish(after, h) if reflected else after

@@ -1,0 +1,9 @@
+"""What is compiled first after an install is what a new soft body is solved with."""
+
+from conjac.conjac_addon import first_solvers
+from conjac.solver.build import compiling
+
+
+def test_a_new_bodys_solver_is_the_one_that_is_compiled_first(soft_cube):
+    assert dict(compiling.SOLVER) == {family: first_solvers.SOLVER[family] for family, _ in compiling.SOLVER}
+    assert soft_cube.conjac.material == compiling.MATERIAL[1]
