@@ -25,9 +25,9 @@ from ..nonlinear.conjugate_gradients import ConjugateGradients
 from ..state import Index, State, Vec
 from .half_life_damping import MovingNodes
 
-SLIDES = 1.0e-2  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
+SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
 #: mean slip over the mean of its size from which the viscosity acts, and acts fully: what lands spreads to all sides
-TOGETHER, WHOLLY = 0.5, 0.8
+TOGETHER, WHOLLY = 0.3, 0.6
 ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
 LEFT, MOST = 1.0e-8, 200  #: residual, relative to that before, and iterations of a solve
 
