@@ -32,8 +32,8 @@ from ..parts.mixed import MixedMethods
 from ..state import Index, Mask, Vec
 from ..world.bodies import BodyInWorld, ObstacleInWorld
 from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
-from ..world.sliding_damping import SlidingDampers
 from ..world.nodes import Nodes
+from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
 from .compliant_pins import grips, without_pins, yielding_pins
@@ -41,7 +41,6 @@ from .fields import Prepared, prepare
 from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
-from .sliding import sliding_bodies
 from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
 from .material_data import MaterialData
@@ -52,6 +51,7 @@ from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
 from .pressures import pressures
 from .ropes import prepare_rope
 from .seams import seams_of
+from .sliding import sliding_bodies
 from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
 
