@@ -59,6 +59,15 @@ def dropped(folder):
     return job
 
 
+def sliding(folder):
+    """The bar with a half-life, which lands on a slope and slides."""
+    job = dropped(folder)
+    change(job, "time.end", 9)
+    change(job, "gravity", [5.0, 0.0, -9.0])
+    change(job, "bodies.0.wobble_half_life", 0.75)
+    return job
+
+
 def touching(contact=None, speed=0.0, **scene):
     """Two blocks, one on the other on a slab."""
     def job(folder):
@@ -179,7 +188,7 @@ SCENES = {
     "on the ground": stage("quick", ground=GROUND), "newton on the ground": stage("newton_d", ground=GROUND),
     "condensed": condensed("bdf2"), "condensed on the ground": condensed("semi_implicit", ground=GROUND),
     "condensed root on the ground": condensed("sdirk2", ground=GROUND), "half-life": half_life,
-    "dropped": dropped,
+    "dropped": dropped, "sliding": sliding,
     "contact": touching(), "early stopping in contact": touching(
         integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}),
     "impact": touching(speed=3.0), "gaps": touching({"law": {"kind": "gap"}}),

@@ -2,11 +2,11 @@
 
 An elastic body that slides under Coulomb friction vibrates by itself: normal forces swing with its shear, it sticks
 while they are large and slips while they are small, and goes on with less friction on average than its coefficient
-says, until it hops down a slope that would hold it [Adams, Self-excited oscillations of two elastic half-spaces sliding
-with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study of static and kinetic friction, 1990].
+says, until it hops down a slope that would hold it (Adams, Self-excited oscillations of two elastic half-spaces sliding
+with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study of static and kinetic friction, 1990).
 What lies in the band of a half-life is damped too little to prevent that, and real bodies lose far more where they rub.
-So a body without pins has a viscosity α E while its contacts slip on average: none while it sticks, rolls, flies, or
-falls straight onto something.
+So a body without pins has a viscosity α E once its contacts have slid to one side by some hundredths of its size, and
+for as long as they go on: none while it sticks, rolls, flies, or lands.
 
 It acts between steps, on velocities: (M − h D) v⁺ = M v with D of the Green strain rate, negative semi-definite. So it
 takes energy at any step, and neither momentum nor angular momentum, and no matrix of a step changes.
@@ -25,11 +25,14 @@ from ..nonlinear.conjugate_gradients import ConjugateGradients
 from ..state import Index, State, Vec
 from .half_life_damping import MovingNodes
 
+SLIPPED = "sliding.behind"  #: memory: how fast the body of each node has moved over its contacts of late [m/s], (n,)
+OF_LATE = 0.3  #: time in which that falls to 1/e [s]
 SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
-#: mean slip over the mean of its size from which the viscosity acts, and acts fully: what lands spreads to all sides
-TOGETHER, WHOLLY = 0.3, 0.6
+#: mean slip over its sum with the speed of the centre of mass relative to the contacts, of late, from which the
+#: viscosity acts, and acts fully: what lands moves on while its contacts stand
+TOGETHER, WHOLLY = 0.25, 0.45
 ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
-LEFT, MOST = 1.0e-8, 200  #: residual, relative to that before, and iterations of a solve
+LEFT, MOST = 1.0e-8, 200  #: residual of a solve relative to its start, and iterations at most
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class SlidingDampers:
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
         """count: number of all nodes."""
         self._bodies = bodies
+        self._first = np.array([body.nodes.start for body in bodies], dtype=np.int64)
         self._owner = np.full(count, len(bodies), dtype=np.int32)  #: number of each node's body
         for number, body in enumerate(bodies):
             self._owner[body.nodes] = number
@@ -90,7 +94,15 @@ class SlidingDampers:
         """
         coordinates = system.coordinates
         x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
-        strength = self._strength(system, x, v, state.time)
+        speed, behind = self._slip(system, x, v, state.time)
+        known = state.memory.get(SLIPPED)
+        if known is not None and len(known) == len(x):
+            behind = np.maximum(behind, np.exp(-h / OF_LATE) * known[self._first])
+        if not behind.any():
+            return state
+        state = replace(state, memory={**state.memory, SLIPPED: np.append(behind, 0.0)[self._owner]})
+        together = np.divide(speed, speed + behind, out=np.zeros(len(speed)), where=speed > 0.0)
+        strength = np.minimum(speed / SLIDES, 1.0) * np.clip((together - TOGETHER) / (WHOLLY - TOGETHER), 0.0, 1.0)
         if not strength.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -101,28 +113,30 @@ class SlidingDampers:
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
-    def _strength(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> Vec:
-        """Return how strongly each body is damped, from 0 to 1, (b,): by the slip of its contacts with friction."""
-        owners, slips = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))]
+    def _slip(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> tuple[Vec, Vec]:
+        """Return the mean speed of each body's contacts with friction along what they touch, and that of its centre of
+        mass relative to them, (b,) each [m/s]."""
+        nodes, slips = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))]
         if system.ground.friction is not None:
             contacts = system.ground.find(x, time)
             rate = v[contacts.nodes] - system.ground.plane.velocity(time)
-            owners.append(self._owner[contacts.nodes])
+            nodes.append(contacts.nodes)
             slips.append(_along(rate, contacts.normal))
         for law in system.contacts:
             if law.has_friction:
-                nodes, along = law.slips(x, v)
-                first, second = self._owner[nodes].T
-                owners += [first[first != second], second[first != second]]
-                slips += [along[first != second], -along[first != second]]
-        owner, slip, bodies = np.concatenate(owners), np.concatenate(slips), len(self._bodies)
-        count = np.maximum(np.bincount(owner, minlength=bodies + 1), 1)[:bodies]
-        mean = np.stack([np.bincount(owner, of, bodies + 1)[:bodies] for of in slip.T], axis=1) / count[:, None]
-        speed, size = (np.linalg.norm(mean, axis=1),
-                       np.bincount(owner, np.linalg.norm(slip, axis=1), bodies + 1)[:bodies] / count)
-        together = np.divide(speed, size, out=np.zeros(bodies), where=size > 0.0)
-        out: Vec = np.minimum(speed / SLIDES, 1.0) * np.clip((together - TOGETHER) / (WHOLLY - TOGETHER), 0.0, 1.0)
-        return out
+                pairs, along = law.slips(x, v)
+                apart = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
+                nodes += [*pairs[apart].T]
+                slips += [along[apart], -along[apart]]
+        found, slip, bodies = np.concatenate(nodes), np.concatenate(slips), len(self._bodies)
+        owner = self._owner[found]
+        count = np.bincount(owner, minlength=bodies + 1)[:-1, None]
+        mean, base = (np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1)
+                      / np.maximum(count, 1) for values in (slip, v[found]))
+        centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
+                           for body in self._bodies])
+        behind = np.where(count[:, 0] > 0, np.linalg.norm(centre - base, axis=1), 0.0)
+        return np.linalg.norm(mean, axis=1), behind
 
 
 def _along(rate: Vec, normal: Vec) -> Vec:

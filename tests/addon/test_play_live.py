@@ -127,7 +127,7 @@ def test_a_render_beside_it_is_not_disturbed(jelly, monkeypatch):  # noqa: F811
     played = play(jelly)
     told, shown = [], seen(jelly)
     monkeypatch.setattr(session, "is_rendering", lambda: True)
-    monkeypatch.setattr(played._board, "tell", lambda *words: told.append(words))
+    monkeypatch.setattr(played._board, "write_control", lambda *words: told.append(words))
     jelly.location.x = 0.5
     for _ in range(20):
         assert played.tick()

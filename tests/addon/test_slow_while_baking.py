@@ -41,7 +41,7 @@ def test_the_panel_shows_it_while_it_bakes(scene, monkeypatch):  # noqa: F811
 
     monkeypatch.setattr(session, "running_bake", lambda one: Running() if one == obj else None)
     status = type("Status", (), {"state": "baking", "mine": True})()
-    [note] = sections._said(obj, status)
+    [note] = sections._notes_of(obj, status)
     assert note.text.startswith("A frame takes 7 s")
     log = []
     sections.notes.draw(FakeLayout(log), [note])

@@ -84,7 +84,8 @@ def test_a_swing_on_a_slope_is_not_fed_by_slip(slid):
 def test_just_below_its_friction_a_soft_block_comes_to_stand(slid):
     """It leans by 15 mm; as gravity leans all at once that swings, and so it slips by some millimetres first."""
     speeds = slid(0.3, 0.95, 16e3, 1.5)
-    assert np.abs(speeds[-6:]).max() <= 1e-3
+    assert abs(speeds[-27:].mean()) <= 1e-3  # over three sways
+    assert np.abs(speeds[-27:]).max() <= 3e-3
     assert H * speeds.sum() <= 0.025
 
 

@@ -109,5 +109,5 @@ def test_its_parameters_and_limits_are_checked_as_any_method_s(with_puck, tmp_pa
     with pytest.raises(BadScene, match="Friction is 11 and cannot be above 10"):
         load(job)
     job = two_boxes(tmp_path / "touching", contact={})
-    with pytest.raises(BadScene, match='"Disc" is drafted by Puck: its surface touches nothing but the ground'):
+    with pytest.raises(BadScene, match='"Disc" is drafted by Puck: it touches the ground and colliders'):
         load(job)

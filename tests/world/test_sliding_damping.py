@@ -7,6 +7,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver.job.load import load
+from solver.world.sliding_damping import SLIPPED
 
 H = 1 / 48
 SLIDE = np.array([0.4, 0.1, 0.0])
@@ -29,8 +30,9 @@ def momenta(world, u, x):
     return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
 
-def damped(world, state, v):
-    return world.sliding.apply(world, replace(state, u=v.ravel()), H, ()).u.reshape(-1, 3)
+def damped(world, state, v, behind=0.0):
+    landed = {SLIPPED: np.full(len(world.rest), behind)}
+    return world.sliding.apply(world, replace(state, u=v.ravel(), memory=landed), H, ()).u.reshape(-1, 3)
 
 
 def test_vibration_of_a_sliding_body_is_taken_with_its_momenta_unchanged(tmp_path):
