@@ -25,7 +25,7 @@ from ..nonlinear.conjugate_gradients import ConjugateGradients
 from ..state import Index, State, Vec
 from .half_life_damping import MovingNodes
 
-SLIPPED = "sliding.behind"  #: memory: how fast the body of each node has moved over its contacts of late [m/s], (n,)
+IMPACT = "sliding.impact"  #: memory: the greatest speed of late of a body over its contacts, at its nodes [m/s], (n,)
 OF_LATE = 0.3  #: time in which that falls to 1/e [s]
 SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
 #: mean slip over its sum with the speed of the centre of mass relative to the contacts, of late, from which the
@@ -94,14 +94,14 @@ class SlidingDampers:
         """
         coordinates = system.coordinates
         x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
-        speed, behind = self._slip(system, x, v, state.time)
-        known = state.memory.get(SLIPPED)
+        speed, impact = self._slip(system, x, v, state.time)
+        known = state.memory.get(IMPACT)
         if known is not None and len(known) == len(x):
-            behind = np.maximum(behind, np.exp(-h / OF_LATE) * known[self._first])
-        if not behind.any():
+            impact = np.maximum(impact, np.exp(-h / OF_LATE) * known[self._first])
+        if not impact.any():
             return state
-        state = replace(state, memory={**state.memory, SLIPPED: np.append(behind, 0.0)[self._owner]})
-        together = np.divide(speed, speed + behind, out=np.zeros(len(speed)), where=speed > 0.0)
+        state = replace(state, memory={**state.memory, IMPACT: np.append(impact, 0.0)[self._owner]})
+        together = np.divide(speed, speed + impact, out=np.zeros(len(speed)), where=speed > 0.0)
         strength = np.minimum(speed / SLIDES, 1.0) * np.clip((together - TOGETHER) / (WHOLLY - TOGETHER), 0.0, 1.0)
         if not strength.any():
             return state
@@ -135,8 +135,8 @@ class SlidingDampers:
                       / np.maximum(count, 1) for values in (slip, v[found]))
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
-        behind = np.where(count[:, 0] > 0, np.linalg.norm(centre - base, axis=1), 0.0)
-        return np.linalg.norm(mean, axis=1), behind
+        impact = np.where(count[:, 0] > 0, np.linalg.norm(centre - base, axis=1), 0.0)
+        return np.linalg.norm(mean, axis=1), impact
 
 
 def _along(rate: Vec, normal: Vec) -> Vec:

@@ -7,7 +7,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver.job.load import load
-from solver.world.sliding_damping import SLIPPED
+from solver.world.sliding_damping import IMPACT
 
 H = 1 / 48
 SLIDE = np.array([0.4, 0.1, 0.0])
@@ -30,8 +30,8 @@ def momenta(world, u, x):
     return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
 
-def damped(world, state, v, behind=0.0):
-    landed = {SLIPPED: np.full(len(world.rest), behind)}
+def damped(world, state, v, impact=0.0):
+    landed = {IMPACT: np.full(len(world.rest), impact)}
     return world.sliding.apply(world, replace(state, u=v.ravel(), memory=landed), H, ()).u.reshape(-1, 3)
 
 
