@@ -10,6 +10,10 @@ ground before a paddle that comes and goes; a box of 30 cm falls on a hammock of
 `benchmarks.hammock`). `shaken_frame_s`, `mixed_frame_s` and `hammock_frame_s` are seconds of processor a frame, on one
 thread, without filling and compiling. `shaken_off` is by how much of it the mean height or spread of a body, or the
 kinetic energy of both, over all frames, differs from that with steps of 1/768 s, none halved.
+
+Bodies in a shaken glass part and meet by chance: `shaken_off` was .007 and .043 before bodies that slide had a
+viscosity (`solver/world/sliding_damping.py`), and is more with it. Five frames in which the jelly is pressed into a
+corner take half of the time.
 """
 
 from __future__ import annotations
