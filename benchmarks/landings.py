@@ -17,6 +17,9 @@ s and .69 in steps of 1/384 s (`tests/scenes/test_landings.py`).
 `bounce_spread` of Suzanne is missed, and that is no luck of the step: in steps of 1/768 s too she comes up by .40 of
 her fall from one of these heights and by .23 from the other, as in whole steps (.40 and .23), since she tips over as
 she lands and comes up with another side first.
+
+That of the L-shaped bar is at its goal, on either side of it by the viscosity that bodies have while they slide
+(`solver/world/sliding_damping.py`): it lands on one foot and slides as it tips.
 """
 
 from __future__ import annotations
