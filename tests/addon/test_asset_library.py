@@ -30,7 +30,7 @@ def append(family, name):
 
 
 def settings_of(group):
-    """What is set of a group of settings, and of those in it; objects by whether there is one."""
+    """Return the values that a group of settings and its subgroups have; of objects, whether there is one."""
     found = {}
     for prop in group.bl_rna.properties:
         if prop.identifier in ("rna_type", "version") or not group.is_property_set(prop.identifier):
@@ -45,7 +45,7 @@ def settings_of(group):
 
 
 def described(obj):
-    """What of an object a bake and an artist see: its settings, mesh, weights, place, keys and modifiers."""
+    """Return all of an object that a bake reads: settings, mesh, weights, transform, keyframes and modifiers."""
     mesh = None
     if obj.type == "MESH":
         at = np.empty(3 * len(obj.data.vertices), np.float32)

@@ -1,4 +1,4 @@
-"""What is compiled first after an install is what a new soft body is solved with."""
+"""Kernels of a new soft body are the first that are compiled after an install."""
 
 from conjac.conjac_addon import first_solvers
 from conjac.solver.build import compiling

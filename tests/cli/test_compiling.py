@@ -1,4 +1,4 @@
-"""What the extension compiles behind Blender's window: all kernels, a new soft body's first, in two processes."""
+"""Compiling behind Blender's window: all kernels, those of a new soft body first, in two processes."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What friction could do to each body, beside which a stage ends."""
+"""Energy that friction at Coulomb's limit could give each body, to which what is left of a stage is compared."""
 
 from types import SimpleNamespace
 

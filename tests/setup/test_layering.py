@@ -159,7 +159,7 @@ for module in sys.argv[1:]:
 
 
 def only_numpy(*modules):
-    """What a process says that imports these modules, where it has no more than numpy."""
+    """Return the output of a process with nothing but numpy that imports these modules."""
     ran = subprocess.run([sys.executable, "-c", ONLY_NUMPY, *modules], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
