@@ -45,6 +45,7 @@ PARTS = {"large": ("dragon", "rest", "heap", "mat", "balls"),
 EIGHT = ("dragon", "heap", "mat", "balls", "million")  #: scenes for which 8 and 16 cores have a goal
 TURNS = {"million": 1, "heap": 2}  #: of the clock; others:
 MOST_TURNS = 3
+SHORT_TURNS = 9  #: of scenes of a few seconds, whose times scatter by a tenth
 MOST_TRIES = 2  #: as many turns where others disturb
 QUIET, TOO_LOUD = 0.04, 0.2  #: of a core, by others: no matter, and too much for a row
 PREDICTED = (2, 4, 8, 16, 32)
@@ -209,7 +210,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     scene = cores_scenes.made(name)
     threads.configure(1)
     scene.go(scene.start)  # what is compiled at first use, and what memory is found
-    found = in_turns(scene, TURNS.get(name, MOST_TURNS))
+    found = in_turns(scene, SHORT_TURNS if name in PARTS["small"] else TURNS.get(name, MOST_TURNS))
     account = Account(scene)
     one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())
     processor = [statistics.median(run.processor for run in runs) for runs in found.values()]
