@@ -113,7 +113,7 @@ def handing_on() -> float:
 
 
 class Prices(NamedTuple):
-    """Of this machine, as they were measured."""
+    """Prices of this machine, as they were measured."""
 
     wake: float  #: seconds until a thread begins
     ask: float  #: seconds for each portion
@@ -195,7 +195,7 @@ class Account:
 
     @staticmethod
     def _call(call: Call, count: int, prices: Prices) -> float:
-        """Of one call."""
+        """Return the seconds that one call takes on `count` threads."""
         pieces, work = len(call.pieces), sum(call.pieces)
         helpers = helpers_for(pieces, count, work)
         if helpers < 1:
