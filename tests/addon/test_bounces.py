@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.landings import TRUE, bounce
 
-HEIGHTS = 0.52, 0.555, 0.61  #: none of the row's [m]
+HEIGHTS = 0.52, 0.555, 0.61  #: [m]; the row has short steps from none of them
 
 
 @pytest.mark.long
