@@ -127,6 +127,10 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
     stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
         min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
+    group: bpy.props.StringProperty(
+        name="Glue", description="Vertex group, or float attribute of the vertices, that says what sticks: nothing at "
+        "0, and at weights between 0 and 1 the weld breaks at that share of Breaks At. All of the surface if empty",
+        search=painted_names, search_options={"SORT", "SUGGESTION"}, override=OVERRIDABLE)
     is_sliding: bpy.props.BoolProperty(
         name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
         "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)

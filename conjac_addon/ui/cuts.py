@@ -82,6 +82,7 @@ def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.remove_weld", text="", icon="REMOVE").index = index
         column.prop(weld, "distance")
         column.prop(weld, "stiffness")
+        column.prop(weld, "group")
         column.prop(weld, "is_sliding")
         if not weld.is_sliding:
             column.prop(weld, "breaks")

@@ -14,6 +14,8 @@ from .multipliers import WithMultipliers
 from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
 
+STICKS = 0.01  #: painted weights below it do not stick: what fades out between vertices is no paint
+
 
 class Weld(WithMultipliers):
     """Each point of the first body's skin that is near the second one's keeps its place over the triangle below it.
@@ -25,7 +27,8 @@ class Weld(WithMultipliers):
     def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
         """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin; `lasts` [s],
         for how long, 0 for ever; `breaks` [Pa], the pull above which a point comes off, 0 for never. Raises BadScene
-        where it is not about two bodies, or none of them is near the other.
+        where it is not about two bodies, or none of them is near the other. Weights of the first body are shares of
+        `breaks`.
         """
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
@@ -38,6 +41,8 @@ class Weld(WithMultipliers):
         # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
         stuck = (areas(glued.skin[np.isin(glued.skin, points).all(axis=1)], rest) + patches(glued.wires, rest))[points]
         self._bears = (params["breaks"] or np.inf) * np.where(stuck > 0.0, stuck, whole)  #: of each point [N], (s,)
+        if glued.weights is not None:
+            self._bears *= glued.weights[points - glued.nodes.start]
         self._stiffness = params["stiffness"] * whole  #: k of each point [N/m], (s,)
         self._none = np.zeros((0, 4), np.int32)
         self._lasts = params["lasts"] or np.inf
@@ -90,24 +95,30 @@ def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance:
     if not len(base.skin):
         raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
                        f'Weld "{base.name}" to "{glued.name}" instead')
+    if glued.weights is not None and not (glued.weights > STICKS).any():
+        raise BadScene(f'"{glued.name}" is to stick to "{base.name}" where it is painted, and nothing of it is',
+                       "Paint what sticks, or choose no map")
     if not len(points):
-        raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
-                       f'{distance:g} m of "{base.name}"', "Raise the weld's distance, or move them closer")
+        painted = "" if glued.weights is None else "painted "
+        raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no {painted}point of "{glued.name}" is '
+                       f'within {distance:g} m of "{base.name}"', "Raise the weld's distance, or move them closer")
 
 
 def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
-    """Nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3), the
-    weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
+    """Painted nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3),
+    the weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
 
     rest: of all nodes, (n, 3) [m].
     """
     points, corners = np.union1d(glued.skin, glued.wires), rest[base.skin]
+    if glued.weights is not None:
+        points = points[glued.weights[points - glued.nodes.start] > STICKS]
     if not len(corners):
         return np.zeros(0, np.int32), np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
     middle = corners.mean(axis=1)
     reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
     candidates = cKDTree(middle).query_ball_point(rest[points], reach)
-    counts = np.array([len(one) for one in candidates])
+    counts = np.array([len(one) for one in candidates], dtype=np.int64)
     owner = np.repeat(np.arange(len(points)), counts)
     if not len(owner):
         empty = np.zeros(0, np.int32)

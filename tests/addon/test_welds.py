@@ -114,3 +114,29 @@ def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "welds.blend"))
     assert foreground.bake_object(down, True, lambda text: None) == 0
     assert lowest(down, 1) - lowest(down, 12) > 0.5 * 9.81 * (9 / 24) ** 2
+
+
+def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(addon, tmp_path):
+    """It bears 10 kPa where it is painted 1, and a fortieth of that where it is painted so: less than hangs on it."""
+    from conjac.conjac_addon import bake
+
+    up, down = two_cubes()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 8, 24
+    bpy.ops.conjac.add_weld()
+    weld, group = down.conjac.welds[0], down.vertex_groups.new(name="Glue")
+    weld.breaks, weld.group = 1.0e4, "Glue"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "glue.blend"))
+    fallen = {}
+    for weight in (1.0, 0.025):
+        group.add(range(len(down.data.vertices)), weight, "REPLACE")
+        assert foreground.bake_object(down, True, lambda text: None) == 0
+        assert bake.status(down).state == "complete"
+        fallen[weight] = lowest(down, 1) - lowest(down, 8)
+    assert fallen[1.0] < 0.02 and fallen[0.025] > 0.5 * 9.81 * (6 / 24) ** 2
+    for weight, name, sentence in ((0.0, "Glue", "nothing of it is"),
+                                   (1.0, "Gone", 'no vertex group "Gone" for a weld')):
+        group.add(range(len(down.data.vertices)), weight, "REPLACE")
+        weld.group, said = name, []
+        assert foreground.bake_object(down, True, said.append) == 2
+        assert any(sentence in text for text in said), said

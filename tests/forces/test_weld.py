@@ -1,5 +1,7 @@
 """A weld between two skins: its force is the slope of its energy, acts and reacts, and lets go when it is told to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rope_jobs import baked
@@ -108,6 +110,24 @@ def test_what_is_pulled_harder_than_it_bears_comes_off_and_stays_off():
     assert np.array_equal(force.multipliers(rest, 0.3), gone), "it does not stick again"
     force.recall(None)
     assert not force.multipliers(rest, 0.0).any()
+
+
+def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears():
+    bodies, rest = two_boxes()
+    right = rest[bodies[0].nodes, 0] > 0.05
+    params = {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 5.0e3}
+
+    def painted(share):
+        return Weld([replace(bodies[0], weights=np.where(right, share, 0.0)), bodies[1]], rest, params)
+
+    lifted = rest + [0.0, 0.0, 7e-5] * (np.arange(len(rest)) > 63)[:, None]
+    everywhere, whole, tenth = weld(breaks=5.0e3)[0], painted(1.0), painted(0.1)
+    stuck = np.unique(whole.measure(lifted, 0.0).nodes[:, 0])
+    assert right[stuck].all() and 0 < len(stuck) == whole.remembers == tenth.remembers < everywhere.remembers
+    # 0.7 kPa in the middle of the face, which bears 5 kPa, or a tenth of it
+    assert not whole.multipliers(lifted, 0.1).any() and tenth.multipliers(lifted, 0.1).any()
+    with pytest.raises(BadScene, match='"Low" is to stick to "High" where it is painted, and nothing of it is'):
+        painted(0.0)
 
 
 @pytest.mark.parametrize("breaks, holds", [(1000.0, False), (10000.0, True)])
