@@ -38,13 +38,17 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
                        f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
     params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
     kind = "sliding_weld" if weld.is_sliding else "weld"
-    if weld.breaks and not weld.is_sliding:
-        params[catalogue.BREAKS.key] = weld.breaks
+    seconds, begins = scene.render.fps_base / scene.render.fps, start
+    if not weld.is_sliding:
+        begins = max(weld.begins, start)
+        numbers = {catalogue.BREAKS.key: weld.breaks, catalogue.BEGINS.key: (begins - start) * seconds}
+        params |= {key: number for key, number in numbers.items() if number}
     if weld.is_released:
-        if weld.until <= start:
-            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before anything moves',
-                           f"Choose a frame after {start} under Welds, or remove the weld", obj.name)
-        params["lasts"] = (weld.until - start) * scene.render.fps_base / scene.render.fps
+        if weld.until <= begins:
+            before = "it sticks" if begins > start else "anything moves"
+            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before {before}',
+                           f"Choose a frame after {begins} under Welds, or remove the weld", obj.name)
+        params["lasts"] = (weld.until - start) * seconds
     return {"law": {"kind": kind, "params": params}, "bodies": [obj.name, other.name]}
 
 

@@ -86,6 +86,7 @@ def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.prop(weld, "is_sliding")
         if not weld.is_sliding:
             column.prop(weld, "breaks")
+            column.prop(weld, "begins")
         row = column.row(align=True)
         row.prop(weld, "is_released")
         end = row.row(align=True)

@@ -279,8 +279,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Forces of the scene on these bodies, those of them that break, which remember what has come off, and others that
-    are hard constraints.
+    """Forces of the scene on these bodies, those of them that break or begin later, which remember what sticks, and
+    others that are hard constraints.
 
     rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
     """
@@ -303,7 +303,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
                 bodies[0] = replace(bodies[0], weights=painted)
             law = catalogue.find("force", force.law.kind).load()(bodies, rest, params)
             (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
-            breaking += [law] if params.get(catalogue.BREAKS.key) else []
+            breaking += [law] if params.get(catalogue.BREAKS.key) or params.get(catalogue.BEGINS.key) else []
     return found, breaking, hard
 
 

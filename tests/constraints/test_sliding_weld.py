@@ -45,7 +45,8 @@ def test_there_is_no_force_along_the_surface_and_one_against_the_gap():
     up = np.where(high, 1.0, 0.0)[:, None] * [0.0, 0.0, 1e-4]
     found = total(force.measure(along + up, 0.0), len(rest))
     assert np.abs(found[:, :2]).max() < 1e-9 * np.abs(found[:, 2]).max(), "nothing along it"
-    fixed = Weld(layers()[0], rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0, "breaks": 0.0})
+    fixed = Weld(layers()[0], rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0, "breaks": 0.0,
+                                  "begins": 0.0})
     assert found[high, 2].sum() == pytest.approx(total(fixed.measure(rest + up, 0.0), len(rest))[high, 2].sum())
     assert np.abs(found.sum(axis=0)).max() < 1e-9 * np.abs(found).max(), "action is reaction"
     turned = np.cross(along, found).sum(axis=0)
