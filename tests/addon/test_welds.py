@@ -140,6 +140,9 @@ def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(add
         weld.group, said = name, []
         assert foreground.bake_object(down, True, said.append) == 2
         assert any(sentence in text for text in said), said
+    weld.group, weld.distance, said = "", 1e-4, []
+    assert foreground.bake_object(down, True, said.append) == 2
+    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in said), said
 
 
 def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
