@@ -68,6 +68,25 @@ def test_a_curve_becomes_a_rope_as_thick_as_its_bevel(scene):  # noqa: F811
     assert held.sum() == 1 and np.abs(last - rest).max() > 0.2
 
 
+def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
+    data = bpy.data.curves.new("Fringe", "CURVE")
+    data.dimensions = "3D"
+    for y in (0.0, 0.1, 0.2):
+        spline = data.splines.new("POLY")
+        spline.points.add(3)
+        for k, point in enumerate(spline.points):
+            point.co = (0.0, y, 2.0 - 0.1 * k, 1.0)
+    fringe = bpy.data.objects.new("Fringe", data)
+    scene.collection.objects.link(fringe)
+    bpy.context.view_layer.objects.active = fringe
+    assert bpy.ops.conjac.add_rope() == {"FINISHED"}
+    found, array = gathered(bpy.context.object, tmp_path)
+    [body] = found.bodies
+    x, edges = array(body.surface.vertices), array(body.rope.edges)
+    assert len(x) == 12 and len(edges) == 9 and np.allclose(x[edges[:, 0], 1], x[edges[:, 1], 1])
+    assert np.allclose(x[array(body.pin.weights) > 0.5], [[0.0, y, 2.0] for y in (0.0, 0.1, 0.2)])
+
+
 def test_a_bevel_by_another_curve_stays(scene):  # noqa: F811
     """A square of 6 cm is led along the rope, where a round bevel would have as many sides as its resolution says."""
     shapes = {}
