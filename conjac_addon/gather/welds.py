@@ -53,7 +53,7 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
 
 
 class Glue:
-    """What sticks of each body that is welded, as it is painted at the start frame."""
+    """Painted maps of welds as they are at the start frame."""
 
     def __init__(self, soft: list[Evaluation], job: JobFolder, report: Callable[[str], None]) -> None:
         """soft: of all bodies in the bake, at the start frame. report: takes sentences for the artist. Raises

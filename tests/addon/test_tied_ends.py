@@ -10,13 +10,13 @@ from test_touched_mechanisms import LAST, arm, sunk  # noqa: F401
 from conjac.conjac_addon import bake
 
 
-def flag(x, top):
-    """Cloth of 20 cm and a quarter of a kilogram that hangs down from a height."""
+def flag(x, top, density=6.0):
+    """Cloth of 20 cm that hangs down from a height. density: [kg/m²]."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.2, rotation=(np.pi / 2, 0.0, 0.0),
                                     location=(x, 0.0, top - 0.1))
     made = bpy.context.object
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
-    made.conjac.use_ground, made.conjac.area_density = False, 6.0
+    made.conjac.use_ground, made.conjac.area_density = False, density
     return made
 
 
@@ -45,12 +45,13 @@ def test_a_bone_bears_cloth_that_hangs_on_it(arm, scene):  # noqa: F811
 
 def test_a_soft_body_bears_cloth_at_a_distance(scene):  # noqa: F811
     scene.frame_end = LAST
-    jelly = add_jelly()
-    jelly.conjac.method, jelly.conjac.use_ground = "vanilla", False
+    jelly = add_jelly(step=1 / 96)
+    jelly.conjac.method, jelly.conjac.integrator, jelly.conjac.use_ground = "vanilla", "backward_euler", False
+    jelly.conjac.solver.stage_solver = "newton_visible"
     low = seen_at(jelly, 1)[:, 2] < -0.09
     assert bake.bake_object(jelly) == 0
     alone = seen_at(jelly, LAST)[low, 2].mean()
-    cloth = flag(0.0, -0.13)
+    cloth = flag(0.0, -0.13, density=25.0)
     select(cloth, jelly)
     assert bpy.ops.conjac.add_constraint(kind="distance") == {"FINISHED"}
     cloth.conjac.constraints[0].place.location = (0.0, 0.0, -0.115)
