@@ -14,7 +14,6 @@ from ..contact.laws.interface import ContactLaw, LoadsOnCloth
 from ..contact.laws.separate_intersections import IntersectingBodies, SeparateIntersections
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
-from ..fields.harmonic import harmonic_extension
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..meshing.volume import mean_edge
@@ -24,6 +23,7 @@ from ..state import CarrierMotion, Index, Vec
 from .diagonals import quads_of, without_crossing
 from .fields import Prepared
 from .obstacles import Obstacles
+from .painted_weights import weights_at_nodes
 from .touching import Arrange, Touching, as_they_touch
 
 REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
@@ -287,16 +287,8 @@ def _has_inside(one: Prepared, skin: Index) -> bool:
 
 def painted_friction(job: Job, one: Prepared) -> Vec | float:
     """How much of its friction each node has, (k,)."""
-    name, surface = one.body.friction_weights, one.body.surface
-    if name is None:
-        return 1.0
-    weights = np.asarray(job.array(name), dtype=float)
-    if surface is None or one.body.cloth is not None:
-        return weights  # its vertices are its nodes
-    vertices, triangles = np.asarray(job.array(surface.vertices), dtype=float), np.asarray(job.array(surface.triangles))
-    painted: Vec = harmonic_extension(one.volume.nodes, one.volume.tets, vertices, triangles.astype(np.int32),
-                                      weights[:, None])[:, 0]
-    return painted
+    name = one.body.friction_weights
+    return 1.0 if name is None else weights_at_nodes(job, one, name)
 
 
 def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) -> None:

@@ -45,6 +45,7 @@ from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
+from .painted_weights import weights_at_nodes
 from .pinned_vertices import held_vertices
 from .point_constraints import HeldNodes, held_nodes, point_constraints, ties_of
 from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
@@ -304,8 +305,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Forces of the scene on these bodies, those of them that break, which remember what has come off, and others that
-    are hard constraints.
+    """Forces of the scene on these bodies, those of them that break or begin later, which remember what sticks, and
+    others that are hard constraints.
 
     rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
     """
@@ -322,10 +323,13 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
     hard: list[PointConstraint] = []
     for force in job.scene.forces:
         if place.keys() >= {*force.bodies}:
-            params = parameters("force", force.law)
-            law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
+            params, bodies = parameters("force", force.law), [body(name) for name in force.bodies]
+            if force.weights is not None:
+                painted = weights_at_nodes(job, prepared[place[force.bodies[0]]], force.weights)
+                bodies[0] = replace(bodies[0], weights=painted)
+            law = catalogue.find("force", force.law.kind).load()(bodies, rest, params)
             (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
-            breaking += [law] if params.get(catalogue.BREAKS.key) else []
+            breaking += [law] if params.get(catalogue.BREAKS.key) or params.get(catalogue.BEGINS.key) else []
     return found, breaking, hard
 
 
