@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sheets import grid
 from solids import ball
 from test_bumps import moved
 from test_playing import DOWN, quiet
@@ -21,6 +20,7 @@ from solver.state import State
 
 sys.path.append(str(Path(__file__).parents[1] / "cloth"))
 from cloth_jobs import cloth_body, cloth_job, square
+from sheets import grid
 
 H = 1 / 60
 GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}}
