@@ -5,9 +5,9 @@ while they are large and slips while they are small, and goes on with less frict
 says, until it hops down a slope that would hold it (Adams, Self-excited oscillations of two elastic half-spaces sliding
 with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study of static and kinetic friction, 1990).
 What lies in the band of a half-life is damped too little to prevent that, and real bodies lose far more where they rub.
-So a body without pins has a viscosity α E while its contacts slide, once they have slid to one side for the time that
-some waves take through it: none while it sticks, rolls, flies, or lands, nor while it is shaken to and fro or is braked
-at once.
+So a body without pins has a viscosity α E while its contacts slide: none while it sticks, rolls, flies, or lands. Where
+they slide faster than it sways by its own weight they must have slid to one side for the time that some waves take
+through it, as what is shaken to and fro or is braked at once leans, and gives that back as motion.
 
 The barrier of a collider is a spring as well, of a few millimeters and without damping, on which a rigid block would
 bounce and slip down whenever it is light. So that has dashpots in proportion to its stiffness while a body slides, also
@@ -42,10 +42,14 @@ SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts
 TOGETHER, WHOLLY = 0.25, 0.45
 #: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a wave
 #: takes through a body
-BRIEFLY, LASTINGLY = 3.0, 5.0
+BRIEFLY, LASTINGLY = 4.5, 6.5
+#: peak slip of late from which that time counts, and counts fully, relative to the speed that gravity gives in a wave's
+#: time: a body sways by its own weight about as fast, and slower slip is damped at once
+SWAYING, FASTER = 0.75, 1.25
 SLOWLY = 0.1  #: rate at which that time runs back while they do not slide
 ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
 GAP = 0.5  #: time of the dashpots, relative to 1 / ω of a rigid body on its contacts
+NARROW = 1.0e-9  #: least width of a ramp
 LEFT, MOST = 1.0e-8, 200  #: residual of a solve relative to its start, and iterations at most
 
 
@@ -81,7 +85,7 @@ class SlidingBody:
         """
         own = np.zeros(len(others), dtype=bool)
         own[self.nodes] = True
-        found = own[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
+        found = own[nodes].any(axis=1) & others[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
         nodes, blocks = np.ascontiguousarray(nodes[found]), np.ascontiguousarray(blocks[found])
         stiffness = 0.0
         for axis in range(3):
@@ -147,8 +151,10 @@ class SlidingDampers:
             return state
         state = replace(state, memory={**state.memory, PAST: np.append(past, np.zeros((1, 5)), axis=0)[self._owner]})
         together = past[:, 1] / np.maximum(past[:, :2].sum(axis=1), np.finfo(float).tiny)
-        slides = (_rise(together, TOGETHER, WHOLLY)
-                  * _rise(np.linalg.norm(past[:, 2:], axis=1) / self._waves, BRIEFLY, LASTINGLY))
+        weights = np.maximum(float(np.linalg.norm(system.gravity)) * self._waves, np.finfo(float).tiny)
+        haste = _rise(past[:, 1] / weights, SWAYING, FASTER)
+        lasting = _rise(np.linalg.norm(past[:, 2:], axis=1) / self._waves, BRIEFLY * haste, LASTINGLY * haste)
+        slides = _rise(together, TOGETHER, WHOLLY) * lasting
         if not slides.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -203,9 +209,9 @@ class SlidingDampers:
         return mean, impact
 
 
-def _rise(values: Vec, begins: float, ends: float) -> Vec:
-    """Return how far values (b,) are on their way between two bounds, from 0 to 1."""
-    out: Vec = np.clip((values - begins) / (ends - begins), 0.0, 1.0)
+def _rise(values: Vec, begins: float | Vec, ends: float | Vec) -> Vec:
+    """Return how far values (b,) are on their way between two bounds, from 0 to 1; beyond bounds of zero, 1."""
+    out: Vec = np.clip((values - begins) / np.maximum(ends - begins, NARROW), 0.0, 1.0)
     return out
 
 

@@ -31,7 +31,7 @@ def momenta(world, u, x):
     return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
 
-def damped(world, state, v, impact=0.0, slid=1.0):
+def damped(world, state, v, impact=0.0, slid=9.0):
     """Velocities that are left of a body that has slid to that side for so many seconds."""
     past = np.tile([impact, 0.0, *slid * SLIDE / np.linalg.norm(SLIDE)], (len(world.rest), 1))
     return world.sliding.apply(world, replace(state, u=v.ravel(), memory={PAST: past}), H, ()).u.reshape(-1, 3)
@@ -53,10 +53,13 @@ def test_vibration_of_a_sliding_body_is_taken_with_its_momenta_unchanged(tmp_pat
 def test_what_has_just_begun_to_slide_keeps_its_vibration(tmp_path):
     # a braked block leaned less than its friction makes it, and stopped a tenth short
     world, state = block(tmp_path / "job")
-    v = SLIDE + 0.05 * np.sin(40.0 * state.q.reshape(-1, 3)[:, ::-1])
+    shakes = 0.05 * np.sin(40.0 * state.q.reshape(-1, 3)[:, ::-1])
+    v = SLIDE + shakes
     assert (damped(world, state, v, slid=0.0) == v).all()
     assert (damped(world, state, v, slid=-0.1) == v).all()  # to the other side before, as what is shaken
     assert (damped(world, state, v) != v).any()
+    # as slow as it sways by its own weight: what swings on a slope that holds it slips a little at each swing
+    assert (damped(world, state, 0.2 * SLIDE + shakes, slid=0.0) != 0.2 * SLIDE + shakes).any()
 
 
 def test_time_of_sliding_goes_on_over_a_hop_and_is_bounded(tmp_path):
@@ -107,5 +110,5 @@ def test_what_slides_does_not_bounce_on_the_barrier_of_a_collider(tmp_path):
     left = damped(world, state, SLIDE + rises)
     mass = world.mass[: len(left)]
     assert mass @ left[:, 2] <= 0.8 * mass.sum() * 0.1
-    assert mass @ left[:, :2] == pytest.approx(mass.sum() * SLIDE[:2], rel=1e-3)
+    assert mass @ left[:, :2] == pytest.approx(mass.sum() * SLIDE[:2], rel=0.03)  # edges rub a little on each other
     assert (damped(world, state, SLIDE + rises, slid=0.0) == SLIDE + rises).all()
