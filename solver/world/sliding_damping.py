@@ -163,10 +163,12 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        for body, share, strength in zip(self._bodies, slides, slides * np.minimum(speed / SLIDES, 1.0)):
-            if share > 0.0:
-                tables = [] if pairs is None else [body.dashpots(*pairs, others, system.mass, h * float(share))]
-                tables += [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
+        shares = slides * _rise(past[:, 1], SLIDES, 2.0 * SLIDES)
+        for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / SLIDES, 1.0)):
+            tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
+            if share > 0.0 and pairs is not None:
+                tables.append(body.dashpots(*pairs, others, system.mass, h * float(share)))
+            if any(len(nodes) for nodes, _ in tables):
                 rates = body.damped(rates, system.mass, tables)
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
