@@ -335,7 +335,7 @@ def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: flo
     What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
-    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), 5))
+    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), 8))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
     for (old, own, nodes), body in zip(stood, part.bodies_in_world):

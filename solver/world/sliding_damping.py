@@ -33,9 +33,9 @@ from ..state import Index, Mask, State, Vec
 from .half_life_damping import MovingNodes
 
 #: memory of each body, at its nodes: the greatest speeds of late of its centre of mass over its contacts and of their
-#: slip [m/s], and how long they have slid to one side, a vector [s]; (n, 5)
+#: slip [m/s], the mean slip of late [m/s], and how long they have slid to one side [s], both vectors; (n, 8)
 PAST = "sliding.past"
-OF_LATE = 0.3  #: time in which these speeds fall to 1/e [s]
+OF_LATE = 0.3  #: time in which these slips and speeds fall to 1/e [s]
 SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
 #: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts, and
 #: acts fully: what lands moves on while its contacts stand
@@ -45,7 +45,7 @@ TOGETHER, WHOLLY = 0.25, 0.45
 BRIEFLY, LASTINGLY = 4.5, 6.5
 #: peak slip of late from which that time counts, and counts fully, relative to the speed that gravity gives in a wave's
 #: time: a body sways by its own weight about as fast, and slower slip is damped at once
-SWAYING, FASTER = 0.75, 1.25
+SWAYING, FASTER = 1.0, 1.5
 SLOWLY = 0.1  #: rate at which that time runs back while they do not slide
 ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
 GAP = 0.5  #: time of the dashpots, relative to 1 / ω of a rigid body on its contacts
@@ -144,16 +144,18 @@ class SlidingDampers:
         mean, impact = self._slip(system, x, v, state.time)
         speed = np.linalg.norm(mean, axis=1)
         known = state.memory.get(PAST)
-        past = known[self._first] if known is not None and len(known) == len(x) else np.zeros((len(speed), 5))
-        past = np.column_stack([np.maximum(np.stack([impact, speed], axis=1), np.exp(-h / OF_LATE) * past[:, :2]),
-                                self._slid(past[:, 2:], mean, speed, h)])
+        past = known[self._first] if known is not None and len(known) == len(x) else np.zeros((len(speed), 8))
+        fade = float(np.exp(-h / OF_LATE))
+        past = np.column_stack([np.maximum(np.stack([impact, speed], axis=1), fade * past[:, :2]),
+                                mean + fade * (past[:, 2:5] - mean), self._slid(past[:, 5:], mean, speed, h)])
         if not past.any():
             return state
-        state = replace(state, memory={**state.memory, PAST: np.append(past, np.zeros((1, 5)), axis=0)[self._owner]})
-        together = past[:, 1] / np.maximum(past[:, :2].sum(axis=1), np.finfo(float).tiny)
+        state = replace(state, memory={**state.memory, PAST: np.append(past, np.zeros((1, 8)), axis=0)[self._owner]})
+        late = np.maximum(speed, np.linalg.norm(past[:, 2:5], axis=1))
+        together = late / np.maximum(late + past[:, 0], np.finfo(float).tiny)
         weights = np.maximum(float(np.linalg.norm(system.gravity)) * self._waves, np.finfo(float).tiny)
         haste = _rise(past[:, 1] / weights, SWAYING, FASTER)
-        lasting = _rise(np.linalg.norm(past[:, 2:], axis=1) / self._waves, BRIEFLY * haste, LASTINGLY * haste)
+        lasting = _rise(np.linalg.norm(past[:, 5:], axis=1) / self._waves, BRIEFLY * haste, LASTINGLY * haste)
         slides = _rise(together, TOGETHER, WHOLLY) * lasting
         if not slides.any():
             return state
@@ -163,7 +165,7 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        shares = slides * _rise(past[:, 1], SLIDES, 2.0 * SLIDES)
+        shares = slides * _rise(late, SLIDES, 2.0 * SLIDES)
         for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / SLIDES, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if share > 0.0 and pairs is not None:

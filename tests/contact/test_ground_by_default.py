@@ -77,8 +77,7 @@ def test_below_that_it_stands(slid, mu, modulus):
 def test_a_swing_on_a_slope_is_not_fed_by_slip(slid):
     """It leans at once as gravity does; the swing that came of that made it slide by 29 cm in 2 s, and ever faster."""
     speeds = slid(0.6, 0.95, 1e5, 0.75)
-    assert abs(speeds[-7:].mean()) <= 1e-3  # over two sways of what stands, by less than would make it slip
-    assert np.abs(speeds[-7:]).max() <= 3e-3
+    assert np.abs(speeds[-6:]).max() <= 1e-3
     assert H * speeds.sum() <= 0.02
 
 

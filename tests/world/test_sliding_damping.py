@@ -33,7 +33,7 @@ def momenta(world, u, x):
 
 def damped(world, state, v, impact=0.0, slid=9.0):
     """Velocities that are left of a body that has slid to that side for so many seconds."""
-    past = np.tile([impact, 0.0, *slid * SLIDE / np.linalg.norm(SLIDE)], (len(world.rest), 1))
+    past = np.tile([impact, 0.0, 0.0, 0.0, 0.0, *slid * SLIDE / np.linalg.norm(SLIDE)], (len(world.rest), 1))
     return world.sliding.apply(world, replace(state, u=v.ravel(), memory={PAST: past}), H, ()).u.reshape(-1, 3)
 
 
