@@ -108,7 +108,8 @@ class SlidingBody:
             product[:] = 0.0
             for nodes, blocks in tables:
                 multiply_one(blocks, nodes, column, product)
-            return product[self.nodes].ravel()
+            own: Vec = product[self.nodes].ravel()
+            return own
 
         found = []
         for rate in rates:
