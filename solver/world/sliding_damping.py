@@ -7,7 +7,7 @@ with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study 
 What lies in the band of a half-life is damped too little to prevent that, and real bodies lose far more where they rub.
 So a body without pins has a viscosity α E while its contacts slide: none while it sticks, rolls, flies, or lands. Where
 they slide faster than it sways by its own weight they must have slid to one side for the time that some waves take
-through it, as what is shaken to and fro or is braked at once leans, and gives that back as motion.
+through it, as what is shaken to and fro or stops within that time leans, and its lean becomes motion again.
 
 The barrier of a collider is a spring as well, of a few millimeters and without damping, on which a rigid block would
 bounce and slip down whenever it is light. So that has dashpots in proportion to its stiffness while a body slides, also
@@ -43,8 +43,8 @@ TOGETHER, WHOLLY = 0.25, 0.45
 #: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a wave
 #: takes through a body
 BRIEFLY, LASTINGLY = 4.5, 6.5
-#: peak slip of late from which that time counts, and counts fully, relative to the speed that gravity gives in a wave's
-#: time: a body sways by its own weight about as fast, and slower slip is damped at once
+#: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
+#: wave: a body sways by its own weight about as fast, and slower slip is damped at once
 SWAYING, FASTER = 1.0, 1.5
 SLOWLY = 0.1  #: rate at which that time runs back while they do not slide
 ACROSS = 0.5  #: α, relative to the time that a wave takes through a body
@@ -155,8 +155,8 @@ class SlidingDampers:
         late = np.maximum(speed, np.linalg.norm(past[:, 2:5], axis=1))
         together = late / np.maximum(late + past[:, 0], np.finfo(float).tiny)
         weights = np.maximum(float(np.linalg.norm(system.gravity)) * self._waves, np.finfo(float).tiny)
-        haste = _rise(past[:, 1] / weights, SWAYING, FASTER)
-        lasting = _rise(np.linalg.norm(past[:, 5:], axis=1) / self._waves, BRIEFLY * haste, LASTINGLY * haste)
+        is_fast = _rise(past[:, 1] / weights, SWAYING, FASTER)
+        lasting = _rise(np.linalg.norm(past[:, 5:], axis=1) / self._waves, BRIEFLY * is_fast, LASTINGLY * is_fast)
         slides = _rise(together, TOGETHER, WHOLLY) * lasting
         if not slides.any():
             return state
@@ -182,8 +182,8 @@ class SlidingDampers:
         size = np.linalg.norm(past, axis=1)
         is_slow = speed < SLIDES
         back = np.where(is_slow, np.minimum(SLOWLY * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
-        ahead = np.where(is_slow, 0.0, h) / np.maximum(speed, SLIDES)
-        slid = past * (1.0 - back)[:, None] + mean * ahead[:, None]
+        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, SLIDES)
+        slid = past * (1.0 - back)[:, None] + mean * forth[:, None]
         most = LASTINGLY * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
