@@ -133,7 +133,7 @@ def test_what_is_said_twice_is_shared_and_changes_nothing(tmp_path):
 
 
 def test_threads_do_not_change_a_byte(tmp_path):
-    """Of bodies so fine that two threads share them, tied by a rod, a hinge and a weld."""
+    """Two threads share bodies so fine, which a rod, a hinge and a weld tie."""
     nodes, tets = box_tets((6, 6, 6), (0.2, 0.1, 0.1))
     arrays = {"n": nodes, "t": tets, "u": nodes + [0.202, 0.0, 0.0], "p": np.flatnonzero(nodes[:, 0] == 0.0)}
     stuff = {"method": {"kind": "vanilla"},
