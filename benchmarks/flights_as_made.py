@@ -82,7 +82,7 @@ def straight(obj: bpy.types.Object) -> None:
 
 
 def baked(rig: bpy.types.Object, bone: str, fps: int, steps: int, integrator: str | None) -> np.ndarray:
-    """Where a bone points at each frame from where it is let go, (f, 3). steps: a frame. Raises RuntimeError where
+    """Return a bone's direction at each frame from its release on, (f, 3). steps: a frame. Raises RuntimeError where
     nothing is baked."""
     rig.conjac.step = 1.0 / (steps * fps)
     if integrator is not None:

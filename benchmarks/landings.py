@@ -138,7 +138,7 @@ def middle(obj: bpy.types.Object, frame: int) -> float:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """What a bake says on standard output, where the answer comes, is left out."""
+    """Leave out all that a bake prints, since the answer comes on standard output."""
     sys.stdout.flush()
     out, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -75,7 +75,7 @@ def linkage(crank: float = 1.1) -> Made:
 
 
 def scenes() -> dict[str, Made]:
-    """Of each kind of what acts on joints, one."""
+    """Return one scene for each kind of what acts on joints."""
     def bent() -> Made:
         return rods((0.0, 0.0), (0.4, 0.1), (0.7, 0.5), (1.1, 0.4))
 

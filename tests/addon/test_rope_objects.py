@@ -31,7 +31,7 @@ def lengths(obj, at):
 
 
 def without_look(obj):
-    """What is baked, without the modifier that makes it round."""
+    """Return the baked points, without the modifier that makes the rope round."""
     obj.modifiers["Rope Thickness"].show_viewport = False
     return obj
 

@@ -92,7 +92,7 @@ def job_of(folder, end, slope=0.0, gravity=(0.0, 0.0, -G), shift=(0.1, 0.1), mod
 
 
 def moved(job, frames):
-    """Of the upper box's nodes at each frame, (frames, n, 3) [m]."""
+    """Return the displacements of the upper box's nodes at each frame, (frames, n, 3) [m]."""
     world = world_of(load(job))
     part, state = world.parts[0], world.initial_state()
     high = next(body.nodes for body in part.bodies_in_world if body.name == "High")

@@ -129,7 +129,7 @@ def test_a_stiff_one_bends_as_a_beam_does(tmp_path):
 
 
 def test_forces_are_slopes_of_the_energy_and_stiffness_of_forces(tmp_path):
-    """Of all laws at once, with tensions that are remembered; projected the matrix is negative semi-definite."""
+    """All laws at once, with tensions that are remembered; projected the matrix is negative semi-definite."""
     rng = np.random.default_rng(7)
     for kind in ("inextensible", "springy"):
         x = level(6) + 0.02 * rng.standard_normal((7, 3))
@@ -269,7 +269,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path, spoil, error, sente
 
 
 def test_threads_do_not_change_a_byte(tmp_path):
-    """Of 600 links, which two threads share."""
+    """A rope of 600 links, which two threads share."""
     from solver import threads
 
     x, found = level(600), []

@@ -131,7 +131,7 @@ def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind
 
 @pytest.mark.parametrize("held", ["hinge", "damper", "pin", "spring", "drive", "ground"])
 def test_what_something_holds_is_left_as_it_is(tmp_path, held):
-    """The same bytes as without Keep Spin."""
+    """Keep Spin changes no byte."""
     scene = {"hinge": {"mechanisms__0__joints__0__kind": "revolute", "mechanisms__0__joints__0__rate": [1.0]},
              "damper": {"mechanisms__0__joints__0__damping": [0.1] * 6},
              "pin": {"bodies__0__pin": {"nodes": "arrays/dynamic.npy"}, "bodies__0__dynamic": {}},
