@@ -16,10 +16,6 @@ from ..state import Index, Vec
 from .fields import Prepared
 from .inputs import places_over_time
 
-#: of an edge of tetrahedra: a vertex whose pins have given way by the first is seen where it is painted, by the last
-#: where its tetrahedron carries it
-FIRST, LAST = 0.02, 0.2
-
 
 @dataclass(frozen=True)
 class Animated:
@@ -30,9 +26,6 @@ class Animated:
     nodes: Index  #: that are pinned, numbers in the body, (k,)
     node_motion: OverTime  #: of these [m], (k, 3) at a time
     share: Vec  #: of each pinned node in each vertex, (p, k), rows that sum to 1; none where pins do not give way
-    corners: Index  #: nodes that carry each vertex, (p, 4)
-    weights: Vec  #: (p, 4), rows that sum to 1
-    edge: float  #: of the tetrahedra [m]
     frame: float  #: how long one is [s]
 
     def places(self, x: Vec, frame: int) -> Vec:
@@ -40,11 +33,7 @@ class Animated:
         time = frame * self.frame
         places = self.motion.at(time)
         if len(self.share):
-            # what has given way is seen where tetrahedra carry it, as these do not pass through each other
-            way = self.share @ (x[self.nodes] - self.node_motion.at(time))
-            rides = np.clip((np.linalg.norm(way, axis=1) / self.edge - FIRST) / (LAST - FIRST), 0.0, 1.0)[:, None]
-            carried = np.einsum("pc,pci->pi", self.weights, x[self.corners])
-            places = (1.0 - rides) * (places + way) + rides * carried
+            places = places + self.share @ (x[self.nodes] - self.node_motion.at(time))
         return places
 
 
@@ -119,5 +108,4 @@ def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated |
         np.add.at(share, (np.arange(len(vertices))[:, None], place), heavy / heavy.sum(axis=1, keepdims=True))
     return Animated(vertices, places_over_time(job, samples, rest[vertices]), fields.pinned,
                     places_over_time(job, fields.motion, one.volume.nodes[fields.pinned]), share,
-                    one.embedding.corners[vertices], one.embedding.weights[vertices],
-                    mean_edge(one.volume.nodes, one.skin), 1.0 / job.scene.time.fps)
+                    1.0 / job.scene.time.fps)
