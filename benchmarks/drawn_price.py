@@ -1,4 +1,4 @@
-"""What bakes of the gallery cost where what is drawn touches, as for a new body, over those by tetrahedra alone.
+"""Price of bakes of the gallery where what is drawn touches, as for a new body, over those by tetrahedra alone.
 
     python -m benchmarks.drawn_price
 

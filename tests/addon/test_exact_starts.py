@@ -1,5 +1,4 @@
-"""What an artist puts exactly against something, or apart or into it by a hair, bakes through the add-on, and does not
-jump."""
+"""Bodies that an artist puts exactly against something, or apart or into it by a hair, bake and do not jump."""
 
 import bpy
 import numpy as np
