@@ -31,32 +31,22 @@ from benchmarks.report import claim, emit
 from benchmarks.run import PARTS
 from examples_blend import addon, bake, jelly
 
-WATCHED = "benchmarks.watched_solver"  #: the solver's command line, with a clock
 WORK = Path(__file__).resolve().parent.parent / "build" / "contact_scenes"
 
 
 def baked(name: str, folder: Path) -> dict[str, Any]:
     """Bakes a scene from nothing; what `watched_solver` tells, and seconds of all of it. Raises RuntimeError where it
     does not come to its end."""
-    scene, _, method = name.partition("_")
-    return watched(name, folder, lambda: bake.bake(scene, folder, method or None))
-
-
-def watched(name: str, folder: Path, run: Callable[[], int]) -> dict[str, Any]:
-    """Return what `watched_solver` writes of a bake into an empty folder, and seconds of all of it. Raises RuntimeError
-    where it does not come to its end.
-
-    run: bakes a scene of this name and returns the exit code.
-    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     told = folder / "told.json"
     os.environ["CONJAC_WATCHED"] = str(told)
     session: Any = importlib.import_module("conjac.conjac_addon.bake.session")
-    assert session.SOLVER in ("solver", WATCHED)  # a module that waits for its first use runs now
-    session.SOLVER = WATCHED
+    assert session.SOLVER == "solver"  # a module that waits for its first use runs now, and says its own name no more
+    session.SOLVER = "benchmarks.watched_solver"
     began = time.perf_counter()
-    code = run()
+    scene, _, method = name.partition("_")
+    code = bake.bake(scene, folder, method or None)
     seconds = time.perf_counter() - began
     if code:
         raise RuntimeError(f"{name}.blend was not baked to its end: exit code {code}")
