@@ -35,6 +35,10 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
         name="Collide by Mesh", description="The visible faces of this mesh collide, instead of those of its "
         "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,
         override=OVERRIDABLE)
+    simplify: bpy.props.FloatProperty(
+        name="Simplify", description="Collide by fewer faces, which contain what is drawn and stand out of it by up to "
+        "this share of the object's size: faster where the mesh is finer than its tetrahedra. 0: all faces collide",
+        default=0.0, min=0.0, max=0.1, soft_max=0.01, precision=4, override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
         name="Collider to Others", description="Other soft bodies collide with it as it plays now; it ignores them",
         default=False, override=OVERRIDABLE)

@@ -58,6 +58,8 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
             body["thickness"] = thickness
         if obj.conjac.contact.by_mesh and members.is_volume(obj):
             body["touches_by_mesh"] = True
+            if obj.conjac.contact.simplify:
+                body["simplify"] = properties.shortest(obj.conjac.contact.simplify)
         if obj.conjac.contact.pins_yield and members.collides(obj) and not members.is_sharp(obj):
             body["pins_yield"] = True
     if colliders:

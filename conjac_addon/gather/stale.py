@@ -101,8 +101,8 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "integrator", "stage_solver",
-                     "step", "largest_deformation"):
+        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "simplify", "integrator",
+                     "stage_solver", "step", "largest_deformation"):
             body.pop(name, None)
 
 
@@ -200,7 +200,7 @@ _OF_BODIES = {"bodies": "Soft Bodies", "soft_bodies": "Soft Bodies", "vertices":
 #: what contact says
 _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
                "push_apart": "Push Apart", "pins_yield": "Pins Yield",
-               "touches_by_mesh": "Collide by Mesh"}
+               "touches_by_mesh": "Collide by Mesh", "simplify": "Simplify"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "child": "Joints",

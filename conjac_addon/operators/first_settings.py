@@ -104,7 +104,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(_evaluated_mesh(obj))
         if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
-            settings.contact.by_mesh = by_mesh.fits(obj, _evaluated_mesh(obj), settings.edge_length or shown, shown)
+            by_mesh.suit(obj, _evaluated_mesh(obj), settings.edge_length or shown, shown)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):

@@ -44,6 +44,9 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if members.is_volume(obj):
         setting(layout, said, "thickness")
         setting(layout, said, "by_mesh")
+        fewer = layout.column()
+        fewer.active = said.by_mesh
+        setting(fewer, said, "simplify")
     setting(layout, shared, "distance")
     if contacts.pushes_apart(members.owner(obj)):
         setting(layout, shared, "push_apart")

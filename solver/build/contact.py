@@ -264,6 +264,12 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
         if not one.body.touches_by_mesh or surface is None or one.embedding is None:
             skins.append(one.skin + np.int32(start))
             continue
+        if one.thinned is not None:
+            skins.append(one.thinned.triangles + np.int32(behind))
+            corners.append(one.thinned.corners + np.int32(start))
+            weights.append(one.thinned.weights)
+            behind += len(one.thinned.corners)
+            continue
         skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(behind))
         corners.append(one.embedding.corners + np.int32(start))
         weights.append(one.embedding.weights)

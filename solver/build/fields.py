@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
@@ -19,6 +20,7 @@ from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Mask, Vec
 from .material_data import MaterialData
+from .thinned_mesh import DETAILED, ThinnedMesh, thinned_mesh
 from .volumes import Stage
 
 #: how many edges of tetrahedra a vertex may be outside of them before it is reported: a mesh rides a little beside them
@@ -35,6 +37,8 @@ class Prepared:
     volume: Volume
     embedding: Embedding | None
     fields: Fields
+    #: by which it touches in place of its mesh, where that has more faces
+    thinned: ThinnedMesh | None = field(default=None, kw_only=True)
 
     @property
     def skin(self) -> Index:
@@ -139,7 +143,12 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows
     if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
-    return Prepared(body, volume, embedding, fields)
+    fewer = None
+    if body.simplify and body.touches_by_mesh and embedding is not None:
+        fewer = thinned_mesh(volume, embedding, np.asarray(triangles), body.simplify)
+        if fewer is None:
+            body, fields = changed(body, touches_by_mesh=False), replace(fields, notes=(*fields.notes, DETAILED))
+    return Prepared(body, volume, embedding, fields, thinned=fewer)
 
 
 def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:

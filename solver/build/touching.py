@@ -17,7 +17,7 @@ from msgspec.structs import replace as changed
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.embedded import EmbeddedVertices
 from ..embedding.bind import barycentric
-from ..meshing.normals import unit_normals
+from ..meshing.normals import out_of_all
 from ..state import Index, Vec
 from .fields import Prepared
 
@@ -25,8 +25,6 @@ INSETS = (1e-3, 2e-3, 3e-3)  #: of a body's largest extent: how far within its m
 NEAR = 4.0  #: of that: nearer to others its vertices are moved
 APART = 0.02  #: of the inset: what is nearer afterwards lies on each other, such as what crossed by just the inset
 MOST = 10_000  #: crossings that are looked at
-LONGEST = 2.0  #: of the inset: how far a vertex goes for all of its faces to go that far
-SHORTEST = 1e-6  #: relative weight of a short way where the faces of a vertex leave a direction free
 
 
 @dataclass(frozen=True)
@@ -68,30 +66,35 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     first = made = arrange(prepared, None)
     pairs = made.crossing()
     while pairs:
-        more = {k for pair in pairs for k in pair if k < len(prepared) and _may_by_mesh(made.prepared[k])}
-        if not more:
+        crossing = {k for pair in pairs for k in pair}
+        bodies = [_otherwise(one) if k in crossing else one for k, one in enumerate(made.prepared)]
+        if all(one is before for one, before in zip(bodies, made.prepared)):
             break
-        made = arrange([replace(one, body=changed(one.body, touches_by_mesh=True)) if k in more else one
-                        for k, one in enumerate(made.prepared)], None)
+        made = arrange(bodies, None)
         pairs = made.crossing()
     if not pairs:
         return made
-    bodies = {k for pair in pairs if pair[0] != pair[1] for k in pair
-              if k < len(prepared) and made.prepared[k].body.touches_by_mesh}
-    if any(not {*pair} & bodies for pair in pairs):
+    inset = {k for pair in pairs if pair[0] != pair[1] for k in pair
+             if k < len(prepared) and made.prepared[k].body.touches_by_mesh}
+    if any(not {*pair} & inset for pair in pairs):
         return first
     for share in INSETS:
-        within = arrange(made.prepared, _within(made, bodies, share))
-        size = min(float(np.ptp(made.prepared[k].volume.nodes, axis=0).max()) for k in bodies)
+        within = arrange(made.prepared, _within(made, inset, share))
+        size = min(float(np.ptp(made.prepared[k].volume.nodes, axis=0).max()) for k in inset)
         if not within.crossing() and within.is_apart(APART * share * size):
             return within
     return first
 
 
-def _may_by_mesh(one: Prepared) -> bool:
+def _otherwise(one: Prepared) -> Prepared:
+    """Return a body as it touches where it would cross: by its tetrahedra in place of fewer faces around its mesh, then
+    by its mesh."""
     body = one.body
-    return (body.surface is not None and one.embedding is not None and body.cloth is None and not body.cuts
-            and not body.touches_by_mesh)
+    if one.thinned is not None:
+        return replace(one, body=changed(body, touches_by_mesh=False), thinned=None)
+    if body.surface is None or one.embedding is None or body.cloth is not None or body.cuts or body.touches_by_mesh:
+        return one
+    return replace(one, body=changed(body, touches_by_mesh=True))
 
 
 def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
@@ -99,6 +102,9 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
     weights, start = made.riding.weights.copy(), made.riding.nodes
     for k, one in enumerate(made.prepared):
         if not one.body.touches_by_mesh or one.embedding is None:
+            continue
+        if one.thinned is not None:
+            start += len(one.thinned.corners)
             continue
         count = len(one.embedding.corners)
         if k in bodies:
@@ -109,27 +115,8 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             moved = np.unique(among[(among >= start) & (among < start + count)]) - start
             # at rest, where weights are made
             rest = one.embedding.apply(nodes)
-            inwards = rest[moved] - inset * _out_of_all(rest, made.skins[k] - start)[moved]
+            inwards = rest[moved] - inset * out_of_all(rest, made.skins[k] - start)[moved]
             row = start - made.riding.nodes + moved
             weights[row] = barycentric(inwards, nodes[one.embedding.corners[moved]])
         start += count
     return replace(made.riding, weights=weights)
-
-
-def _out_of_all(places: Vec, triangles: Index) -> Vec:
-    """Return how vertices (n, 3) go for each of their faces to go by one along its normal, (n, 3): at corners farther
-    than one, whatever the sizes and numbers of their faces, and at spikes as far as is admissible."""
-    faces = unit_normals(places, triangles)
-    corners = triangles.ravel()
-    products, sums = np.zeros((len(places), 3, 3)), np.zeros((len(places), 3))
-    np.add.at(products, corners, np.repeat(np.einsum("ti,tj->tij", faces, faces), 3, axis=0))
-    np.add.at(sums, corners, np.repeat(faces, 3, axis=0))
-    # least squares of n · d = 1 over the faces of a vertex, the shortest d where they leave a direction free
-    count = np.einsum("nii->n", products)
-    regular = products + np.maximum(SHORTEST * count, SHORTEST)[:, None, None] * np.eye(3)
-    out = np.linalg.solve(regular, sums[:, :, None])[:, :, 0]
-    least = np.ones(len(places))
-    np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, out[triangles]))
-    out /= np.maximum(least, 1.0 / LONGEST)[:, None]
-    out /= np.maximum(np.linalg.norm(out, axis=1) / LONGEST, 1.0)[:, None]
-    return out

@@ -277,6 +277,9 @@ class Body(Strict):
     thickness: Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, SOLVE, Called("thickness"), AMONG_BODIES] = None
     #: whether the surface itself touches, as its tetrahedra carry it; else the boundary of these
     touches_by_mesh: Annotated[bool, SOLVE, Called("by what it touches"), AMONG_BODIES] = False
+    #: as a share of its largest extent, how far outside of the surface fewer faces may be by which it touches then; 0:
+    #: all faces touch
+    simplify: Annotated[Annotated[float, Meta(ge=0, le=0.1)], SOLVE, Called("simplified faces"), AMONG_BODIES] = 0.0
     #: names of the soft bodies and obstacles that it touches, its own for contact with itself, and of mechanisms whose
     #: rigid bodies it touches; all where left out. Two soft bodies touch where both say so
     touches: Annotated[list[str] | None, SOLVE, Called("what it touches"), AMONG_BODIES] = None

@@ -8,7 +8,7 @@ from ..threads import inlined, kernel
 
 
 @inlined
-def _nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
+def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
     """Return weights of the corners b and c at the place of a triangle that is nearest to a point, and its squared
     distance."""
     dx, dy, dz = px - x[a, 0], py - x[a, 1], pz - x[a, 2]
@@ -59,7 +59,7 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
             nearest = np.sqrt(dx * dx + dy * dy + dz * dz) - reach[k]
             if nearest > 0.0 and nearest * nearest > best:
                 continue
-            v, w, away = _nearest_on(px, py, pz, x, a, b, c)
+            v, w, away = nearest_on(px, py, pz, x, a, b, c)
             if away < best:
                 best, found[i] = away, k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
@@ -82,7 +82,7 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, found, 
             k = candidates[i, j]
             if k < 0:
                 continue
-            v, w, away = _nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
+            v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
             if away < best:
                 best, found[i] = away, k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
@@ -94,7 +94,7 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, found, 
                 known = known or candidates[i, other] == k
             if known:
                 continue
-            v, w, away = _nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
+            v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
             if away <= best + slack:
                 for axis in range(3):
                     outward[i, axis] += normals[k, axis]

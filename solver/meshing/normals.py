@@ -7,6 +7,9 @@ import numpy as np
 from ..state import Index, Vec
 from ..threads import kernel
 
+FARTHEST = 2.0  #: how far a vertex goes for all of its faces to go by one
+SHORT = 1e-6  #: relative weight of a short way where the faces of a vertex leave a direction free
+
 
 def unit_normals(x: Vec, triangles: Index) -> Vec:
     """Return unit normals of triangles (m, 3) between positions x (n, 3), (m, 3); zero where one has no area."""
@@ -19,6 +22,25 @@ def area_vectors(x: Vec, triangles: Index) -> Vec:
     """Normals of triangles (m, 3) between places x (n, 3) [m], as long as twice their areas [m²], (m, 3)."""
     out: Vec = np.empty((len(triangles), 3))
     write_normals(np.require(x, float, ["C", "W"]), np.require(triangles, np.int32, ["C", "W"]), False, out)
+    return out
+
+
+def out_of_all(places: Vec, triangles: Index) -> Vec:
+    """Return how vertices (n, 3) go for each of their faces to go by one along its normal, (n, 3): at corners farther
+    than one, whatever the sizes and numbers of their faces, and at spikes as far as is admissible."""
+    faces = unit_normals(places, triangles)
+    corners = triangles.ravel()
+    products, sums = np.zeros((len(places), 3, 3)), np.zeros((len(places), 3))
+    np.add.at(products, corners, np.repeat(np.einsum("ti,tj->tij", faces, faces), 3, axis=0))
+    np.add.at(sums, corners, np.repeat(faces, 3, axis=0))
+    # least squares of n · d = 1 over the faces of a vertex, the shortest d where they leave a direction free
+    count = np.einsum("nii->n", products)
+    regular = products + np.maximum(SHORT * count, SHORT)[:, None, None] * np.eye(3)
+    out = np.linalg.solve(regular, sums[:, :, None])[:, :, 0]
+    least = np.ones(len(places))
+    np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, out[triangles]))
+    out /= np.maximum(least, 1.0 / FARTHEST)[:, None]
+    out /= np.maximum(np.linalg.norm(out, axis=1) / FARTHEST, 1.0)[:, None]
     return out
 
 

@@ -223,10 +223,12 @@ class Regroup:
         return both
 
     def _beyond_nodes(self, one: Prepared) -> float:
-        """How far a body's mesh is outside of the box of its nodes [m]."""
+        """How far a body's mesh, and what touches for it, is outside of the box of its nodes [m]."""
         if one.embedding is None:
             return 0.0
         shown, nodes = one.embedding.apply(one.volume.nodes), one.volume.nodes
+        if one.thinned is not None:
+            shown = np.concatenate([shown, one.thinned.positions(nodes)])
         return float(max((nodes.min(axis=0) - shown.min(axis=0)).max(), (shown.max(axis=0) - nodes.max(axis=0)).max(),
                          0.0))
 

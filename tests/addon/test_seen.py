@@ -6,7 +6,7 @@ import pytest
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
-from benchmarks import seen_resting
+from benchmarks import seen, seen_resting
 from benchmarks.drawn import places
 from benchmarks.seen import inside
 
@@ -46,11 +46,14 @@ def test_a_ball_that_lands_on_an_edge_is_not_seen_through_it(addon, tmp_path):
     assert lowest < top - 0.02, "it has landed and bends around the edge"
 
 
-@pytest.mark.parametrize("fineness, fits", [(1, False), (3, True), (4, True), (6, False)])
-def test_a_new_body_touches_by_its_mesh_where_that_is_about_as_fine_as_its_tetrahedra(addon, fineness, fits):
+@pytest.mark.parametrize("fineness, fits, simplify", [(1, False, 0.0), (3, True, 0.0), (4, True, 0.0), (5, True, 0.003),
+                                                      (6, True, 0.003)])
+def test_a_new_body_touches_by_its_mesh_where_that_is_no_coarser_than_its_tetrahedra(addon, fineness, fits, simplify):
+    """And by fewer faces where it is finer."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=fineness, radius=0.2)
     bpy.ops.conjac.add_soft_body()
-    assert bpy.context.object.conjac.contact.by_mesh == fits
+    contact = bpy.context.object.conjac.contact
+    assert contact.by_mesh == fits and contact.simplify == pytest.approx(simplify)
 
 
 @pytest.mark.parametrize("cuts, fits", [(0, False), (3, True), (9, True)])
@@ -76,6 +79,15 @@ def test_a_cut_switches_it_off_and_what_was_set_stays(addon):
     bpy.context.object.conjac.contact.by_mesh = False
     bpy.ops.conjac.add_soft_body()
     assert not bpy.context.object.conjac.contact.by_mesh
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("turn, lean", [(45.0, 0.0), (20.0, 12.0)])
+def test_a_ball_much_finer_than_its_tetrahedra_is_not_seen_through_either(addon, tmp_path, monkeypatch, turn, lean):
+    """On an edge, and on a block that is tilted otherwise than in the row."""
+    monkeypatch.setattr(seen, "FRAMES", 12)
+    deepest, _ = seen.landed(tmp_path / "landing", 5, turn, lean, True)
+    assert deepest < 0.1  # of a thousandth; it was ten thousandths
 
 
 @pytest.mark.long

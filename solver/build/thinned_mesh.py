@@ -1,0 +1,49 @@
+"""The surface by which a body touches whose mesh is finer than its tetrahedra: fewer faces around what is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..embedding.bind import Embedding, barycentric
+from ..meshing.normals import out_of_all
+from ..meshing.thinning import thinned
+from ..meshing.volume import Volume, boundary_faces, mean_edge
+from ..state import Index, Vec
+
+MOST = 6.0  #: triangles for each one of the tetrahedra's boundary; with more, steps take far longer
+DETAILED = ("Simplify leaves its mesh more than six times as many faces as its tetrahedra have outside, so these "
+            "collide: raise Simplify, or set it to 0 to collide by all faces")
+
+
+@dataclass(frozen=True)
+class ThinnedMesh:
+    """A surface of vertices that tetrahedra carry, outside of the mesh or on it."""
+
+    triangles: Index  #: (t, 3)
+    corners: Index  #: nodes of the tetrahedron of each vertex, (v, 4)
+    weights: Vec  #: (v, 4), each row sums to 1
+
+    def positions(self, nodes: Vec) -> Vec:
+        """Return places of its vertices [m], (v, 3), for node positions (n, 3) [m]."""
+        found: Vec = np.einsum("vc,vci->vi", self.weights, nodes[self.corners])
+        return found
+
+
+def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, share: float) -> ThinnedMesh | None:
+    """Return the surface with fewer faces; None where more of them are left than contact should have.
+
+    triangles: of the mesh, (m, 3). share: of the body's largest extent, how far the mesh may be from it.
+    """
+    rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
+    found = thinned(rest, triangles, share * float(np.ptp(rest, axis=0).max()), mean_edge(volume.nodes, faces))
+    if len(found.triangles) > MOST * len(faces):
+        return None
+    # faces go outwards by how far the mesh stands out of them: so none of it is outside
+    far = np.zeros(len(rest))
+    np.maximum.at(far, found.triangles, np.repeat(found.outside[:, None], 3, axis=1))
+    used, own = np.unique(found.triangles, return_inverse=True)
+    places = (rest + far[:, None] * out_of_all(rest, found.triangles))[used]
+    corners = embedding.corners[used]
+    return ThinnedMesh(own.reshape(-1, 3).astype(np.int32), corners, barycentric(places, volume.nodes[corners]))

@@ -1,0 +1,43 @@
+"""A surface with fewer triangles that stays near the one that it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..state import Index, Vec
+from .normals import unit_normals
+from .thinning_kernels import thin
+
+
+@dataclass(frozen=True)
+class ThinnedSurface:
+    """Triangles between some of a surface's vertices."""
+
+    triangles: Index  #: numbers of the surface's vertices, (t, 3)
+    outside: Vec  #: how far vertices that went are in front of each at most [m], (t,)
+
+
+def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> ThinnedSurface:
+    """Return a surface with fewer triangles, which has all vertices within a tolerance [m].
+
+    x: (n, 3) [m]. triangles: (m, 3). longest: of edges that were not there before [m]. Borders stay, and so does what
+    is no manifold.
+    """
+    x, work = np.ascontiguousarray(x, dtype=float), np.array(triangles, np.int32, order="C")
+    corners = work.ravel()
+    # the corners of each vertex as a list, the highest number first
+    head, after = np.full(len(x), -1, np.int32), np.full(len(corners), -1, np.int32)
+    order = np.lexsort((np.arange(len(corners)), corners)).astype(np.int32)
+    same = corners[order[1:]] == corners[order[:-1]]
+    after[order[1:][same]] = order[:-1][same]
+    last = np.r_[~same, True] if len(order) else np.zeros(0, dtype=bool)
+    head[corners[order[last]]] = order[last]
+    of, following = np.full(len(x), -1, np.int32), np.full(len(x), -1, np.int32)
+    thin(x, work, head, after, tolerance, longest, np.full(len(work), -1, np.int32), following, of)
+    is_left = work[:, 0] >= 0
+    outside, gone = np.zeros(len(work)), np.flatnonzero(of >= 0)
+    normals = unit_normals(x, np.where(is_left[:, None], work, 0))
+    np.maximum.at(outside, of[gone], np.einsum("gi,gi->g", normals[of[gone]], x[gone] - x[work[of[gone], 0]]))
+    return ThinnedSurface(np.ascontiguousarray(work[is_left]), outside[is_left])
