@@ -19,8 +19,9 @@ once makes it swing by up to twice what it bends at rest, so it slips; as it sli
 its wobbles going (parts of it slide while they are light and stick while they are heavy). The viscosity of bodies that
 slide (`solver/world/sliding_damping.py`) ends that on the ground and on colliders, where blocks slid ever faster on
 slopes that hold them; a block that came to rest on the slope stands everywhere. Stages that end a hundred times tighter
-change nothing. The price is `friction_brake`: what 16 kPa leans as it brakes at .6 μ is not given back as motion, so it
-stops a tenth short on the ground (4 % without the viscosity), and more on another block.
+change nothing. What limits `friction_brake` is the softest block at .6 μ: it leans by a twentieth of its way as it
+brakes, and its middle swings back over its base by as much once that stands; the way is taken in that swing. With a
+viscosity from the first slip on it stopped a tenth short, and more on another block.
 """
 
 from __future__ import annotations

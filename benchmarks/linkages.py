@@ -7,7 +7,7 @@ on pins .8 m apart, let go and watched for four seconds at 1/120 s; shares are o
 `order_bdf2`, `order_backward_euler` and `order_semi_implicit` are missed by the chain with springs in its joints alone:
 springs of 4 Hz fling its parts, and those steps are not yet where an order shows. The steps of the row stay, as artists
 take longer ones. `…_short_steps` is the order of these integrators there from 1 to .5 ms, beside SDIRK2 at .13 ms;
-"short steps" in the details has the pair before it too, where the orders have come half of the way.
+"short steps" in the details has the pair before it too: a halved step halves what an order lacks.
 """
 
 from __future__ import annotations

@@ -281,9 +281,8 @@ class FleshOnBones(Coupling, System[CoupledStage]):
             surroundings = self._surroundings(stage, start, frictions)
             after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
         self.jointed.impacts.note(joints)
-        end, bones = self.parted(after)
-        self._free_bones.note_stage([end, bones], damped)
-        if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):
+        self._free_bones.note_stage(self.parted(after), damped)
+        if not self.soft.ground.has_friction_at(self.positions(after), after.time):
             return remember(after, of_flesh, None)
         return _with_friction(self, pose_at(after.q, after.u, self.soft.project), after)
 

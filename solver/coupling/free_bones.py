@@ -135,9 +135,9 @@ class FreeBones:
             x1, v1 = self._points_of(one, soft)
             total = one.mass.sum()
             kept = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
-            wanted = self._momenta_after(one, x0, v0, h)
-            drift = kept * wanted.drift
-            turn = turned(one.mass, x0, x1, v1, kept * wanted.spin, h)
+            target = self._momenta_after(one, x0, v0, h)
+            drift = kept * target.drift
+            turn = turned(one.mass, x0, x1, v1, kept * target.spin, h)
             turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
             x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
             bones = self._with_root_motion(bones, int(one.bones[0]), turn)

@@ -30,7 +30,7 @@ from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
 from ..world.layout import of_another_version
 from ..world.nodes import Nodes
-from ..world.sliding_damping import IMPACT
+from ..world.sliding_damping import PAST
 from ..world.world import World
 
 if TYPE_CHECKING:  # its kernels are compiled where something is jointed
@@ -335,7 +335,7 @@ def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: flo
     What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
-    force, impact, touched = np.zeros_like(part.rest), *np.zeros((2, len(part.rest)))
+    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), 8))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
     for (old, own, nodes), body in zip(stood, part.bodies_in_world):
@@ -345,8 +345,8 @@ def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: flo
         found |= own.memory.keys()
         if FORCE in own.memory:
             force[here] = own.memory[FORCE][nodes]
-        if IMPACT in own.memory:
-            impact[here] = own.memory[IMPACT][nodes]
+        if PAST in own.memory:
+            slid[here] = own.memory[PAST][nodes]
         if CONTACT_TIME in own.memory:
             touched[here] = own.memory[CONTACT_TIME][nodes]
         if STUCK_NODES in own.memory:
@@ -356,8 +356,8 @@ def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: flo
     memory: dict[str, Vec] = {}
     if FORCE in found:
         memory[FORCE] = force
-    if IMPACT in found:
-        memory[IMPACT] = impact
+    if PAST in found:
+        memory[PAST] = slid
     if CONTACT_TIME in found:
         memory[CONTACT_TIME] = touched
     if STUCK_NODES in found:

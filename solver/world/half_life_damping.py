@@ -42,6 +42,7 @@ class MovingNodes(Protocol):
 
     coordinates: FreeNodes
     mass: Vec  #: lumped [kg], (n,)
+    gravity: Vec  #: [m/s²], (3,)
     ground: GroundPenalty
     contacts: Sequence[ContactLaw]
     pulls: Sequence[Pull]

@@ -102,17 +102,20 @@ class StageForces:
 def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
                     selection: Selection = ALL, is_on_ground: bool = False) -> FrictionLimits:
     """Return the limits of friction on the bodies of a selection: the energy that it would give each at Coulomb's limit
-    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]. Its nodes are those that it acts on; where none of these is
-    prescribed they are all nodes, since bodies that meet in flight keep only the momentum that their stages are solved
-    to. is_on_ground: whether one of the frictions is the ground's, whose nodes count as if they were prescribed."""
+    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]. Its nodes are those that it acts on; where these are of free
+    bodies alone they are all nodes, since bodies that meet in flight keep only the momentum that their stages are
+    solved to. is_on_ground: whether one of the frictions is the ground's."""
     limits, energy = np.zeros(len(soft.mass)), 0.0
     for one in frictions:
         one.add_limits(limits)
+    is_prescribed = np.zeros(len(limits), dtype=bool)
+    is_prescribed[soft.coordinates.prescribed] = True
+    is_supported = is_on_ground or bool(limits[is_prescribed].any()) or any(
+        limits[body.nodes].any() and is_prescribed[body.nodes].any() for body in soft.bodies_in_world)
     for number, body in enumerate(soft.bodies_in_world):
         if selection.bodies is None or number in selection.bodies:
             mass = float(soft.mass[body.nodes].sum())
             energy += 0.5 * float(limits[body.nodes].sum()) ** 2 / mass if mass > 0.0 else 0.0
-    is_supported = is_on_ground or bool(limits[soft.coordinates.prescribed].any())
     return FrictionLimits(energy, (limits > 0.0) | (not is_supported))
 
 

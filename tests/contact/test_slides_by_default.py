@@ -5,6 +5,8 @@ import pytest
 from matrix import some
 
 from benchmarks import friction as benched
+from solver.stepping import Pace, Timeline, advance_frame
+from solver.world.world import World
 
 H, G = 1 / 48, 9.81
 
@@ -54,3 +56,17 @@ def test_a_block_that_its_friction_stops_moves_as_far_as_with_newton_d(monkeypat
         world = benched.block("collider", mu, 0.8 * mu, modulus, step, solver)
         ways[solver] = step * float(benched.speeds(world, rest, 0.0, step, 0.2)[0].sum())
     assert abs(ways["quick"] / ways["newton_d"] - 1.0) <= 0.1
+
+
+def test_a_block_that_falls_onto_a_sloping_collider_comes_to_rest(monkeypatch):
+    # its friction holds 1.25 times that slope: it bounced on the barrier, and slid on at 4 cm/s whenever it was light
+    monkeypatch.setattr(benched, "GAP", 0.052)
+    monkeypatch.setattr(benched, "CELLS", (4, 4, 2))
+    mu, frames = 0.6, 30
+    part = benched.block("collider", mu, 0.8 * mu, 1e5, H)
+    world, own, middles = World([part]), part.bodies_in_world[0].nodes, []
+    state, pace, line = world.initial_state(), Pace(), Timeline(1, 1 + frames, 24.0, H, 100, 0.0, 0.5)
+    for frame in range(2, 2 + frames):
+        state = advance_frame(world, state, line, frame, pace=pace)
+        middles.append(part.mass[own] @ part.nodes_at(state)[0][own, 0] / part.mass[own].sum())
+    assert 24.0 * (middles[-1] - middles[-7]) / 6.0 <= 5e-3

@@ -103,7 +103,7 @@ def test_a_landing_is_no_matter_of_luck(shape, below, tmp_path):
 def test_a_film_s_frame_rate_does_not_change_how_high_it_comes_up(tmp_path):
     """Frames of 1/24 and of 1001/24000 s, whose steps land at other moments, the later the more so."""
     built = world(tmp_path / "whole", cube, STEP)
-    found = np.array([[bounce(built, gap, STEP, fps=fps) for fps in (FPS, FPS / 1.001)] for gap in (*GAPS, 0.3)])
+    found = np.array([[bounce(built, gap, STEP, fps=fps) for fps in (FPS, FPS / 1.001)] for gap in GAPS[::2]])
     print(np.round(found, 4))
     assert np.abs(found[:, 0] - found[:, 1]).max() <= 0.05 * found.mean()
 
