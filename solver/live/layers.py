@@ -54,6 +54,13 @@ def neighbours(triangles: Index, count: int) -> Index:
     return found
 
 
+def _is_among(keys: Index, ascending: Index) -> Mask:
+    """Return whether each key, (k,), is one of others, (n,)."""
+    place = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    found: Mask = ascending[place] == keys
+    return found
+
+
 def planes_between(layers: Sequence[Layer], meet: Mask, h: float) -> list[TargetRows]:
     """Return the half-spaces of each sheet's vertices in a step of h seconds, whose weights are 1.
 
@@ -68,15 +75,13 @@ def planes_between(layers: Sequence[Layer], meet: Mask, h: float) -> list[Target
     x, v, normals = (np.concatenate([getattr(layers[k], name) for k in sheets]) for name in ("x", "v", "normals"))
     edge, thickness, rough = (np.repeat([getattr(layers[k], name) for k in sheets], sizes)
                               for name in ("edge", "thickness", "friction"))
-    reach = float(max(layers[k].edge + 2.0 * layers[k].thickness for k in sheets))
+    # as far as what faces each other may be that meets within the step
+    closing = 2.0 * h * float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
+    widest, thickest = max(layers[k].edge for k in sheets), max(layers[k].thickness for k in sheets)
+    reach = float(np.hypot(FACING * widest, min(WITHIN * thickest + closing, widest + 2.0 * thickest)))
     i, j = cKDTree(x).query_pairs(reach, output_type="ndarray").T
     some = meet[whose[i], whose[j]]
     i, j = i[some], j[some]
-    for place, k in enumerate(sheets):
-        start, count = first[place], sizes[place]
-        own = (i >= start) & (i < start + count) & (j >= start) & (j < start + count)
-        bends = own & np.isin((i - start) * count + j - start, layers[k].near, kind="sort")
-        i, j = i[~bends], j[~bends]
     # from j to i, across both sheets
     along = np.sign(np.einsum("ij,ij->i", normals[i], normals[j]))[:, None]
     normal = normals[j] + np.where(along == 0.0, 1.0, along) * normals[i]
@@ -89,6 +94,10 @@ def planes_between(layers: Sequence[Layer], meet: Mask, h: float) -> list[Target
     gap = np.maximum(thickness[i], thickness[j])
     end = height + h * np.einsum("ij,ij->i", v[i] - v[j], normal)
     some = (aside < FACING * np.minimum(edge[i], edge[j])) & (end < WITHIN * gap) & (normal.any(axis=1))
+    for place, k in enumerate(sheets):
+        start, count = first[place], sizes[place]
+        own = some & (whose[i] == k) & (whose[j] == k)
+        some[own] = ~_is_among((i[own] - start) * count + j[own] - start, layers[k].near)
     i, j, normal, half = i[some], j[some], normal[some], 0.5 * gap[some, None]
     middle = 0.5 * (x[i] + x[j]) + 0.5 * h * (v[i] + v[j])
     friction = np.sqrt(rough[i] * rough[j])
