@@ -1,4 +1,4 @@
-"""What a step of a mechanism costs: how it grows with the number of joints, and beside MuJoCo's.
+"""Measure the price of a mechanism's step: its growth with the number of joints, and beside MuJoCo's.
 
 The chain of `chains`, at every size from the same posture and for the same few steps, which is a whole step each time:
 posture, forces, matrix, factor, solve, advance. Both programs in one process, taking turns, medians. Dense is what the
@@ -62,7 +62,7 @@ def step_ms(chains: list[Ours | Theirs], seconds: float, steps: int = STEPS) -> 
 
 
 def dense_ms(chain: Ours) -> float:
-    """What forming and factoring the chain's matrix densely costs in each step, without anything else."""
+    """Return the seconds a step that forming and factoring the chain's matrix densely takes."""
     tree, mechanism = chain.tree, chain.mechanism
     chain.step()
     posture = tree.posture(chain.state.q, chain.state.u, chain.state.memory)
@@ -94,7 +94,7 @@ def growth() -> Part:
 
 
 def beside_mujoco() -> Part:
-    """The same chain, stepped by MuJoCo."""
+    """Return the chain as MuJoCo steps it."""
     try:
         import mujoco
     except ImportError:

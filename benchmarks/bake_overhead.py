@@ -1,4 +1,4 @@
-"""What a bake costs beside the solver's steps: 250 frames of the dragon through Blender's command-line handler.
+"""Measure a bake beside the solver's steps: 250 frames of the dragon through Blender's command-line handler.
 
     python -m benchmarks.bake_overhead
 

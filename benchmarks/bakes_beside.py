@@ -48,7 +48,7 @@ def ended(bakes: list[subprocess.Popen[bytes]]) -> float:
 
 
 def digest(cache: Path) -> str:
-    """Of all frames."""
+    """Return the digest of all frames."""
     made = sha256()
     for path in sorted(cache.rglob("frames/*.npy")):
         made.update(path.read_bytes())

@@ -1,4 +1,4 @@
-"""What a scene of many ConJac bodies costs: time and memory against their number.
+"""Measure the price of scenes of many ConJac bodies: time and memory against their number.
 
     python -m benchmarks.bodies
 

@@ -1,4 +1,4 @@
-"""What a step of cloth costs and where the time goes: squares of 128, 2,048 and 10,082 faces, Blender's cloth beside.
+"""Measure a step of cloth and its parts: squares of 128, 2,048 and 10,082 faces, Blender's cloth beside.
 
     python -m benchmarks.cloth [most faces]
 
@@ -93,7 +93,7 @@ def world(folder: Path, cells: int, onto: tuple[Any, Any] | None) -> Nodes:
 
 
 def clocked(spent: dict[str, float], key: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose thread time goes to the entry of this key."""
+    """Return the function, whose thread time goes to the entry of this key."""
     def call(*arguments: Any, **more: Any) -> Any:
         began = time.thread_time()
         try:

@@ -1,4 +1,4 @@
-"""What the program of contact costs a step: a cloth of 128 and of 2,048 faces that lies on a box.
+"""Measure the program of contact in a step: a cloth of 128 and of 2,048 faces that lies on a box.
 
     python -m benchmarks.cloth_program
 
@@ -73,7 +73,7 @@ class Lying:
         return matrix, (self.mass[:, None] * self.v + H * force).ravel()
 
     def rows(self) -> VertexRows:
-        """Of the vertices above the lid and near it: the normal's velocity has to keep them above."""
+        """Return the rows of the vertices above the lid and near it: the normal's velocity has to keep them above."""
         over = np.flatnonzero((np.abs(self.x[:, :2]) <= HALF).all(axis=1) & (np.abs(self.x[:, 2]) < NEAR))
         factor = np.zeros((len(over), 5))
         factor[:, 2] = 1.0
@@ -81,7 +81,7 @@ class Lying:
                           over.astype(np.int64))
 
     def rim(self) -> SpreadRows:
-        """Of the edges that cross the lid's rim: so has the point where they do."""
+        """Return the rows of edges that cross the lid's rim, at the points where they do."""
         ends = self.x[self.edges]
         out = np.abs(ends[:, :, :2]).max(axis=2) > HALF
         crossing = np.flatnonzero(out[:, 0] != out[:, 1])

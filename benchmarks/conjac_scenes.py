@@ -101,7 +101,7 @@ class Search:
         return found
 
     def _key(self, count: int) -> str:
-        """Of all that a result depends on besides what was asked."""
+        """Return the key of all that a result depends on besides what was asked."""
         nodes = self.scene.dynamic(count).astype(np.int32).tobytes() if count else b""
         return f"{digest(self.scene)}-{sha256(nodes + repr(self.scene.gamma).encode()).hexdigest()[:6]}"
 
@@ -191,7 +191,7 @@ def dragon_nodes(search: Search) -> tuple[dict[str, Any], list[Claim]]:
 
 
 def dragon_even(search: Search) -> tuple[dict[str, Any], list[Claim]]:
-    """What Vanilla takes to be as lively as ConJac, and what corrections are worth."""
+    """Measure the price at which Vanilla is as lively as ConJac, and the worth of corrections."""
     claims, row = [], {}
     plain = search.smallest("conjac", NODES, H)
     row["paper's stabilization"] = None if plain is None else plain.row(None)

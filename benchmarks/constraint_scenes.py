@@ -48,7 +48,7 @@ def edges_of(obj: bpy.types.Object, loose: bool = False) -> Vec:
 
 
 def links_off(scene: bpy.types.Scene) -> float | None:
-    """Of all inextensible ropes; None where there are none."""
+    """Return the largest drift of inextensible ropes; None where there are none."""
     most = []
     for rope in (one for one in scene.objects if one.conjac.kind == "rope" and one.conjac.rope == "inextensible"):
         ends, lengths = edges_of(rope), []

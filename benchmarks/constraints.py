@@ -1,4 +1,4 @@
-"""What a step of constraints costs: ropes of 100 to 10,000 links that swing with a load.
+"""Measure a step of constraints: ropes of 100 to 10,000 links that swing with a load.
 
     python -m benchmarks.constraints [most links]
 

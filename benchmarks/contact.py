@@ -1,4 +1,4 @@
-"""What contact of surfaces costs, in scenes of `scenes.touching`: Vanilla FEM, SDIRK2 by Quick, one thread.
+"""Measure contact of surfaces in scenes of `scenes.touching`: Vanilla FEM, SDIRK2 by Quick, one thread.
 
     python -m benchmarks.contact PART
 
@@ -54,7 +54,7 @@ TIMED = ("measure", "fill", "largest_step", "largest_steps", "lagged_friction") 
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose thread time goes to the list's one number."""
+    """Return the function, whose thread time goes to the list's one number."""
     def call(*arguments: Any) -> Any:
         began = time.thread_time()
         try:
@@ -88,7 +88,7 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
 
 
 def quicker(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
-    """Of two rows of the same steps the one that took less."""
+    """Return the one of two rows of equal steps that took less time."""
     return other if one is None or other["ms"] < one["ms"] else one
 
 

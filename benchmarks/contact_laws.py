@@ -41,10 +41,10 @@ LOG_AT_HALF = 15.11  #: slope of the slope of −(s − 1)² ln s, s = (d/δ)²,
 
 
 class Distances(Barrier):
-    """The same law, bounded by distances alone."""
+    """Return the law bounded by distances alone."""
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
-        """Of each node, (n,)."""
+        """Return the largest steps of each node, (n,)."""
         far = LOOKED_AT * self.edge
         near = self.surfaces.near(start, far)
         square = np.empty(len(near.nodes))
@@ -61,7 +61,7 @@ class Distances(Barrier):
         return each
 
     def largest_step(self, start: Vec, end: Vec) -> float:
-        """Of all."""
+        """Return the largest step of all."""
         return float(self.largest_steps(start, end, np.zeros(len(start), dtype=np.int32)).min())
 
 

@@ -45,6 +45,7 @@ PARTS = {"large": ("dragon", "rest", "heap", "mat", "balls"),
 EIGHT = ("dragon", "heap", "mat", "balls", "million")  #: scenes for which 8 and 16 cores have a goal
 TURNS = {"million": 1, "heap": 2}  #: of the clock; others:
 MOST_TURNS = 3
+SHORT_TURNS, SHORTEST = 5, 2.0  #: of scenes of a few seconds; [s] that each measures, as one run scatters by a tenth
 MOST_TRIES = 2  #: as many turns where others disturb
 QUIET, TOO_LOUD = 0.04, 0.2  #: of a core, by others: no matter, and too much for a row
 PREDICTED = (2, 4, 8, 16, 32)
@@ -112,7 +113,7 @@ def handing_on() -> float:
 
 
 class Prices(NamedTuple):
-    """Of this machine, as they were measured."""
+    """Prices of this machine, as they were measured."""
 
     wake: float  #: seconds until a thread begins
     ask: float  #: seconds for each portion
@@ -141,24 +142,27 @@ def all_work() -> float:
     return sum(int(told[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
-def timed(scene: cores_scenes.Measured, count: int) -> Run:
-    """One run on so many threads."""
+def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
+    """So many runs on so many threads one after the other, the mean of their times."""
     threads.configure(count)
-    scene.forget()
     gc.collect()
     before, began, worked = all_work(), time.perf_counter(), time.process_time()
-    after = scene.go(scene.start)
+    for _ in range(repeats):
+        scene.forget()
+        after = scene.go(scene.start)
     seconds, processor = time.perf_counter() - began, time.process_time() - worked
-    return Run(seconds, processor, max(all_work() - before - processor, 0.0) / seconds, after.q.tobytes())
+    others = max(all_work() - before - processor, 0.0) / seconds
+    return Run(seconds / repeats, processor / repeats, others, after.q.tobytes())
 
 
 def in_turns(scene: cores_scenes.Measured, turns: int) -> dict[int, list[Run]]:
     """Runs with one and two threads that nobody disturbed: so many of each, or where somebody always did the ones that
     were disturbed least. Raises RuntimeError where not all end with the same bytes, or others left no second core."""
     found: dict[int, list[Run]] = {1: [], 2: []}
+    repeats = 1 + int(SHORTEST / timed(scene, 1).seconds)
     for _ in range(MOST_TRIES * turns):
         for count, runs in found.items():
-            runs.append(timed(scene, count))
+            runs.append(timed(scene, count, repeats))
         if all(sum(run.others <= QUIET for run in runs) >= turns for runs in found.values()):
             break
     if len({run.end for runs in found.values() for run in runs}) > 1:
@@ -191,7 +195,7 @@ class Account:
 
     @staticmethod
     def _call(call: Call, count: int, prices: Prices) -> float:
-        """Of one call."""
+        """Return the seconds that one call takes on `count` threads."""
         pieces, work = len(call.pieces), sum(call.pieces)
         helpers = helpers_for(pieces, count, work)
         if helpers < 1:
@@ -209,7 +213,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     scene = cores_scenes.made(name)
     threads.configure(1)
     scene.go(scene.start)  # what is compiled at first use, and what memory is found
-    found = in_turns(scene, TURNS.get(name, MOST_TURNS))
+    found = in_turns(scene, SHORT_TURNS if name in PARTS["small"] else TURNS.get(name, MOST_TURNS))
     account = Account(scene)
     one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())
     processor = [statistics.median(run.processor for run in runs) for runs in found.values()]

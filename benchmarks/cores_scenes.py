@@ -45,7 +45,7 @@ LANDED = 10  #: steps of 1/96 s until the sheet lies on the box
 
 @dataclass(frozen=True)
 class Measured:
-    """What is measured: `go` from a state to one after it."""
+    """A scene to be measured: `go` leads from a state to one after it."""
 
     nodes: int
     start: State

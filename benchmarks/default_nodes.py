@@ -78,7 +78,7 @@ def slowest(world: Nodes) -> np.ndarray:
 
 
 def wobbling(obj: bpy.types.Object, edge: float) -> dict[str, Any]:
-    """Of the body on edges so long [m]; 0: as a new one has it."""
+    """Return the frequencies of the body on edges so long [m]; 0: as a new one has it."""
     world = world_of(obj, STEP, **({"edge_length": edge} if edge else {}))
     return {"nodes": int(np.count_nonzero(world.mass)), "hertz": slowest(world).round(4).tolist()}
 

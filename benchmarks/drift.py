@@ -113,7 +113,7 @@ def rope(folder: Path) -> Vec:
 
 
 def stepped(part: Nodes, measured: Any) -> Vec:
-    """What is measured at most after each step of a part, (steps,)."""
+    """Return the largest drift after each step of a part, (steps,)."""
     state, off = part.initial_state(), np.empty(STEPS)
     for step in range(STEPS):
         state = part.step(state, H)

@@ -1,4 +1,4 @@
-"""What a body 50 m off that touches nothing changes in a bake: a jelly on a table, cloth on a ball, alone and beside.
+"""Measure what a body 50 m off that touches nothing changes: a jelly on a table, cloth on a ball, alone and beside.
 
     python -m benchmarks.far_bodies [--only jelly,cloth] [--frames N]
 
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def baked(bpy: Any, kind: str | None, other: str | None, frames: int) -> tuple[np.ndarray, float]:
-    """Where the vertices of what is looked at are, (frames, n, 3) [m], none where it is not there; and what the bake
+    """Return the vertices of the body that is looked at, (frames, n, 3) [m], none where it is absent; and what the bake
     took [s]. Raises RuntimeError where it does not come to its end."""
     from conjac.conjac_addon.bake.foreground import bake_object
 
@@ -106,7 +106,7 @@ def near(bpy: Any, kind: str) -> Any:
 
 
 def far(bpy: Any, kind: str) -> Any:
-    """What falls freely, so far off that it touches nothing."""
+    """Add a body that falls freely, so far off that it touches nothing."""
     if kind == "cloth":
         bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, size=0.5, location=(FAR, 0.0, 5.0))
         bpy.ops.conjac.add_cloth()

@@ -1,4 +1,4 @@
-"""What a farm costs: a chunk of a bake, four wedges on two workers, a thousand rows checked and made; and how far a
+"""Measure a farm: a chunk of a bake, four wedges on two workers, a thousand rows checked and made; and how far a
 bake that goes on on other hardware is from one that stays.
 
     python -m benchmarks.farm [--small]

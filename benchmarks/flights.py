@@ -1,4 +1,4 @@
-"""What jointed bodies keep as they fly and spin: momentum of flesh on bones, a top, a nut that flips.
+"""Measure jointed bodies that fly and spin: momentum of flesh on bones, a top, a nut that flips.
 
     python -m benchmarks.flights
 

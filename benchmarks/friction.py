@@ -98,7 +98,7 @@ def block(where: str, mu: float, slope: float, modulus: float, step: float, solv
 
 
 def speeds(world: Nodes, q: np.ndarray, thrown: float, step: float, seconds: float) -> tuple[np.ndarray, State]:
-    """Of the block's middle along the slope after each step [m/s], from coordinates on, all thrown alike [m/s]."""
+    """Return the block's speed along the slope after each step [m/s], from coordinates on, all thrown alike [m/s]."""
     own = world.bodies_in_world[0].nodes  # free nodes of the block come first
     u = world.initial_state().u.reshape(-1, 3).copy()
     u[: own.stop - own.start] += [thrown, 0.0, 0.0]

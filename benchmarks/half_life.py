@@ -74,7 +74,7 @@ class Slowest:
         return float(np.sqrt(self._square) / (2.0 * np.pi))
 
     def height(self, q: np.ndarray, u: np.ndarray) -> float:
-        """Of the wobble, however far it has moved and is moving."""
+        """Return the height of the wobble, however far it has moved and is moving."""
         along = self._mass * self.mode
         return float(np.hypot(along @ (q - self._rest), along @ u / np.sqrt(self._square)))
 

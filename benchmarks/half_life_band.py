@@ -151,7 +151,7 @@ def made(name: str) -> bpy.types.Object:
 
 
 def world_of(obj: bpy.types.Object, step: float, **settings: Any) -> Nodes:
-    """What a bake would step. settings: of the object that are other ones than a new body's."""
+    """Return the world that a bake would step. settings: of the object that are other ones than a new body's."""
     gather: Any = importlib.import_module("conjac.conjac_addon.gather")
     was = {key: getattr(obj.conjac, key) for key in settings}
     obj.conjac.solver.step = step
@@ -167,7 +167,7 @@ def world_of(obj: bpy.types.Object, step: float, **settings: Any) -> Nodes:
 
 
 class Modes:
-    """Of the band, slowest first, about where the body hangs."""
+    """Modes of the band, slowest first, about the body's equilibrium."""
 
     def __init__(self, world: Nodes, hangs: bool) -> None:
         x, free, whole = world.rest, world.coordinates.free, world.condensation
@@ -196,7 +196,7 @@ class Modes:
         return replace(world.initial_state(), q=self.at + size * self.size / len(numbers) * moved)
 
     def amounts(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Of each, moved and moving, (m,)."""
+        """Return each mode's displacement and velocity, (m,) each."""
         along = self.fields * self.mass
         return along @ (state.q - self.at), along @ state.u
 
@@ -210,7 +210,7 @@ class Modes:
 
 
 def run(world: Nodes, state: State, seconds: float, h: float, look: Callable[[State], Any]) -> np.ndarray:
-    """What is seen from the first moment on."""
+    """Return `look` at the start and after each step."""
     seen = [look(state)]
     for _ in range(round(seconds / h)):
         state = advance(world, state, h, 1)
@@ -240,7 +240,7 @@ def in_band(obj: bpy.types.Object, hangs: bool, **settings: Any) -> dict[str, An
 
 
 def weightless(obj: bpy.types.Object, step: float, **settings: Any) -> Nodes:
-    """The same where nothing falls, for what nothing holds."""
+    """Return the world of a body that nothing holds, without gravity."""
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     return world_of(obj, step, **settings)
 

@@ -1,4 +1,4 @@
-"""What comes to rest on a hammock of new cloth: boxes and a ball that are dropped onto it, all as it is by default.
+"""Measure rest on a hammock of new cloth: boxes and a ball that are dropped onto it, all as it is by default.
 
     python -m benchmarks.hammock
     python -m benchmarks.hammock --only box

@@ -1,4 +1,4 @@
-"""What many holds cost: 1,000 hard rows on the dragon, 100 strands that touch, and the filtered gradients of rows.
+"""Measure many holds: 1,000 hard rows on the dragon, 100 strands that touch, and the filtered gradients of rows.
 
     python -m benchmarks.holds rows|strands|gradients
 
@@ -93,7 +93,7 @@ def dragon(folder: Path, pinned: np.ndarray, places: np.ndarray | None) -> Path:
 
 
 def rows(folder: Path) -> tuple[dict[str, Any], list[Any]]:
-    """Of the dragon with rows at nodes and within faces, with pins, and free."""
+    """Return the rows of a dragon with hard rows at nodes and within faces, with pins, and free."""
     nodes, skin = meshes.tetrahedra("dragon")[0], meshes.skin("dragon")
     above = nodes[:, 2] > nodes[:, 2].min() + 0.01
     points, faces = np.unique(skin[above[skin]]), skin[above[skin].all(axis=1)]
@@ -137,7 +137,7 @@ def tied_part(folder: Path, places: np.ndarray | None) -> Nodes:
 
 
 def strands(folder: Path) -> tuple[dict[str, Any], list[Any]]:
-    """Of ropes that touch each other."""
+    """Return the row of ropes that touch each other."""
     way = np.linspace(0.0, LONG, LINKS + 1)
     roots = APART * np.stack(np.meshgrid(np.arange(STRANDS), np.arange(STRANDS)), axis=-1).reshape(-1, 2)
     # each leans by a little more than the one before it, so they meet as they swing
@@ -165,7 +165,7 @@ def strands(folder: Path) -> tuple[dict[str, Any], list[Any]]:
 
 
 def gradients(folder: Path) -> tuple[dict[str, Any], list[Any]]:
-    """Of bars of tetrahedra with their lower ends held: the filtered gradients, and the factor."""
+    """Return the row of bars of tetrahedra with their lower ends held: the filtered gradients, and the factor."""
     found = {"100k": one_stage(SMALL), "1m": one_stage(LARGE)}
     share = {name: round(row["gradients_s"] / (row["factor_s"] + row["solve_s"]), 2) for name, row in found.items()}
     return found, [claim("gradients_over_factor", share["100k"], "times", "<= 1"),
@@ -174,7 +174,7 @@ def gradients(folder: Path) -> tuple[dict[str, Any], list[Any]]:
 
 
 def one_stage(width: int) -> dict[str, Any]:
-    """Of one linearised step of a bar of cubes, `width` across."""
+    """Return the times of one linearised step of a bar of cubes, `width` across."""
     nodes, tets = box_tets((width, width, 4 * width), (0.1, 0.1, 0.4))
     material = catalogue.find("material", "stable_neo_hookean").load()
     count = len(tets)

@@ -53,7 +53,7 @@ class Interpreter:
 
     @property
     def share(self) -> float:
-        """Of the time, 0 to 1."""
+        """Return the share of the time, 0 to 1."""
         return float(self._told[2] / max(self._told[1], 1))
 
     def __enter__(self) -> Interpreter:

@@ -88,7 +88,7 @@ def rows_of(part: str, use: str, shape: str, made: tuple[np.ndarray, np.ndarray,
 
 
 def over_quickest(rows: list[Measured]) -> float:
-    """What the choice by these rows takes over the quickest solver, at worst."""
+    """Return the largest ratio of the chosen solver's time to the quickest one's."""
     table = quickest.Table(rows)
     return max(row.ms[table.key(row.use, [row.tets]) or quickest.FIRST] / min(row.ms.values()) for row in rows)
 

@@ -1,4 +1,4 @@
-"""What a body that is played live costs, and how fast it runs, through the add-on with every default on.
+"""Measure the price and pace of a body that is played live, through the add-on with every default on.
 
     python -m benchmarks.live
 

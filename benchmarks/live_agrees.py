@@ -114,7 +114,7 @@ def wobble(swing: Array, fps: float) -> tuple[float, float]:
 
 
 def play(obj: Any, scene: Any, frames: int, fps: float) -> Array:
-    """Where vertices are in the world at each frame, (f, n, 3) [m], as Play Live moves them at best."""
+    """Return where vertices are in the world at each frame, (f, n, 3) [m], as Play Live moves them at best."""
     jobs: Any = importlib.import_module("conjac.conjac_addon.live.job")
     with tempfile.TemporaryDirectory() as folder:
         for _ in jobs.read(obj, scene, Path(folder), []):

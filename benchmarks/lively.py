@@ -1,4 +1,4 @@
-"""What is kept of the motion that an artist can see, and what it costs: method, integrator and step against truth.
+"""Measure how much visible motion is kept, and its price: method, integrator and step against truth.
 
     python -m benchmarks.lively                       all scenes and claims, a quarter of an hour
     python -m benchmarks.lively --only bar,ears       some scenes, without claims and pictures
@@ -95,7 +95,7 @@ TRIED = {"bar": ALL | {EXACT: CLAIMED}, "hetero": SOME, "dragon": SOME, "ears": 
 
 def timed(step: Callable[[State], State], start: Callable[[], State], look: Callable[[State], float], steps: int,
           seconds: float) -> tuple[np.ndarray, float]:
-    """What `look` sees at each step, and processor seconds a second. Raises StepFailed."""
+    """Return what `look` sees at each step, and processor seconds a second. Raises StepFailed."""
     step(start())  # kernels are compiled before anything is timed
     costs: list[float] = []
     while len(costs) < RUNS and sum(costs) < LONG:
@@ -111,7 +111,7 @@ def timed(step: Callable[[State], State], start: Callable[[], State], look: Call
 
 
 def soft(name: str, watched: Watched) -> dict[str, Row]:
-    """What each setting keeps of the truth at each step, where that is known, and its cost."""
+    """Return the share of the truth that each setting keeps at each step, where that is known, and its cost."""
     look, out = watched.look(watched.scene), dict[str, Row]()
     try:
         known = kept(name, watched)
@@ -159,7 +159,7 @@ def lived(energies: np.ndarray, let_go: float) -> float | None:
 
 
 def mechanism(name: str) -> dict[str, Row]:
-    """The same of a mechanism, whose truth is that nothing is lost."""
+    """Return it of a mechanism, whose truth is that nothing is lost."""
     out: dict[str, Row] = {}
     for label, integrator in SWINGING.items():
         for h in (*STEPS, SWING_STEP) if label == SWINGS else STEPS:
@@ -186,7 +186,7 @@ def told(label: str, h: float) -> Row:
 
 
 def defaults(found: dict[str, dict[str, Row]]) -> dict[str, Row]:
-    """Of each scene the row of what a new body or mechanism begins with."""
+    """Return for each scene the row of what a new body or mechanism begins with."""
     return {name: rows[said(SWINGS, SWING_STEP) if name in MECHANISMS else said(DEFAULT, DEFAULT_STEP)]
             for name, rows in found.items()}
 
@@ -204,7 +204,7 @@ def over_cheapest(found: dict[str, dict[str, Row]], any_step: bool) -> dict[str,
 
 
 def claims(found: dict[str, dict[str, Row]]) -> tuple[list[Claim], dict[str, Any]]:
-    """What the defaults keep and cost in the worst scene, and ConJac's step; and which scene that was.
+    """Return the motion and price of the defaults in the worst scene, and ConJac's step; and which scene that was.
 
     Nothing is claimed of what they keep where a scene has no truth.
     """

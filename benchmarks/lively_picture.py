@@ -1,4 +1,4 @@
-"""What benchmarks.lively found, for docs/integrators.md: a picture a scene, and which settings stand on its front.
+"""Draw benchmarks.lively for docs/integrators.md: a picture a scene, and which settings stand on its front.
 
 In a picture cost stands against what is kept, one colour a setting, one marker a step; the front is drawn. What keeps
 far more than there was stands at the upper edge, with its number.
@@ -19,7 +19,7 @@ Point = tuple[float, float, str, int]  #: cost, share kept, setting, steps a sec
 
 
 def points(rows: list[dict[str, Any]]) -> list[Point]:
-    """Those rows that came to their end."""
+    """Return the rows that came to their end."""
     return [(row["cpu_s_s"], row["kept"], row["setting"], row["steps_a_second"]) for row in rows if "kept" in row]
 
 
@@ -74,7 +74,7 @@ def _shown(name: str, told: str, rows: dict[str, Any]) -> list[str]:
 
 
 def _wobbles(rows: dict[str, Any]) -> str:
-    """What settings keep of a wobble at one step, where that is seen."""
+    """Draw the share of a wobble that settings keep at one step, where that is seen."""
     told = [(row["setting"], row["wobble"]) for row in rows.values()
             if "wobble" in row and row["steps_a_second"] == TOLD]
     said = "; ".join(f"{setting} {share:.2f}" for setting, share in told)

@@ -1,4 +1,4 @@
-"""What `benchmarks.lively` looks at: scenes, what of each is seen, and the truth beside which it stands.
+"""Scenes of `benchmarks.lively`: what is visible of each, and the truth beside it.
 
     python -m benchmarks.lively_scenes NAME … [--check]     writes benchmarks/scenes/references/lively_NAME.json
 
@@ -106,7 +106,7 @@ def kept(name: str, watched: Watched) -> dict[str, Any]:
 
 
 def found(watched: Watched, h: float) -> dict[str, Any]:
-    """What the truth's integrator finds in steps of h, half-life where energies are seen, and wobble where that is."""
+    """Return what the truth finds in steps of h, half-life where energies are seen, and wobble where that is."""
     world = watched.scene.world("vanilla", integrator=watched.integrator, stage_solver=TIGHT)
     look, state = watched.look(watched.scene), watched.scene.start(world)
     seen = [look(world, state)]

@@ -1,4 +1,4 @@
-"""Where benchmarks find the scanned meshes that they measure on and that this repository may not ship."""
+"""Folder in which benchmarks find the scanned meshes that they measure on and that this repository may not ship."""
 
 from __future__ import annotations
 

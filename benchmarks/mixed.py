@@ -105,7 +105,7 @@ def drops(stage_solver: Any, steps: int = STEPS) -> np.ndarray:
 
 
 def hinged() -> tuple[dict[str, float], dict[str, float]]:
-    """Of both methods how far the tip is off at worst, as a share of the largest drop, by iterations of a stage."""
+    """Return the tip's largest error by both methods, as a share of the largest drop, by iterations of a stage."""
     known = drops(solver("newton_d", tolerance=1e-9))
 
     def off(stage_solver: Any) -> float:
@@ -178,7 +178,7 @@ def energy(world: Nodes, state: State) -> float:
 
 def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting], every: Sequence[float],
                freely: Collection[str] = ()) -> dict[str, Row]:
-    """Of one scene what each setting keeps and costs in steps of each length [s]. freely: those with Free Turning."""
+    """Return what each setting keeps and costs in one scene, for each step [s]. freely: those with Free Turning."""
     look, true, out = watched.look(watched.scene), kept(name, watched)["value"], dict[str, Row]()
     for label, setting in settings.items():
         for h in every:

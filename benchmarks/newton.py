@@ -66,7 +66,7 @@ def pose(moment: float) -> np.ndarray:
 
 
 def moving_end(moment: float, section: np.ndarray, length: float) -> np.ndarray:
-    """Where the nodes of the end stand, (k, 3). section: (k, 3), about its centre."""
+    """Return where the nodes of the end stand, (k, 3). section: (k, 3), about its centre."""
     stretch, bend, twist = pose(moment)
     c, s = np.cos(twist), np.sin(twist)
     turned = section @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]]).T
@@ -138,7 +138,7 @@ def stage_solver(kind: Any, **changed: float) -> Any:
 
 def drive(world: Nodes, solver: Any, steps: int, h: float = H, start: State | None = None,
           cap: float = MOST_SECONDS) -> tuple[dict[str, Any], np.ndarray]:
-    """What it took, and the last positions of the free nodes. start: the world's initial state by default."""
+    """Return its price, and the last positions of the free nodes. start: the world's initial state by default."""
     world.stage_solver = solver
     counts: Counter[str] = Counter()
     search = StageProblem.search

@@ -64,7 +64,7 @@ def is_there(name: str) -> bool:
 
 
 def ran(name: str, folder: Path, scene: Row, iterations: int, steps: int) -> Row | None:
-    """What a program answered; None where it gave up."""
+    """Return a program's answer; None where it gave up."""
     given, answer = folder / "scene.npz", folder / "answer.npz"
     np.savez(given, **scene, steps=steps)
     script = str(Path(__file__).with_name("peer_programs.py"))
@@ -101,7 +101,7 @@ def depth(x: Vec, triangles: Index, half: float) -> float:
 
 
 def to_surface(points: Vec, corners: Vec) -> Vec:
-    """Of points (p, 3) to the nearest of triangles (t, 3, 3), (p,) [m]."""
+    """Return the distances of points (p, 3) to the nearest of triangles (t, 3, 3), (p,) [m]."""
     nearest = np.full(len(points), np.inf)
     for a, b, c in corners:
         normal = np.cross(b - a, c - a)
@@ -133,7 +133,7 @@ class Ruler:
                 "crosses": "yes" if crosses else "no"}
 
     def changes(self, first: Vec, fine: Vec) -> float:
-        """Of two places after the first step, (b n, 3)."""
+        """Return the changes of two places after the first step, (b n, 3)."""
         moved = np.linalg.norm(fine - self._start.reshape(-1, 3), axis=1).max()
         return float(np.linalg.norm(first - fine, axis=1).max() / moved)
 
@@ -162,7 +162,7 @@ def ours(folder: Path, state: State, ruler: Ruler, count: int) -> Row:
 
 
 def theirs(name: str, folder: Path, scene: Row, ruler: Ruler) -> Row:
-    """Of one program, with several numbers of iterations."""
+    """Return the rows of one program, with several numbers of iterations."""
     if not is_there(name):
         return {f"{name}, absent": None}
     fine, rows = ran(name, folder, scene, FINE[name], 1), {}
@@ -186,7 +186,7 @@ def converged(rows: Row, name: str) -> float | None:
 
 
 def claims_of(rows: Row) -> list[Claim]:
-    """What may be compared: programs that converged."""
+    """Return the programs that may be compared: those that converged."""
     mine = rows["ours, backward_euler"]
     found = [claim("peers_depth_mm", max(row["depth_mm"] for key, row in rows.items() if key.startswith("ours")), "mm",
                    "<= 0")]

@@ -1,4 +1,4 @@
-"""What violent motion and impacts cost as artists meet them, all settings those of a new body.
+"""Measure violent motion and impacts as artists meet them, all settings those of a new body.
 
     python -m benchmarks.prices PART
 

@@ -1,4 +1,4 @@
-"""What a benchmark says: claims, each with its goal and whether it holds, and the machine, as one JSON line.
+"""Report of a benchmark: claims, each with its goal and whether it holds, and the machine, as one JSON line.
 
     report.emit("step", [report.claim("vanilla_ms", 93.1, "ms", "<= 100"), ...], details={...})
 """
@@ -48,7 +48,7 @@ def claim(id: str, value: float, unit: str, goal: str, paper: float | str | None
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to judge the numbers: processor, cores, memory, versions."""
+    """Return facts that a reader needs to judge the numbers: processor, cores, memory, versions."""
     try:
         cpus = len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
@@ -77,13 +77,13 @@ def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = N
 
 
 def seal(answer: dict[str, Any]) -> str:
-    """Of all that an answer says: who changes a number by hand breaks it."""
+    """Return the seal of an answer: a number that is changed by hand breaks it."""
     said = json.dumps({key: value for key, value in answer.items() if key != "seal"}, sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def why_not(answer: dict[str, Any]) -> str | None:
-    """What an answer lacks to be a row that can be traced to code and machine; None where it lacks nothing."""
+    """Return what an answer lacks to be traced to code and machine as a row; None where it lacks nothing."""
     facts = answer.get("machine", {})
     if not COMMIT.fullmatch(facts.get("commit") or ""):
         return "the code that was measured is in no commit"
@@ -95,7 +95,7 @@ def why_not(answer: dict[str, Any]) -> str | None:
 
 
 def _commit() -> str | None:
-    """What is measured, "-dirty" behind it where code differs from it; None outside of a checkout.
+    """Return the commit that is measured, "-dirty" behind it where code differs from it; None outside of a checkout.
 
     What benchmarks themselves write does not count.
     """
@@ -119,7 +119,7 @@ def _version(name: str) -> str | None:
 
 
 def _line(path: str, key: str) -> str | None:
-    """What stands after `key :` in one of the kernel's files."""
+    """Return the text after `key :` in one of the kernel's files."""
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -69,7 +69,7 @@ def parts_of(script: str) -> list[str]:
 
 
 def run(name: str) -> dict[str, Any]:
-    """What one benchmark said. Raises RuntimeError where it failed or said nothing."""
+    """Return one benchmark's answer. Raises RuntimeError where it failed or said nothing."""
     script, _, part = name.partition(".")
     ran = subprocess.run([sys.executable, "-m", f"benchmarks.{script}", *([part] if part else [])], cwd=ROOT,
                          stdout=subprocess.PIPE, text=True)
@@ -96,13 +96,13 @@ def path_of(name: str) -> Path:
 
 
 def kept() -> list[dict[str, Any]]:
-    """What each benchmark said last, of those that say which code and machine said it."""
+    """Return each benchmark's last answer, of those that say which code and machine said it."""
     found = [json.loads(path_of(name).read_text(encoding="utf-8")) for name in names() if path_of(name).exists()]
     return [answer for answer in found if report.why_not(answer) is None]
 
 
 def commits() -> dict[str, str | None]:
-    """Of each benchmark the commit that its row is of; None where there is no row that can be traced."""
+    """Return each benchmark's commit; None where there is no row that can be traced."""
     found: dict[str, str | None] = dict.fromkeys(names())
     for name in names():
         if path_of(name).exists():

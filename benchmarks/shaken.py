@@ -1,4 +1,4 @@
-"""What a frame costs where bodies rattle: two in a shaken glass, ten of all kinds before a paddle, one on cloth.
+"""Measure a frame where bodies rattle: two in a shaken glass, ten of all kinds before a paddle, one on cloth.
 
     python -m benchmarks.shaken glass
     python -m benchmarks.shaken mixed

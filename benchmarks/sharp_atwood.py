@@ -37,7 +37,7 @@ NOTHING, NOWHERE = 1.0e-3, 1.0e-9  #: of the largest tension; [m]
 
 
 def speed_along(mesh: SheetMesh) -> float:
-    """Of the strip along itself, the mean of its material's [m/s]."""
+    """Return the speed of the strip along itself, the mean of its material's [m/s]."""
     along = mesh.gradients[:, :, 0] / np.linalg.norm(mesh.gradients[:, :, 0], axis=1, keepdims=True)
     corners = mesh.v[mesh.faces] - np.einsum("mij,mkj->mki", mesh.gradients, mesh.slide[mesh.faces])
     return float(mesh.areas @ np.einsum("mki,mi->m", corners, along) / 3.0 / mesh.areas.sum())

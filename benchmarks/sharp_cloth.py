@@ -56,7 +56,7 @@ def solid(name: str, x: Vec, sides: Index) -> FeatureObstacles:
 
 
 def box() -> FeatureObstacles:
-    """What the cloth lies on: its top is z = 0."""
+    """Return the box below the cloth: its top is z = 0."""
     low, high = np.array([-1.0, -1.0, -1.0]), np.array([EDGE, 1.0, 0.0])
     return solid("Box", low + CORNERS * (high - low), np.array(SIDES, np.int32))
 

@@ -1,4 +1,4 @@
-"""What elements cost that come and go, as pairs in contact do: the pattern and its analysis beside a numeric factor.
+"""Measure elements that come and go, as pairs in contact do: the pattern and its analysis beside a numeric factor.
 
     python -m benchmarks.stencils
 

@@ -57,7 +57,7 @@ def turn(axis: int, angle: float) -> Vec:
 
 
 def rested(body: ReducedBody, state: ReducedState, steps: int, springs: Springs | None = None) -> ReducedState:
-    """Where a body rests; springs name drawn points."""
+    """Return where a body rests; springs name drawn points."""
     pulls = [] if springs is None else [body.grab(int(one), place, springs.stiffness)
                                         for one, place in zip(springs.nodes, springs.places, strict=True)]
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""What stands beside a reduced body in `benchmarks.subspace_figures`: the whole mesh at rest, and two other subspaces.
+"""References beside a reduced body in `benchmarks.subspace_figures`: the whole mesh at rest, and two other subspaces.
 
 Modal derivatives (Barbič and James 2005) and bounded biharmonic weights (Jacobson 2011) are measured against alone:
 the solver has neither.
@@ -71,7 +71,7 @@ class Whole:
         return (low + low.T + sp.bsr_matrix((own, np.arange(n), np.arange(n + 1))).tocsr()).tocsc()
 
     def at_rest(self, x: Vec, load: Vec | None = None, springs: Springs | None = None) -> tuple[Vec, float]:
-        """Where it rests from x (n, 3) [m] on, under forces (n, 3) [N] and springs, and its potential there [J]."""
+        """Return its rest from x (n, 3) [m] on, under forces (n, 3) [N] and springs, and its potential there [J]."""
         load = np.zeros_like(x) if load is None else load
         own = (3 * self._free[:, None] + np.arange(3)).ravel()
 
@@ -126,7 +126,7 @@ def bare(nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, poin
 
 def skinned(nodes: Vec, tets: Index, substance: Substance, m: int, points: int, stepping: Stepping,
             pins: Any = ()) -> ReducedBody:
-    """The same on skinning eigenmodes."""
+    """Return it on skinning eigenmodes."""
     return bare(nodes, tets, substance, build_subspace(nodes, tets, substance, pins, m), points, stepping)
 
 

@@ -1,4 +1,4 @@
-"""What undamped chains of rods lose and gain by linearised steps, and what a step costs beside Semi-Implicit Euler's.
+"""Measure energy of undamped chains of rods by linearised steps, and a step beside Semi-Implicit Euler's.
 
 Rods of 0.2 m and 1 kg are let go level and watched for four seconds at 1/120 s. Shares are of what their height can
 lose. A step's price is this thread's own time, medians of runs that take turns.
@@ -55,7 +55,7 @@ def chain(count: int, integrator: str) -> Joints:
 
 
 def drop(count: int) -> float:
-    """What `count` level rods can lose of their height's energy [J]."""
+    """Return the potential energy that `count` level rods can lose [J]."""
     return MASS * GRAVITY * LINK * count**2 / 2
 
 

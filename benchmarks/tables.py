@@ -1,4 +1,4 @@
-"""What a benchmark measured besides its claims, as tables of docs/benchmarks.md.
+"""Tables of docs/benchmarks.md of what a benchmark measured besides its claims.
 
 `details` of an answer are nested dicts. A dict of dicts becomes a table, a row for each of them; what is nested deeper
 is written out as more rows, "dragon, ConJac"; plain values stand in a line of facts above.

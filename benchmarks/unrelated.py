@@ -1,4 +1,4 @@
-"""What objects that have nothing to do with a bake add to it: a jelly alone, and beside fifty with modifiers.
+"""Measure the price of objects that have nothing to do with a bake: a jelly alone, and beside fifty with modifiers.
 
     python -m benchmarks.unrelated [--objects N] [--frames N]
 

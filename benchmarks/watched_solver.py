@@ -23,7 +23,7 @@ CLOCKS = {"stepping_s": time.perf_counter, "processor_s": time.process_time}  #:
 
 
 class Watch:
-    """What is told of a bake, frame by frame."""
+    """Events of a bake, frame by frame."""
 
     def __init__(self) -> None:
         self.step_log: dict[str, Any] = {"frames": 0, "steps": 0, "halved": 0, "shortest_s": None, "calmed": 0,

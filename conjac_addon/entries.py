@@ -118,15 +118,21 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
     __slots__ = ()
 
     object: bpy.props.PointerProperty(
-        name="Sticks To", description="Soft body or cloth that this one sticks to where they are close to each other "
-        "at the first frame", type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
+        name="Sticks To", description="Soft body or cloth that this one sticks to where they are close to each other",
+        type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
     distance: bpy.props.FloatProperty(
-        name="Distance", description="Largest distance between the surfaces, at the first frame, at which they stick "
-        "together",
+        name="Distance", description="Largest distance between the surfaces at which they stick together",
         default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
     stiffness: bpy.props.FloatProperty(
         name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
         min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
+    begins: bpy.props.IntProperty(
+        name="From", description="Frame at which what is within Distance begins to stick, if the bake begins before it",
+        default=0, override=OVERRIDABLE)
+    group: bpy.props.StringProperty(
+        name="Glue", description="Vertex group, or float attribute of the vertices, that says what sticks: nothing at "
+        "0, and at weights between 0 and 1 the weld breaks at that share of Breaks At. All of the surface if empty",
+        search=painted_names, search_options={"SORT", "SUGGESTION"}, override=OVERRIDABLE)
     is_sliding: bpy.props.BoolProperty(
         name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
         "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)

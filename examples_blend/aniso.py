@@ -52,7 +52,7 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def beam(scene: bpy.types.Scene) -> None:
-    """What the bars hang from."""
+    """Add the wall that the bars hang from."""
     low, high = (-2.2 * APART, -0.09, 0.0), (2.2 * APART, 0.09, 0.04)
     corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -27,7 +27,7 @@ GALLERY = FOLDER.parent / "docs" / "gallery"
 
 
 def called(name: str, method: str | None = None) -> str:
-    """What files of an example are called whose soft bodies are of a method of their own, or of another one."""
+    """Return the file name of an example whose soft bodies have a method of their own, or another one."""
     return f"{name}_{method}" if method else name
 
 

@@ -77,7 +77,7 @@ def ways() -> dict[int, float]:
 
 
 def share_of(frame: int) -> float:
-    """Of a whole stride."""
+    """Return the time as a share of a whole stride."""
     return min(1.0, (frame - 1) / PERIOD)
 
 

@@ -28,7 +28,7 @@ def teeth(scene: bpy.types.Scene, name: str, places: list[float], way: float) ->
 
 
 def jaws(scene: bpy.types.Scene, lower: list[bpy.types.Object], upper: list[bpy.types.Object]) -> None:
-    """What teeth stand on and hang from, to see only."""
+    """Add the gums that teeth stand on and hang from, to see only."""
     for name, tooth, top, tall in (("Lower Jaw", lower[0], -DEEP, 0.8), ("Upper Jaw", upper[0], DEEP + 0.8, 0.8)):
         made = sharp.block(scene, name, (0.5 if tooth is lower[0] else 0.3, WIDE, tall), (0.16, 0.17, 0.19))
         made.parent, made.location = tooth, (-0.05, 0.0, top)

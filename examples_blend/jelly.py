@@ -1,4 +1,4 @@
-"""What the scenes share in which soft bodies touch: jellies, what they meet, and how near it all comes."""
+"""Helpers of the scenes in which soft bodies touch: jellies, what they meet, and how near it all comes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def soft(body: bpy.types.Object, mesher: str, edge: float, modulus: float, itsel
 
 
 def collider(body: bpy.types.Object, friction: float = 0.5) -> None:
-    """What soft bodies do not go through."""
+    """Objects that soft bodies do not go through."""
     body.conjac.kind, body.conjac.contact.friction = "collider", friction
 
 
@@ -142,7 +142,7 @@ def on_faces(name: str, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def riding(job: Any, first: int) -> list[tuple[int, slice]]:
-    """Of each rigid body that soft ones touch, its place among all that are shown, and its nodes.
+    """Return for each rigid body that soft ones touch its place among all that are shown, and its nodes.
 
     first: the first node that is no soft body's.
     """

@@ -37,7 +37,7 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def joints() -> list[Vector]:
-    """Where links meet, from the top down, in the XZ plane: folds and half circles between them [m]."""
+    """Return where links meet, from the top down, in the XZ plane: folds and half circles between them [m]."""
     ways = [0.0] * (STRAIGHT // 2)  # angle of each link to X; it hangs by the middle of the first fold
     for fold in range(FOLDS):
         side = 1.0 if fold % 2 else -1.0  # to the right and to the left, downwards both

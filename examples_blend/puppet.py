@@ -20,6 +20,7 @@ BALLS = (((0.0, 0.0, 0.0), 0.034), ((0.0, 0.0, 0.035), 0.030), ((0.0, 0.0, 0.088
          *(((side * x, 0.0, z), r) for side in (-1.0, 1.0) for x, z, r in (
              (0.036, 0.040, 0.015), (0.055, 0.034, 0.013), (0.074, 0.028, 0.013), (0.092, 0.024, 0.016),
              (0.018, -0.036, 0.017), (0.022, -0.058, 0.016), (0.024, -0.080, 0.016), (0.026, -0.100, 0.019))))
+HELD = 0.016  #: of the figure around the end of a string, as thick as a hand [m]
 GAP = 0.0025  #: how far off the skin strings end, so that they may touch it [m]
 #: where strings are tied: nearest place on the figure, and along the bar [m]
 TIES = {"Head": ((0.0, 0.0, 0.118), 0.0), "Left Hand": ((-0.092, 0.0, 0.038), -0.12),
@@ -54,7 +55,7 @@ def build(scene: bpy.types.Scene) -> None:
         stage.choose(doll, string)
         bpy.ops.conjac.add_constraint(kind="ball")
         tie = doll.conjac.constraints[len(doll.conjac.constraints) - 1]
-        tie.place.location, tie.collide = low, True
+        tie.place.location, tie.radius, tie.collide = low, HELD, True
     stage.backdrop(scene, 0.45, -0.16, (0.20, 0.08, 0.10))
     stage.light(scene, "Key", (-0.40, -0.60, 0.60), (0.0, 0.0, 0.1), 12.0, 0.30, (1.0, 0.93, 0.84))
     stage.light(scene, "Rim", (0.50, 0.25, 0.50), (0.0, 0.0, 0.1), 8.0, 0.20, (0.80, 0.90, 1.0))

@@ -1,4 +1,4 @@
-"""What the examples of cloth with Sharp Edges share: sheets with a UV map, thin things, and the add-on's buttons."""
+"""Helpers of the examples of cloth with Sharp Edges: sheets with a UV map, thin things, and the add-on's buttons."""
 
 from __future__ import annotations
 

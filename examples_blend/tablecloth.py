@@ -50,7 +50,7 @@ def build(scene: bpy.types.Scene) -> None:
 
 
 def laid(scene: bpy.types.Scene, table: bpy.types.Object) -> None:
-    """What stands on the cloth, as Blender's rigid bodies that ConJac moves, and the table for when it is gone."""
+    """Lay objects on the cloth, as Blender's rigid bodies that ConJac moves, and the table for when it is gone."""
     bpy.ops.object.select_all(action="DESELECT")
     for name, (outline, corners, mass, colour, roughness, (x, y), turn) in THINGS.items():
         thing = turned(scene, name, outline, corners)

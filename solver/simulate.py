@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +43,37 @@ class Reporter(Protocol):
     def frame(self, frame: int, ms: float, left_s: float) -> None: ...
 
 
+class _Diary:
+    """Log of a run: notes of its world, each once, and why steps of the first few frames were halved."""
+
+    def __init__(self, world: World, log: Callable[[str], None]) -> None:
+        self._log, self._noted = log, set(world.notes)
+        self._shortest: list[float] = []  # steps [s] of frames in which some were halved
+
+    def reshaped(self, world: World, notes: Sequence[str]) -> None:
+        """Log what came apart. world: the one after it, whose notes were logged with it."""
+        self._noted.update(world.notes)
+        for note in notes:
+            self._log(note)
+
+    def frame(self, frame: int, world: World, halved: Halved) -> None:
+        """Log what a frame brought."""
+        if halved:
+            self._shortest.append(halved.shortest)
+            if len(self._shortest) <= LOGGED:
+                self._log(halved.said(frame))
+        for note in (one for one in world.notes if one not in self._noted):
+            self._log(note)
+        self._noted.update(world.notes)
+
+    def end(self, world: World) -> None:
+        """Log the summary of all frames."""
+        if len(self._shortest) > LOGGED:
+            self._log(f"In all {len(self._shortest)} frames took smaller steps, down to {min(self._shortest):.6g} s")
+        for note in world.summary:
+            self._log(note)
+
+
 def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: int | None = None,
              stop: Stop = lambda: False, report: Callable[[int, float, float], None] = lambda *_: None,
              log: Callable[[str], None] = lambda _: None, reshape: Reshape | None = None,
@@ -65,8 +96,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         first = snapshot
         world, state = _restored(world, timeline, store, snapshot, reshape, groups)
 
-    began, noted, pace = time.perf_counter(), set(world.notes), Pace()
-    shortest: list[float] = []  # steps [s] of frames in which some were halved
+    began, pace, diary = time.perf_counter(), Pace(), _Diary(world, log)
     for frame in range(first + 1, timeline.end + 1):
         frame_began = time.perf_counter()
         halved, begins = Halved(), 0.0
@@ -76,9 +106,8 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                 if share:
                     state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, share))
                 after = reshape.at(frame - 1, share, world, state)
-                world, state, begins, noted = after.world, after.state, share, {*noted, *after.world.notes}
-                for note in after.notes:
-                    log(note)
+                world, state, begins = after.world, after.state, share
+                diary.reshaped(world, after.notes)
             if made := reshape.record():
                 store.cuts(frame - 1, made)
         with first_use:
@@ -90,13 +119,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                 store.halved(frame, counts_by_body([name for name, _, _ in world.bodies],
                                                   [why.object for _, why in halved]))
             write(world, state, frame, store, origins, log)
-        if halved:
-            shortest.append(halved.shortest)
-            if len(shortest) <= LOGGED:
-                log(halved.said(frame))
-        for note in (one for one in world.notes if one not in noted):
-            log(note)
-        noted.update(world.notes)
+        diary.frame(frame, world, halved)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
             store.snapshot(frame, state)
@@ -107,10 +130,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         now = time.perf_counter()
         left = (now - began) / (frame - first) * (timeline.end - frame)
         report(frame, (now - frame_began) * 1e3, left)
-    if len(shortest) > LOGGED:
-        log(f"In all {len(shortest)} frames took smaller steps, down to {min(shortest):.6g} s")
-    for note in world.summary:
-        log(note)
+    diary.end(world)
     return state
 
 

@@ -129,7 +129,7 @@ class Chain:
         return A, b
 
     def of_a_step(self, state, h):
-        """The same of a semi-implicit step, in which bodies fly on from where they were h seconds ago."""
+        """Return the tendency of a semi-implicit step, in which bodies fly on from where they were h seconds ago."""
         at, earlier = self.bodies(state), self.earlier(state, h)
         inertia = np.array([self.inertia(link) for link in self.links])
         kept = flown(inertia, earlier.E, earlier.twist, at.E, h, self.gravity)

@@ -1,4 +1,4 @@
-"""What stands in the committed .blend examples, beside what their build scripts make."""
+"""Contents of the committed .blend examples, beside those that their build scripts make."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What may be wrong with frames of cloth with Sharp Edges: cloth inside of colliders or through itself, thin or
+"""Faults of frames of cloth with Sharp Edges: cloth inside of colliders or through itself, thin or
 inverted triangles.
 
     PYTHONPATH=.:tests python -m sound_sheets JOB
@@ -22,7 +22,7 @@ SHARES = np.array([[i, j, CUT - i - j] for i in range(CUT + 1) for j in range(CU
 
 
 def smallest_angle(material, faces):
-    """Of triangles in material space [degrees], negative where one is inverted."""
+    """Return the smallest angle of triangles in material space [degrees], negative where one is inverted."""
     corners = material[faces]
     least = np.inf
     for k in range(3):
@@ -42,7 +42,7 @@ def depth(points, x, triangles):
 
 
 def distances(points, corners):
-    """Of points (k, 3) to the nearest of triangles (t, 3, 3), (k,) [m]."""
+    """Return the distances of points (k, 3) to the nearest of triangles (t, 3, 3), (k,) [m]."""
     least = np.full(len(points), np.inf)
     for a, b, c in corners:
         n = np.cross(b - a, c - a)
@@ -64,8 +64,8 @@ def crosses(x, faces):
 
 
 def findings(folder):
-    """Of each frame and cloth: frame, name, faces, depth [m], smallest angle [degrees], speed of sliding [m/s], whether
-    it goes through itself."""
+    """Return for each frame and cloth: frame, name, faces, depth [m], smallest angle [degrees], speed of sliding [m/s],
+    whether it goes through itself."""
     job, cache = load(folder), Cache(Path(folder) / "cache")
     scene = job.scene
     solids = []

@@ -1,5 +1,6 @@
 """How many cores a bake may use, who shares its work, and that its bytes do not depend on it."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -80,23 +81,49 @@ def sleeping(start, stop, seconds, done):
     done.append((start, stop, threading.get_ident()))
 
 
+def hashing(start, stop, data, done):
+    """Work that lets go of Python's lock."""
+    for _ in range(stop - start):
+        hashlib.sha256(data)
+    done.append((start, stop, threading.get_ident()))
+
+
 def test_work_that_is_soon_done_wakes_nobody_and_long_work_does():
-    pool = Pool(3)
+    pool, short, long = Pool(3), np.zeros(1, np.uint8), np.zeros(8_000_000, np.uint8)
     done = []
-    pool.run(sleeping, 6, (0.0, done))  # nobody knows yet
+    pool.run(hashing, 6, (short, done))  # nobody knows yet
     done.clear()
-    pool.run(sleeping, 6, (0.0, done))
-    while pool._expected[__name__, "sleeping", 6] >= WORTH_WAKING:  # what it is expected to take comes down by and by
+    pool.run(hashing, 6, (short, done))
+    while pool._longest[__name__, "hashing", 6] >= WORTH_WAKING:  # what it is expected to take comes down by and by
         done.clear()
-        pool.run(sleeping, 6, (0.0, done))
+        pool.run(hashing, 6, (short, done))
     done.clear()
-    pool.run(sleeping, 6, (0.0, done))
+    pool.run(hashing, 6, (short, done))
     assert [(start, stop) for start, stop, _ in done] == [(0, 6)]
     assert done[0][2] == threading.get_ident()
-    pool.run(sleeping, 6, (0.02, done))  # it took long, so the next call is shared
+    pool.run(hashing, 6, (long, done))  # it took long, so the next call is shared
     done.clear()
-    pool.run(sleeping, 6, (0.02, done))
+    pool.run(hashing, 6, (long, done))
     assert len({who for _, _, who in done}) == 3
+    pool.end()
+
+
+def test_calls_that_gain_nothing_by_another_thread_stay_on_one():
+    """Work that holds Python's lock takes as long on two threads as on one."""
+    pool, done = Pool(2), []
+
+    def holds_the_lock(start, stop):
+        until = time.thread_time() + 4.0e-4 * (stop - start)
+        while time.thread_time() < until:
+            pass
+        done.append((start, stop))
+
+    for _ in range(20):
+        pool.run(holds_the_lock, 4, ())
+    done.clear()
+    for _ in range(20):
+        pool.run(holds_the_lock, 4, ())
+    assert done.count((0, 4)) >= 18
     pool.end()
 
 

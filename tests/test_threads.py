@@ -1,4 +1,4 @@
-"""Where kernels are kept and who may use threads."""
+"""Folder of compiled kernels, and use of threads."""
 
 import math
 import os
@@ -232,7 +232,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def small_kernel(tmp_path_factory):
-    """What a new process says that runs a kernel of its own: the kernel's answer, how often the cache had it, and how
+    """Return from a new process with a kernel of its own: the kernel's answer, how often the cache had it, and how
     many sentences are told; and the folder of the cache, which has it."""
     folder = tmp_path_factory.mktemp("small")
     (folder / "small.py").write_text(SMALL)

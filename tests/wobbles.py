@@ -12,7 +12,7 @@ RIGID = 1e-6  #: of the fastest one, in ω²
 
 
 class Modes:
-    """Those of all free nodes about where they are in balance, slowest first, by the true K there."""
+    """Modes of all free nodes about equilibrium, slowest first, by the true K there."""
 
     def __init__(self, world, hangs=False):
         x, self.free = world.rest, world.coordinates.free
@@ -45,7 +45,7 @@ class Modes:
         return replace(state, q=q)
 
     def heights(self, state, numbers):
-        """Of these wobbles, moved and moving, (m,)."""
+        """Return the heights of these wobbles, moved and moving, (m,)."""
         along = self.fields[numbers] * self.mass
         return np.hypot(along @ (state.q - self.at), along @ state.u / self.omegas[numbers])
 

@@ -59,7 +59,7 @@ def job(folder: Path, cells: tuple[int, int, int] = CELLS) -> None:
 
 
 def row(cells: tuple[int, int, int] = CELLS) -> dict[str, Any]:
-    """What a step costs before, between and after the cuts, and a cut; how the pieces move in the last frames."""
+    """Measure a step before, between and after the cuts, and a cut; how the pieces move in the last frames."""
     with tempfile.TemporaryDirectory(prefix="conjac-scene-") as name:
         folder = Path(name) / "job"
         job(folder, cells)

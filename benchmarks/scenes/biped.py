@@ -81,5 +81,5 @@ def job(folder: Path, seconds: float = 3.0, step: float = 1.0 / 120.0) -> None:
 
 
 def lowest_point(pose: np.ndarray) -> float:
-    """Of all bodies' middles, [m]."""
+    """Return the lowest point of all bodies' middles, [m]."""
     return float(pose[:, 2, 3].min())

@@ -68,7 +68,7 @@ def world(**options: Any) -> Joints:
 
 
 def rates(seconds: float = SECONDS, **options: Any) -> np.ndarray:
-    """Of all hinges after each step, (T, links) [rad/s]."""
+    """Return the rates of all hinges after each step, (T, links) [rad/s]."""
     built = world(**options)
     state = built.initial_state()
     out = []
@@ -153,7 +153,7 @@ def bisp_over_sp() -> tuple[list[Claim], dict[str, Any]]:
 
 
 def bisp_beside_printed() -> tuple[list[Claim], dict[str, Any]]:
-    """The same with contact as printed, α >= 0. There a bearing presses on its loaded side alone, its friction has a
+    """Chain with contact as printed, α >= 0. There a bearing presses on its loaded side alone, its friction has a
     sum, and less is left to press: its answer is another one, so nothing is claimed."""
     return [], {"beside_staggered_as_printed": beside_staggered(FEW, one_sided=True)}
 

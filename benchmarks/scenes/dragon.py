@@ -41,7 +41,7 @@ def scene(share: float = 1.0) -> Scene:
 
 
 def pulled(still: Scene, tips: list[int], share: float) -> np.ndarray:
-    """Where the dragon is in balance while its grips are moved, (n, 3) [m]."""
+    """Return where the dragon is in balance while its grips are moved, (n, 3) [m]."""
     world = still.world("vanilla")
     x = world.rest.copy()
     grips = [np.flatnonzero(np.linalg.norm(still.nodes - still.nodes[tip], axis=1) < radius)

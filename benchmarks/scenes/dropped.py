@@ -33,13 +33,13 @@ def scene() -> Scene:
 
 
 def height(world: Nodes, state: State) -> float:
-    """Of its middle [m]."""
+    """Return the height of its middle [m]."""
     x = world.coordinates.positions(state.q, state.time)
     return float(world.mass @ x[:, 2] / world.mass.sum())
 
 
 def seen(world: Nodes, state: State) -> tuple[float, float]:
-    """Of its middle the height [m]; and its wobble, elastic energy and that of velocities which no rigid motion is
+    """Return the height of its middle [m], its wobble, elastic energy and that of velocities which no rigid motion is
     [J]: what is in the air has no other besides its fall and its turn."""
     x, v = world.coordinates.positions(state.q, state.time), world.velocity(state)
     middle = world.mass @ x / world.mass.sum()

@@ -23,7 +23,7 @@ APART, HIGH = 0.21, 0.17  #: of neighbours in a layer, and of layers [m]
 
 
 def duck_shape(way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where points in these directions from EYE, (n, 3), stand on a duck, (n, 3) [m]; and how much of the beak each
+    """Return the points of a duck in these directions from EYE, (n, 3) [m]; and how much of the beak each
     is, (n,)."""
     unit = way / np.linalg.norm(way, axis=1)[:, None]
     outward = np.zeros(len(way))

@@ -40,7 +40,7 @@ def scene() -> Scene:
 
 
 def _nodding(core: np.ndarray) -> np.ndarray:
-    """Where the core is at each sample, (T, p, 3) [m]."""
+    """Return where the core is at each sample, (T, p, 3) [m]."""
     times = np.arange(round(STILL * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
     angle = NOD * np.sin(np.pi * np.minimum(times / STILL, 1.0)) ** 2
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]

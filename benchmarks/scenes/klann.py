@@ -38,7 +38,7 @@ FPS, SAMPLES = 24, 4
 
 
 def crossing(p: np.ndarray, r: float, q: np.ndarray, s: float, side: float) -> np.ndarray:
-    """Where circles of radius r about p and s about q meet, on the left of p → q for side 1."""
+    """Return where circles of radius r about p and s about q meet, on the left of p → q for side 1."""
     along = q - p
     d = float(np.hypot(*along))
     a = (r * r - s * s + d * d) / (2 * d)
@@ -144,7 +144,7 @@ def job(folder: Path, mu: float = 0.0, seconds: float = 4.0, step: float = 0.01,
 
 @dataclass(frozen=True)
 class Walk:
-    """What was measured of a walk, a row a step."""
+    """Measurements of a walk, a row a step."""
 
     time: np.ndarray  #: (k,) [s]
     torque: np.ndarray  #: of the front and the rear motor, (k, 2) [N m]

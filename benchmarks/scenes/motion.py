@@ -64,7 +64,7 @@ def rest_energy(scene: Scene) -> float:
 
 
 class TimeIsUp(Exception):
-    """What was asked for takes longer than it may; what there is of it is kept."""
+    """A run took longer than it may; its part so far is kept."""
 
 
 def run(scene: Scene, world: Nodes, h: float, rest: float, *, to_the_end: bool = True, part: Path | None = None,

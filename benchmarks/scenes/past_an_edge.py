@@ -49,7 +49,7 @@ def flown(law: str, step: float) -> tuple[Nodes, State]:
 
 
 def edge(part: Nodes, state: State) -> np.ndarray:
-    """Where the middle of the box's lower left edge is, beside where it would be if there were no table, (3,) [m]."""
+    """Return the middle of the box's lower left edge, relative to its place without a table, (3,) [m]."""
     x = part.coordinates.positions(state.q, state.time)[: (CELLS + 1) ** 3]
     rest = part.rest[: len(x)]
     left_below = (rest[:, 0] < 1e-9) & (rest[:, 2] < HEIGHT + 1e-9)

@@ -89,7 +89,7 @@ def kinetic(world: Nodes, state: State) -> float:
 
 
 def rows(row: str, steps: int = STEPS) -> dict[str, dict[str, float]]:
-    """Those of one body, by method."""
+    """Return the numbers of one body, by method."""
     out = {}
     name, methods = ROWS[row]
     for method, count in methods:

@@ -1,4 +1,4 @@
-"""What a scene does without numerical damping worth the name: SDIRK2 in small steps, each solved by Newton to 1e-6.
+"""Solve a scene without numerical damping worth the name: SDIRK2 in small steps, each solved by Newton to 1e-6.
 
     python -m benchmarks.scenes.reference dragon --h 1e-3 [--for 150] [--keep FOLDER]
 
@@ -37,7 +37,7 @@ def of(name: str) -> Scene:
 
 
 def digest(scene: Scene) -> str:
-    """Of everything that a reference depends on. Positions count to a micrometre: they come out of an iteration."""
+    """Return the digest of all that a reference depends on. Positions, from an iteration, count to a micrometre."""
     lengths = [scene.nodes, scene.nodes if scene.pulled is None else scene.pulled,
                np.zeros(0) if scene.motion is None else scene.motion]
     parts = [np.round(array, 6).tobytes() for array in lengths]

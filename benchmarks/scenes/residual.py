@@ -1,4 +1,4 @@
-"""What quasistatic nodes still carry, and how much less of it further corrections of positions leave."""
+"""Measure the residual of quasistatic nodes, and how much less further corrections of positions leave."""
 
 from __future__ import annotations
 

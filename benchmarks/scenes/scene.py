@@ -30,7 +30,7 @@ NONE = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True)
 class Scene:
-    """What the paper's Table 1 and text say, and what they leave open."""
+    """Numbers of the paper's Table 1 and text, and what they leave open."""
 
     nodes: np.ndarray  #: (n, 3) [m]
     tets: np.ndarray  #: (e, 4)
@@ -110,7 +110,7 @@ def in_balance(world: Nodes, x: np.ndarray, held: np.ndarray = NONE, time: float
 
 
 def at_rest(scene: Scene) -> np.ndarray:
-    """Where ConJac comes to rest after large, damped steps, (n, 3) [m]."""
+    """Return where ConJac comes to rest after large, damped steps, (n, 3) [m]."""
     world = scene.world("conjac", scene.counts[0], beta=1.0, corrections=2)
     state = scene.start(world)
     for _ in range(SETTLING):

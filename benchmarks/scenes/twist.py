@@ -32,7 +32,7 @@ def scene() -> Scene:
 
 
 def node(i: int, j: int, k: int) -> int:
-    """Of the grid, whose last axis runs fastest."""
+    """Return a node's number in the grid, whose last axis runs fastest."""
     return (i * (CELLS[1] + 1) + j) * (CELLS[2] + 1) + k
 
 
@@ -47,7 +47,7 @@ def dynamic(count: int) -> np.ndarray:
 
 
 def moved(nodes: np.ndarray, pinned: np.ndarray) -> np.ndarray:
-    """Where the held nodes are at each sample, (T, p, 3) [m]."""
+    """Return where the held nodes are at each sample, (T, p, 3) [m]."""
     times = np.arange(round(LET_GO * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
     share = np.interp(times, [0.0, AWAY, LET_GO], [0.0, 1.0, 0.0])
     share = 0.5 - 0.5 * np.cos(np.pi * share)

@@ -1,4 +1,4 @@
-"""What a scene does without any numerical damping: central differences, in steps that its stiffest element bears.
+"""Solve a scene without any numerical damping: central differences, in steps that its stiffest element bears.
 
     python -m benchmarks.scenes.undamped dragon [--seconds 1] [--for 600] [--keep FOLDER]
 

@@ -27,7 +27,7 @@ from .evaluation import Evaluation, view_layer_of
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
-from .welds import welds
+from .welds import Glue, welds
 from .wind import Wind
 
 Report = Callable[[str], None]
@@ -109,7 +109,7 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
         readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        air, ties = Wind(evaluation), Constraints(soft, job, still)
+        air, ties, glue = Wind(evaluation), Constraints(soft, job, still), None if still else Glue(soft, job, report)
         for one, reader in zip(soft, readers):
             reader.begin(ground if one == evaluation else None)
             reader.motion.begin()
@@ -135,10 +135,10 @@ def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder,
         document |= air.finish(job)
         if len(bodies) > 1:
             _say_methods(document, bodies, scene)
-        if not still:
+        if glue is not None:
             contact.say(document, obj, scene)
             _say_own_solvers(document, obj, bodies, scene)
-            document |= welds(obj, scene, start)
+            document |= glue.finish(welds(obj, scene, start))
             document |= ties.finish(constraint_settings(obj, scene, start))
         for bump, obstacle in zip(bumps, document.get("obstacles", ())):
             obstacle |= bump.finish()
@@ -211,7 +211,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
                    for k, one in enumerate(soft)]
         ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
-        air, ties = Wind(evaluation), Constraints(soft, job)
+        air, ties, glue = Wind(evaluation), Constraints(soft, job), Glue(soft, job, report)
         for reader in readers:
             reader.begin(None)
             reader.motion.begin()
@@ -246,7 +246,7 @@ def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFo
         document |= air.finish(job)
         contact.say(document, owner, scene)
         _say_own_solvers(document, owner, [one.object for one in soft], scene)
-        document |= welds(owner, scene, start)
+        document |= glue.finish(welds(owner, scene, start))
         document |= ties.finish(constraint_settings(owner, scene, start))
         for each, obstacle in zip(colliders, document.get("obstacles", ())):
             obstacle |= each.finish()

@@ -135,6 +135,7 @@ _NOT_COMPARED = re.compile(
     r"|mechanisms\.\d+\.bodies\.\d+\.(position|rotation|shape|vertices|triangles|motion)"
     r"|mechanisms\.\d+\.(joints|loops)\.\d+\.(position|rotation|start|rest|motor\.target)"
     r"|constraints\.\d+\.(name|axis|length|strength|ends\.\d+\.(point|vertices|edges|triangles|motion))"
+    r"|forces\.\d+\.weights"
     r"|mechanisms\.\d+\.springs\.\d+\.point_[ab]")
 _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 

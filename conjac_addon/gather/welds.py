@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -10,6 +11,9 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import members
 from .. import settings as properties
+from . import maps
+from .evaluation import Evaluation
+from .folder import JobFolder
 
 
 def welds(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str, Any]:
@@ -34,11 +38,46 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
                        f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
     params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
     kind = "sliding_weld" if weld.is_sliding else "weld"
-    if weld.breaks and not weld.is_sliding:
-        params[catalogue.BREAKS.key] = weld.breaks
+    seconds, begins = scene.render.fps_base / scene.render.fps, start
+    if not weld.is_sliding:
+        begins = max(weld.begins, start)
+        numbers = {catalogue.BREAKS.key: weld.breaks, catalogue.BEGINS.key: (begins - start) * seconds}
+        params |= {key: number for key, number in numbers.items() if number}
     if weld.is_released:
-        if weld.until <= start:
-            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before anything moves',
-                           f"Choose a frame after {start} under Welds, or remove the weld", obj.name)
-        params["lasts"] = (weld.until - start) * scene.render.fps_base / scene.render.fps
+        if weld.until <= begins:
+            before = "it sticks" if begins > start else "anything moves"
+            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before {before}',
+                           f"Choose a frame after {begins} under Welds, or remove the weld", obj.name)
+        params["lasts"] = (weld.until - start) * seconds
     return {"law": {"kind": kind, "params": params}, "bodies": [obj.name, other.name]}
+
+
+class Glue:
+    """Painted maps of welds as they are at the start frame."""
+
+    def __init__(self, soft: list[Evaluation], job: JobFolder, report: Callable[[str], None]) -> None:
+        """soft: of all bodies in the bake, at the start frame. report: takes sentences for the artist. Raises
+        NoSuchThing where a weld's group is none."""
+        self._paths = [_paint_path(one, weld, job.array, f"weld{number}_{k}", report)
+                       for number, one in enumerate(soft) for k, weld in enumerate(one.object.conjac.welds)]
+
+    def finish(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the field of scene.json with its arrays, from that of `welds`."""
+        for path, force in zip(self._paths, settings.get("forces", ())):
+            if path:
+                force["weights"] = path
+        return settings
+
+
+def _paint_path(evaluation: Evaluation, weld: bpy.types.PropertyGroup, store: Callable[[str, Any], str], name: str,
+                report: Callable[[str], None]) -> str:
+    """Return the array's path of the weights of a weld's group; empty where it has none."""
+    if not weld.group:
+        return ""
+    mesh = evaluation.mesh(all_layers=True)
+    try:
+        weights = maps.of_group(evaluation.evaluated(evaluation.object), mesh, weld.group, "a weld",
+                                evaluation.object.name, report)
+    finally:
+        evaluation.release()
+    return store(name, weights)

@@ -37,9 +37,10 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
             for each in (obj, other):
                 if each.conjac.contact.collides_with == contact.NONE:
                     each.conjac.contact.collides_with = contact.ALL
-        solver = obj.conjac.solver
-        if not catalogue.find("integrator", solver.integrator).able("iterates"):
-            solver.integrator, solver.stage_solver = EXACT["integrator"], EXACT["stage_solver"]
+        for each in (obj, other):  # either may lead the bake
+            solver = each.conjac.solver
+            if members.is_soft_body(each) and not catalogue.find("integrator", solver.integrator).able("iterates"):
+                solver.integrator, solver.stage_solver = EXACT["integrator"], EXACT["stage_solver"]
         redraw_panels()
         return {"FINISHED"}
 

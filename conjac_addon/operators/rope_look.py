@@ -10,8 +10,8 @@ SIDES = 12  #: of what is round
 
 
 def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Object | None:
-    """A new mesh object of edges along a curve, as its resolution has them, beside which the curve is hidden; None
-    where it has no length. Its ends are painted with Pin: the first one of each spline, and both where it is taut."""
+    """Return a new mesh object of edges along a curve, as its resolution has them and with its bevel, beside which the
+    curve is hidden; None where it has no length. Pin is painted on the first point of each spline."""
     bevel = obj.data.bevel_depth
     kept = obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object
     obj.data.bevel_depth, obj.data.extrude, obj.data.bevel_object = 0.0, 0.0, None
@@ -31,8 +31,12 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
         collection.objects.link(rope)
     for material in obj.data.materials:
         mesh.materials.append(material)
-    if bevel:
+    profile = kept[2] if obj.data.bevel_mode == "OBJECT" else None
+    if profile is not None and max(profile.dimensions) > 0.0:
+        rope.conjac.rope_thickness = max(profile.dimensions)
+    elif bevel:
         rope.conjac.rope_thickness = 2.0 * bevel
+    show_thickness(rope, 4 + 2 * obj.data.bevel_resolution, profile)
     rope.vertex_groups.new(name="Pin").add(_firsts(mesh), 1.0, "REPLACE")
     obj.hide_render = True
     obj.hide_set(True)
@@ -48,16 +52,18 @@ def _firsts(mesh: bpy.types.Mesh) -> list[int]:
     return starts.tolist() if len(starts) else [0]
 
 
-def show_thickness(obj: bpy.types.Object) -> None:
-    """Add a modifier that makes edges round, as thick as the rope is, where it has none."""
+def show_thickness(obj: bpy.types.Object, sides: int = SIDES, profile: bpy.types.Object | None = None) -> None:
+    """Add a modifier that makes edges round, as thick as the rope is, where it has none. sides: of what is round.
+    profile: a curve that is led along the edges instead of a circle."""
     if any(one.type in ("NODES", "SKIN") for one in obj.modifiers):
         return
     modifier = obj.modifiers.new(NAME, "NODES")
-    modifier.node_group = _nodes(0.5 * obj.conjac.rope_thickness, obj.data.materials[:1])
+    modifier.node_group = _nodes(0.5 * obj.conjac.rope_thickness, obj.data.materials[:1], sides, profile)
 
 
-def _nodes(radius: float, materials: list[bpy.types.Material]) -> bpy.types.NodeTree:
-    """Mesh to Curve, and a circle along it."""
+def _nodes(radius: float, materials: list[bpy.types.Material], sides: int, profile: bpy.types.Object | None
+           ) -> bpy.types.NodeTree:
+    """Return Mesh to Curve, and a circle or another profile along it."""
     tree = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     number = tree.interface.new_socket("Radius", in_out="INPUT", socket_type="NodeSocketFloat")
@@ -68,12 +74,12 @@ def _nodes(radius: float, materials: list[bpy.types.Material]) -> bpy.types.Node
     given, curve, circle, round_, out = (tree.nodes.new(kind) for kind in kinds)
     for k, node in enumerate((given, curve, circle, round_, out)):
         node.location = (200.0 * k, 0.0)
-    circle.inputs["Resolution"].default_value = SIDES
+    circle.inputs["Resolution"].default_value = sides
     round_.inputs["Fill Caps"].default_value = True
     last = round_.outputs["Mesh"]
     links = [(given.outputs["Geometry"], curve.inputs["Mesh"]), (given.outputs["Radius"], circle.inputs["Radius"]),
              (curve.outputs["Curve"], round_.inputs["Curve"]),
-             (circle.outputs["Curve"], round_.inputs["Profile Curve"])]
+             (circle.outputs["Curve"] if profile is None else _curve_of(tree, profile), round_.inputs["Profile Curve"])]
     for material in materials:
         paint = tree.nodes.new("GeometryNodeSetMaterial")
         paint.inputs["Material"].default_value = material
@@ -82,3 +88,11 @@ def _nodes(radius: float, materials: list[bpy.types.Material]) -> bpy.types.Node
     for one, other in (*links, (last, out.inputs[0])):
         tree.links.new(one, other)
     return tree
+
+
+def _curve_of(tree: bpy.types.NodeTree, profile: bpy.types.Object) -> bpy.types.NodeSocket:
+    """Return the output of a new node with a curve object's points, in its own space."""
+    node = tree.nodes.new("GeometryNodeObjectInfo")
+    node.location, node.transform_space = (400.0, -300.0), "ORIGINAL"
+    node.inputs["Object"].default_value = profile
+    return node.outputs["Geometry"]

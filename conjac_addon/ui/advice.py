@@ -304,7 +304,7 @@ def renamed_pin(obj: bpy.types.Object) -> str | None:
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None
     used = {getattr(obj.conjac, f"{key}_group", "") for key in catalogue.maps()} | {
-        one.group for one in (*obj.conjac.attachments, *obj.conjac.spots)}
+        one.group for one in (*obj.conjac.attachments, *obj.conjac.spots, *obj.conjac.welds)}
     return next((group.name for group in obj.vertex_groups
                  if name.casefold() in group.name.casefold() and group.name not in used), None)
 

@@ -82,9 +82,11 @@ def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.operator("conjac.remove_weld", text="", icon="REMOVE").index = index
         column.prop(weld, "distance")
         column.prop(weld, "stiffness")
+        column.prop(weld, "group")
         column.prop(weld, "is_sliding")
         if not weld.is_sliding:
             column.prop(weld, "breaks")
+            column.prop(weld, "begins")
         row = column.row(align=True)
         row.prop(weld, "is_released")
         end = row.row(align=True)

@@ -17,6 +17,14 @@ ROOM = 2  #: one over the share of tets, for as many other elements there is roo
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
+def joined_nodes(laws: Sequence[StencilForce], x: Vec, time: float) -> Index:
+    """Return the nodes that these forces act on at positions x (n, 3) [m], ascending."""
+    tables = [law.measure(x, time).nodes.ravel() for law in laws]
+    tables += [table.nodes.ravel() for law in laws if (table := law.damp(x, np.zeros_like(x), time)) is not None]
+    nodes: Index = np.unique(np.concatenate(tables)) if tables else np.zeros(0, dtype=np.int32)
+    return nodes
+
+
 class Elements:
     """Forces and stiffness of all elements; each call overwrites the arrays."""
 
@@ -152,11 +160,7 @@ class Elements:
 
     def paired(self, x: Vec, time: float) -> Index:
         """Nodes that other forces join to some other at x, ascending."""
-        tables = [law.measure(x, time).nodes.ravel() for law in self._between]
-        tables += [table.nodes.ravel() for law in self._between
-                   if (table := law.damp(x, np.zeros_like(x), time)) is not None]
-        nodes: Index = np.unique(np.concatenate(tables)) if tables else np.zeros(0, dtype=np.int32)
-        return nodes
+        return joined_nodes(self._between, x, time)
 
     def clamped(self, x: Vec, time: float) -> Mask:
         """Return whether the projection changes the stiffness of each tet at positions x (n, 3), (e,).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,6 @@ from ..contact.laws.interface import ContactLaw, LoadsOnCloth
 from ..contact.laws.separate_intersections import IntersectingBodies, SeparateIntersections
 from ..coordinates.free_nodes import FreeNodes
 from ..errors import BadScene
-from ..fields.harmonic import harmonic_extension
 from ..job.folder import Job, parameters
 from ..meshing.normals import area_vectors
 from ..meshing.volume import mean_edge
@@ -22,7 +23,8 @@ from ..state import CarrierMotion, Index, Vec
 from .diagonals import quads_of, without_crossing
 from .fields import Prepared
 from .obstacles import Obstacles
-from .touching import Touching, as_they_touch
+from .painted_weights import weights_at_nodes
+from .touching import Arrange, Touching, as_they_touch
 
 REACH = 0.1  #: of the shortest mean edge of a body's skin: how near surfaces may be before they push
 LEAST_REACH = 0.02  #: and at least, however near a body is to itself
@@ -46,19 +48,79 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    behind, nodes = int(first[len(prepared)]), len(rest)
+    behind = int(first[len(prepared)])
     group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, behind)
-    carried = rest[coordinates.attached.nodes]
-    carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
-    at_start = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
+    at_start = _at_start(coordinates, rest)
     names = [*(one.body.name for one in prepared), *obstacles.names]
     meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
+    quads = quads_of(job, prepared, first, rest if reshaped else at_start)
+    touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, meets, quads),
+                             prepared)
+    prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
+    faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+    triangles = np.concatenate(faces).astype(np.int32)
+    group, prescribed = riding.least(group), riding.least(prescribed)
+    if reshaped:
+        at_start[:behind] = rest[:behind]
+    rest, now = riding.positions(rest), riding.positions(at_start)
+
+    def between(some: NDArray[np.bool_]) -> Surfaces:
+        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
+                        quads=touching.quads, is_prescribed=prescribed)
+
+    params = parameters("contact", contact.law)
+    seconds = params.pop("push_apart", 0.0)
+    edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
+    if len(riding.corners):
+        _refuse_same_place(touching.surfaces, now, SAME_PLACE * min(edges), names, of_node)
+    apart = _without_intersecting(touching.surfaces, between, meets, now, of_node) if seconds else meets
+    surfaces, crossing = touching.surfaces if apart is meets else between(apart), meets & ~apart
+    if not reshaped:
+        _refuse_crossing(surfaces, now, names, of_node)
+        _refuse_inside(prepared, skins, first, obstacles, now, apart)
+
+    stiffness = _stiffness(job, prepared, mass, first, edges, riding)
+    stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    activation = params.pop("distance") or _activations(surfaces, rest, now, stands_out,
+                                                        *_wanted(prepared, edges, names))
+    friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), riding, of_node)
+    law = catalogue.find("contact", contact.law.kind).load()
+    how = params, stands_out, _loads(job, prepared, mass, first, obstacles, riding)
+    made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, *how)
+    if not reshaped:
+        _refuse_too_near(made, now, names, of_node)
+    if crossing.any():
+        gap = GAP * min(edges)
+        of_all: ContactLaw = law(between(meets), rest, stiffness, friction,
+                                 np.where(crossing, OF_REST * gap, activation), *how)
+        made = SeparateIntersections(made, of_all, IntersectingBodies(
+            between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
+            _distances(gap, len(names), of_node, stands_out), stiffness, now))
+    return [Embedded(made, riding) if len(riding.corners) else made]
+
+
+def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
+    """Return the positions of all nodes at the start, (n, 3) [m]."""
+    carried = rest[coordinates.attached.nodes]
+    carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
+    found: Vec = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
+    return found
+
+
+def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Obstacles, group: Index,
+                 prescribed: NDArray[np.bool_], meets: NDArray[np.bool_], quads: Index) -> Arrange:
+    """Return how bodies touch at the start, for whichever of them touch by their mesh.
+
+    at_start: positions of all nodes [m], (n, 3). group, prescribed: of each node, (n,). quads: nodes of faces with four
+    corners, (q, 4).
+    """
+    nodes, start_of_obstacles = len(rest), np.int32(first[-1])
 
     def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
         # vertices that tetrahedra carry stand behind the nodes, free where one of those is that carry them
         skins, riding = _skins(job, bodies, first, nodes)
         riding = riding if carried is None else carried
-        faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+        faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
         wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
         of_node = np.full(nodes + len(riding.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
@@ -77,73 +139,56 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
             made = surfaces()
         return Touching(bodies, skins, among, both_ways, riding, made, now, of_node)
 
-    quads = quads_of(job, prepared, first, rest if reshaped else at_start)
-    touching = as_they_touch(arrange, prepared)
-    prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
-    triangles = np.concatenate([*skins, *(one + np.int32(behind) for one in obstacles.triangles)]).astype(np.int32)
-    group, prescribed = riding.least(group), riding.least(prescribed)
-    if reshaped:
-        at_start[:behind] = rest[:behind]
-    rest, now = riding.positions(rest), riding.positions(at_start)
+    return arrange
 
-    def between(some: NDArray[np.bool_]) -> Surfaces:
-        return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
-                        quads=touching.quads, is_prescribed=prescribed)
 
-    params = parameters("contact", contact.law)
-    seconds = params.pop("push_apart", 0.0)
-    surfaces, everything, crossing = touching.surfaces, meets, np.zeros_like(meets)
-    edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
-    if len(riding.corners):
-        _refuse_same_place(surfaces, now, SAME_PLACE * min(edges), names, of_node)
-    while seconds and (found := surfaces.crossing(now)) is not None:
+def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool_]], Surfaces],
+                          meets: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
+    """Return which bodies touch each other at first, (b, b): those of `meets` that do not intersect at the start.
+
+    `meets` itself comes back where none do. What intersects itself stays. between: surfaces of what touches.
+    """
+    while (found := surfaces.crossing(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
             break
-        crossing[[one, other], [other, one]] = True
-        meets = meets & ~crossing
+        meets = meets.copy()
+        meets[[one, other], [other, one]] = False
         surfaces = between(meets)
-    if not reshaped:
-        _refuse_crossing(surfaces, now, names, of_node)
-        points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
-                  for skin, one, start in zip(skins, prepared, first)]
-        _refuse_inside(prepared, skins, points, obstacles, behind, now, meets)
+    return meets
 
-    stiffness = np.full(nodes, np.inf)
+
+def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
+               riding: EmbeddedVertices) -> Vec:
+    """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for those of obstacles."""
+    stiffness = np.full(riding.nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
-    stiffness = riding.least(stiffness)
-    loads = _loads(job, prepared, mass, first, obstacles, riding)
-    stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
-    wanted = _wanted(prepared, edges, names)
-    activation = params.pop("distance") or _activations(surfaces, rest, now, stands_out, *wanted)
-    usual = params.pop("friction_coefficient", 0.0)
+    return riding.least(stiffness)
+
+
+def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obstacles, usual: float,
+              riding: EmbeddedVertices, of_node: Index) -> Vec:
+    """Return the friction coefficient of each node and vertex, (n + v,). usual: of what has none of its own."""
     given = [one.body.friction for one in prepared] + obstacles.friction
-    friction = np.array([usual if mu is None else mu for mu in given])[of_node]
-    painted = np.ones(nodes)
+    friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
+    painted, behind = np.ones(riding.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
     painted[behind : behind + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(riding.positions(painted[:, None])[:, 0], 0.0, 1.0)
-    law = catalogue.find("contact", contact.law.kind).load()
-    made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, params, stands_out, loads)
-    if not reshaped:
-        _refuse_too_near(made, now, names, of_node)
-    if not crossing.any():
-        return [Embedded(made, riding) if len(riding.corners) else made]
-    thickness = np.zeros(len(names))
+    return friction
+
+
+def _distances(gap: float, count: int, of_node: Index, stands_out: Vec) -> Vec:
+    """Return how far apart the surfaces of two bodies are pushed, so that their meshes have a gap [m] between them,
+    (count, count) [m]. stands_out: how far meshes stand out of what touches at each node, (n + v,) [m]."""
+    thickness: Vec = np.zeros(count)
     solid = of_node >= 0
     np.maximum.at(thickness, of_node[solid], stands_out[solid])
-    apart = GAP * min(edges)
-    activations = np.where(crossing, OF_REST * apart, activation)
-    of_all: ContactLaw = law(between(everything), rest, stiffness, friction, activations, params, stands_out,
-                             loads)
-    faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
-    apart_first: ContactLaw = SeparateIntersections(made, of_all, IntersectingBodies(
-        between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
-        apart + thickness[:, None] + thickness[None, :], stiffness, now))
-    return [Embedded(apart_first, riding) if len(riding.corners) else apart_first]
+    found: Vec = gap + thickness[:, None] + thickness[None, :]
+    return found
 
 
 def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
@@ -242,16 +287,8 @@ def _has_inside(one: Prepared, skin: Index) -> bool:
 
 def painted_friction(job: Job, one: Prepared) -> Vec | float:
     """How much of its friction each node has, (k,)."""
-    name, surface = one.body.friction_weights, one.body.surface
-    if name is None:
-        return 1.0
-    weights = np.asarray(job.array(name), dtype=float)
-    if surface is None or one.body.cloth is not None:
-        return weights  # its vertices are its nodes
-    vertices, triangles = np.asarray(job.array(surface.vertices), dtype=float), np.asarray(job.array(surface.triangles))
-    painted: Vec = harmonic_extension(one.volume.nodes, one.volume.tets, vertices, triangles.astype(np.int32),
-                                      weights[:, None])[:, 0]
-    return painted
+    name = one.body.friction_weights
+    return 1.0 if name is None else weights_at_nodes(job, one, name)
 
 
 def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) -> None:
@@ -325,9 +362,12 @@ def _apart_or_merged(near: Vec) -> str:
             "Move its parts away from each other")
 
 
-def _refuse_inside(prepared: list[Prepared], skins: list[Index], points: list[int], obstacles: Obstacles, behind: int,
-                   now: Vec, meets: NDArray[np.bool_]) -> None:
-    """Nothing crosses, so one point of each decides whether it is inside another one. points: of each body."""
+def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, obstacles: Obstacles, now: Vec,
+                   meets: NDArray[np.bool_]) -> None:
+    """Nothing crosses, so one point of each decides whether it is inside another one."""
+    behind = int(first[len(prepared)])
+    points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
+              for skin, one, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # is all that is inside of cloth
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]

@@ -45,6 +45,7 @@ from .inputs import activation_of, over_time, places_over_time
 from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
+from .painted_weights import weights_at_nodes
 from .pinned_vertices import held_vertices
 from .point_constraints import HeldNodes, held_nodes, point_constraints, ties_of
 from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
@@ -91,14 +92,10 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
-    elastic = [one.elements for one in matter]
-
     mass = np.concatenate([*(one.mass for one in matter), np.zeros(len(rest) - int(first[-1]))])
-    parts = [part for one in matter for part in one.parts]
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
-    dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     behind = int(first[-1]) + len(obstacles.places)
     ties = ties_of(job, prepared, held, behind, rest, first)
     ends = prescribed_ends(job, ties, held, behind, rest, integrated_nodes(job, prepared, len(rest)))
@@ -109,10 +106,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     joins = joins_apart(job, prepared)
     awake = _asleep(job, methods, joins)
-    tets = np.concatenate([one.tets for one in elastic])
-    patches = [Patch(patch.nodes + np.int32(start), patch.ways)
-               for one, start in zip(prepared, first) for patch in one.fields.patches]
-    mesh = Mesh(tets, rest, mass, parts, coordinates, dynamic, max(one.stiffness for one in matter), tuple(patches))
+    mesh = _mesh(prepared, matter, rest, mass, first, coordinates)
     condensation = _condensation(job, prepared, first, mesh, linear, joins)
     integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
@@ -122,41 +116,74 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
                for one, made, body in zip(prepared, matter, bodies)]
     bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
     losses = [loss for one in damping for loss in one.losses]
-
     slides = sliding_bodies(prepared, matter, bodies, rest, mass, coordinates)
-
-    contacts: list[ContactLaw] = []
-    ignored: list[str] = []
-    if scene.contact is not None:
-        from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
-
-        contacts = contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
-        ignored = ignored_fields(job)
+    contacts, ignored = _contacts(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
     ground = on_ground(job, prepared, rest, mass, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
-    notes += sunk(bodies, ground.plane, rest, coordinates.free)
-    for one, own in zip(prepared, damping):
-        notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
-    balanced = [body for body, params in zip(bodies, methods) if params["quasistatic_start"]]
-    held_softly = grips(job, prepared, mass, first, obstacles.anchored)
-    between, breaking, hard = _between(job, prepared, rest, first)
-    constraints = [*point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free), *hard]
-    return Nodes(bodies, elastic, coordinates, rest, mass, np.array(scene.gravity), ground, scene.time.start,
-                 condensation=condensation, integrator=integrator, stage_solver=stage_solver, linear=linear,
-                 notes=notes, balanced=balanced, damping_laws=[one.law for one in damping],
-                 between=[*between, *held_softly,
-                          *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
-                          *seams_of(job, prepared, first, rest), *constraints],
-                 pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
-                        *yielding_pins(job, prepared, mass, first), *held_softly], contacts=contacts,
-                 links=[*(one for made in matter for one in made.links), *breaking, *constraints],
-                 constraints=constraints,
+    notes += [*sunk(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
+    constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
+    acting = _acting(job, prepared, matter, rest, mass, first, obstacles, air, constraints)
+    return Nodes(bodies, [one.elements for one in matter], coordinates, rest, mass, np.array(scene.gravity), ground,
+                 scene.time.start, condensation=condensation, integrator=integrator, stage_solver=stage_solver,
+                 linear=linear, notes=notes, damping_laws=[one.law for one in damping], contacts=contacts,
+                 balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
+                 between=acting.between, pulls=acting.pulls, links=acting.links, constraints=acting.constraints,
                  following=followers(job, prepared, first),
                  couples_methods=joins, losses=HalfLifeDampers(losses, len(rest)) if losses else None,
                  sliding=SlidingDampers(slides, len(rest)) if slides else None,
                  obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                             for name, of in zip(obstacles.names, obstacles.spans)])
+
+
+def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
+          coordinates: FreeNodes) -> Mesh:
+    """Return the elements of all bodies as one mesh, of which methods make their condensation."""
+    dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
+    patches = [Patch(patch.nodes + np.int32(start), patch.ways)
+               for one, start in zip(prepared, first) for patch in one.fields.patches]
+    tets = np.concatenate([one.elements.tets for one in matter])
+    return Mesh(tets, rest, mass, [part for one in matter for part in one.parts], coordinates, dynamic,
+                max(one.stiffness for one in matter), tuple(patches))
+
+
+def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[str]:
+    """Return the sentences of each body's mesh, paint and damping, with its name."""
+    return [f'"{one.body.name}": {note}' for one, own in zip(prepared, damping)
+            for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
+
+
+def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index, coordinates: FreeNodes,
+              obstacles: Obstacles, reshaped: bool) -> tuple[list[ContactLaw], list[str]]:
+    """Return laws between surfaces, and a sentence for each setting that they ignore; nothing without *Collisions*."""
+    if job.scene.contact is None:
+        return [], []
+    from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
+
+    return contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped), ignored_fields(job)
+
+
+class _Acting(NamedTuple):
+    """Forces and constraints on all bodies, besides elasticity, contact and ground."""
+
+    between: list[StencilForce]
+    pulls: list[Pull]
+    links: list[WithMultipliers]
+    constraints: list[PointConstraint]
+
+
+def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
+            obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
+    """Return all that acts on these bodies. ties: constraints of points; those that forces make come behind them."""
+    held_softly = grips(job, prepared, mass, first, obstacles.anchored)
+    between, breaking, hard = _between(job, prepared, rest, first)
+    constraints = [*ties, *hard]
+    return _Acting(
+        between=[*between, *held_softly, *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
+                 *seams_of(job, prepared, first, rest), *constraints],
+        pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
+               *yielding_pins(job, prepared, mass, first), *held_softly],
+        links=[*(one for made in matter for one in made.links), *breaking, *constraints], constraints=constraints)
 
 
 def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
@@ -278,8 +305,8 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ri
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
              ) -> tuple[list[StencilForce], list[WithMultipliers], list[PointConstraint]]:
-    """Forces of the scene on these bodies, those of them that break, which remember what has come off, and others that
-    are hard constraints.
+    """Forces of the scene on these bodies, those of them that break or begin later, which remember what sticks, and
+    others that are hard constraints.
 
     rest: (n, 3) [m]. first: of each body's nodes, (bodies + 1,).
     """
@@ -296,10 +323,13 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
     hard: list[PointConstraint] = []
     for force in job.scene.forces:
         if place.keys() >= {*force.bodies}:
-            params = parameters("force", force.law)
-            law = catalogue.find("force", force.law.kind).load()([body(name) for name in force.bodies], rest, params)
+            params, bodies = parameters("force", force.law), [body(name) for name in force.bodies]
+            if force.weights is not None:
+                painted = weights_at_nodes(job, prepared[place[force.bodies[0]]], force.weights)
+                bodies[0] = replace(bodies[0], weights=painted)
+            law = catalogue.find("force", force.law.kind).load()(bodies, rest, params)
             (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
-            breaking += [law] if params.get(catalogue.BREAKS.key) else []
+            breaking += [law] if params.get(catalogue.BREAKS.key) or params.get(catalogue.BEGINS.key) else []
     return found, breaking, hard
 
 

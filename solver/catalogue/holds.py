@@ -24,7 +24,10 @@ WELD_LASTS = Param("lasts", "Lasts", "How long it sticks, 0 for ever", 0.0, "s",
 BREAKS = Param("breaks", "Breaks At", "Pull on a square metre at which the weld breaks, point by point: a sticky "
                "note 500, tape 1e4, glue 1e6; 0 for never", 0.0, "Pa", 0.0, None, 0.0, 1.0e6)
 
-WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS)
+#: a force with it remembers what it found then
+BEGINS = Param("begins", "Begins", "When it sticks: what is within Distance then", 0.0, "s", 0.0, None, 0.0, 10.0)
+
+WELD = (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS, BREAKS, BEGINS)
 
 AT_MOST = Param("at_most", "At Most", "Only keeps them from getting farther apart, as a string does", False)
 CLOSES = Param("closes", "Closes In", "Time in which points that are apart at the start come together", 0.5, "s", 0.0,
@@ -57,7 +60,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("reference", "acceleration", "constraints.ways.acceleration:Acceleration", "Acceleration",
           "Rows of accelerations, a reference for tests", hidden=True, number=1),
     Entry("force", "weld", "forces.weld:Weld", "Weld",
-          "Two bodies stick together where they are close to each other at the start, and move as one", WELD, number=0),
+          "Two bodies stick together where they are close to each other at the start, or later, and move as one", WELD,
+          number=0),
     Entry("force", "sliding_weld", "constraints.points.sliding_weld:SlidingWeld", "Sliding Weld",
           "Two bodies keep their distance where they are close to each other at the start, and slide along each "
           "other", (WELD_DISTANCE, WELD_STIFFNESS, WELD_LASTS), can=("hard rows",), number=1),

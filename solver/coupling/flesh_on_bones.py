@@ -120,9 +120,11 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
         start, external_force = self.soft.damped_start(soft, h, on_soft)
         recall(self.soft.links, soft)
+        before = [start, joints]
+        self._free_bones.start_step(before, on_soft is None and on_bones is None)
         with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
-            after = self.jointed.impacts.step(self.soft.integrator, self, self.merged([start, joints]), h)
-        flesh, bones = self.parted(after)
+            after = self.jointed.impacts.step(self.soft.integrator, self, self.merged(before), h)
+            flesh, bones = self._free_bones.restore_momenta(before, self.parted(after), h)
         if self.soft.links:
             flesh = remembering(self.soft.links, flesh, self.positions(after))
         return self.merged([self.soft.with_loss_memory(flesh, soft, h), bones])
@@ -210,6 +212,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
 
         Raises StepFailed.
         """
+        self._free_bones.note_linearised_stage()
         after = finish_linear_stage(self.soft, posed, stage, start, is_last)
         if self.soft.contacts and touches(self.soft, self.positions(start), self.positions(after)):
             # a barrier cannot be linearised: the stage is solved, and momentum is that of its end
@@ -278,7 +281,8 @@ class FleshOnBones(Coupling, System[CoupledStage]):
             surroundings = self._surroundings(stage, start, frictions)
             after = Bounded(pose_at, slope_at, surroundings, stage, start, limits).solve_stage()
         self.jointed.impacts.note(joints)
-        end = self.parted(after)[0]
+        end, bones = self.parted(after)
+        self._free_bones.note_stage([end, bones], damped)
         if not self.soft.ground.has_friction_at(flesh.positions(end.q, end.time, end.carrier_motion), end.time):
             return remember(after, of_flesh, None)
         return _with_friction(self, pose_at(after.q, after.u, self.soft.project), after)

@@ -1,4 +1,8 @@
-"""Conservation of the angular momentum of free mechanisms with attached soft bodies in linearised steps."""
+"""Conservation of the momenta of free mechanisms with attached soft bodies.
+
+A linearised step dissipates angular momentum. A stage that is solved ends early, and combines rates of joints at
+different postures, where equal rates have different momenta: a step of order p loses both by h^(p+1).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..assembly.damping import Damped
 from ..coordinates.attached import Attached
+from ..coordinates.inertia import moments
 from ..coordinates.joints.rotations import product, quaternion
 from ..coordinates.tree import CENTRES
 from ..integrators.spin import Turn, spin, turned
@@ -32,15 +37,23 @@ class FreeTree:
     mass: Vec  #: of nodes, then of six points for each bone [kg], (p,)
 
 
+@dataclass(frozen=True)
+class Momenta:
+    """Momenta of a free tree."""
+
+    drift: Vec  #: velocity of its centre of mass [m/s], (3,)
+    spin: Vec  #: angular momentum about it [kg m²/s], (3,)
+
+
 class FreeBones:
-    """Restores the angular momentum that linearised steps dissipate.
+    """Restores the momenta that steps lose.
 
     A bone is represented by six points with its mass, centre and inertia, so that a free tree is a set of points.
     """
 
     def __init__(self, soft: Nodes, jointed: Joints) -> None:
         """soft: bodies with nodes attached to the bones."""
-        self._soft, self._tree = soft, jointed.tree
+        self._soft, self._jointed, self._tree = soft, jointed.condensation, jointed.tree
         inertia = self._tree.inertia
         self._arms = _points(inertia)
         self._points = self._speeds = np.zeros_like(self._arms)  #: of the last state that was evaluated, (n, 6, 3)
@@ -48,6 +61,59 @@ class FreeBones:
         sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)  #: of the bones' masses, at their points
         self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
                        for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
+        self._group = np.full(len(soft.mass), -1, dtype=np.int32)  #: the number of each node's tree, (n,)
+        for number, one in enumerate(self._trees):
+            self._group[one.flesh] = number
+        #: trees of one bone without flesh, whose linear momentum stages conserve as they are
+        self._rigid: Mask = np.array([len(one.bones) == 1 and not soft.mass[one.flesh].any() for one in self._trees],
+                                     dtype=bool)
+        self._acted_on = self._rigid.copy()  #: trees that stay as they are in this step: with external forces, or rigid
+
+    def start_step(self, states: Sequence[State], is_alone: bool) -> None:
+        """Record external forces at a step's start from now on. is_alone: whether no other part acts in the step."""
+        self._acted_on[:] = self._rigid | (not is_alone)
+        self.note_stage(states)
+
+    def note_stage(self, states: Sequence[State], damped: Damped | None = None) -> None:
+        """Record which trees have external forces, mass damping included, at the end of a solved stage, from its states
+        of soft bodies and bones."""
+        soft, bones = states
+        if self._acted_on.all():
+            return
+        touched = np.zeros(len(self._soft.mass), dtype=bool)
+        touched[self._soft.touching_others(soft, self._group)] = True
+        if damped is not None:
+            touched |= damped.drag > 0.0
+        for number, one in enumerate(self._trees):
+            self._acted_on[number] |= touched[one.flesh].any() or self._is_acted_on(one, bones)
+
+    def note_linearised_stage(self) -> None:
+        """Record a stage with unknown external forces: all trees stay as they are in this step."""
+        self._acted_on[:] = True
+
+    def restore_momenta(self, before: Sequence[State], after: Sequence[State], h: float) -> list[State]:
+        """Return states of soft bodies and bones at the end of a step of h seconds of solved stages, from those at both
+        ends.
+
+        Each free tree without external forces but weight in any stage gains a rigid velocity, so that it has its
+        initial momenta, plus those of external forces. Positions stay as they are: they are of the integrator's order.
+        """
+        soft, bones = after
+        flying = [one for one, acted_on in zip(self._trees, self._acted_on) if not acted_on]
+        if not flying:
+            return [soft, bones]
+        self._evaluate_points(before[1])
+        targets = [self._momenta_after(one, *self._points_of(one, before[0]), h) for one in flying]
+        self._evaluate_points(bones)
+        x, v = self._soft.nodes_at(soft)
+        for one, target in zip(flying, targets):
+            x1, v1 = self._points_of(one, soft)
+            centre, mass = one.mass @ x1 / one.mass.sum(), one.mass
+            gain = target.drift - mass @ v1 / mass.sum()
+            lacking = np.linalg.solve(moments(mass, x1 - centre), target.spin - spin(mass, x1, v1))
+            v[one.flesh] += gain + np.cross(lacking, x[one.flesh] - centre)
+            bones = self._with_root_velocity(bones, int(one.bones[0]), centre, gain, lacking)
+        return [replace(soft, u=v[self._soft.coordinates.free].ravel()), bones]
 
     def restore_spin(self, before: Sequence[State], after: Sequence[State], h: float,
                      damped: Damped | None) -> list[State]:
@@ -57,7 +123,6 @@ class FreeBones:
         momentum about its centre, less mass damping, plus that of external forces. Trees with contacts or drives stay
         as they are.
         """
-        external_force = self._soft.external_force
         touched = self._find_contacts(before)
         starts = [self._points_of(one, before[0]) for one in self._trees]
         touched |= self._find_contacts(after)
@@ -69,28 +134,39 @@ class FreeBones:
             x1, v1 = self._points_of(one, soft)
             total = one.mass.sum()
             kept = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
-            pushes = external_force[one.flesh]
-            moment = np.cross(x0[: len(one.flesh)] - one.mass @ x0 / total, pushes).sum(axis=0)
-            turn = turned(one.mass, x0, x1, v1, kept * (spin(one.mass, x0, v0) + h * moment), h)
-            drift = kept * (one.mass @ v0 / total + h * (self._soft.gravity + pushes.sum(axis=0) / total))
+            wanted = self._momenta_after(one, x0, v0, h)
+            drift = kept * wanted.drift
+            turn = turned(one.mass, x0, x1, v1, kept * wanted.spin, h)
             turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
             x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
             bones = self._with_root_motion(bones, int(one.bones[0]), turn)
         free = self._soft.coordinates.free
         return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
 
+    def _momenta_after(self, one: FreeTree, x: Vec, v: Vec, h: float) -> Momenta:
+        """Return the momenta of a tree after h seconds under the present external forces and weight, from its points
+        before, (p, 3) [m], [m/s]."""
+        total, pushes = one.mass.sum(), self._soft.external_force[one.flesh]
+        moment = np.cross(x[: len(one.flesh)] - one.mass @ x / total, pushes).sum(axis=0)
+        return Momenta(one.mass @ v / total + h * (self._soft.gravity + pushes.sum(axis=0) / total),
+                       spin(one.mass, x, v) + h * moment)
+
     def _find_contacts(self, states: Sequence[State]) -> Mask:
         """Evaluate the points of bones in these states of soft bodies and bones; return a mask of the nodes in contact,
         (n,)."""
         soft, bones = states
+        self._evaluate_points(bones)
+        touched = np.zeros(len(self._soft.mass), dtype=bool)
+        touched[self._soft.touching(soft)] = True
+        return touched
+
+    def _evaluate_points(self, bones: State) -> None:
+        """Evaluate the points of bones in this state of theirs."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
         turn = at.E[:, None, :3, :3]
         own = np.cross(at.twist[:, None, :3], self._arms) + at.twist[:, None, 3:]
         self._points = (turn @ self._arms[..., None])[..., 0] + at.E[:, None, :3, 3]
         self._speeds = (turn @ own[..., None])[..., 0]
-        touched = np.zeros(len(self._soft.mass), dtype=bool)
-        touched[self._soft.touching(soft)] = True
-        return touched
 
     def _points_of(self, one: FreeTree, soft: State) -> tuple[Vec, Vec]:
         """Return positions and velocities of a tree's points in the last state of the bones and this one of the soft
@@ -100,7 +176,11 @@ class FreeBones:
                 np.concatenate([v[one.flesh], self._speeds[one.bones].reshape(-1, 3)]))
 
     def _is_acted_on(self, one: FreeTree, bones: State) -> bool:
-        """Whether constraints had a resultant on its bones in the stage that a state of the bones solves."""
+        """Whether springs join its bones to something else, or constraints had a resultant on them in the stage that a
+        state of the bones solves."""
+        joined = np.isin(np.concatenate([springs.body for springs in self._jointed.all_springs]), one.bones)
+        if (joined[:, 0] != joined[:, 1]).any():
+            return True
         posed: PosedTree | None = bones.tree_stage
         if posed is None or posed.constraint_solution is None:
             return False
@@ -109,6 +189,16 @@ class FreeBones:
         impulses = posed.constraint_solution.on_bodies
         return bool(effort[first : first + FREE].any()) or (
             impulses is not None and _adds_up(posed.lin.posture.E[one.bones], impulses[one.bones]))
+
+    def _with_root_velocity(self, bones: State, root: int, centre: Vec, gain: Vec, lacking: Vec) -> State:
+        """Return the state of the bones with an additional velocity (3,) [m/s] of the tree above a root and an
+        additional angular velocity (3,) [rad/s] about a centre (3,) [m]."""
+        at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
+        first, into, place = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
+        change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, place - centre))])
+        u = bones.u.copy()
+        u[first : first + FREE] += np.linalg.solve(at.S[first : first + FREE].T, change)
+        return replace(bones, u=u)
 
     def _with_root_motion(self, bones: State, root: int, turn: Turn) -> State:
         """Return the state of the bones with the tree above a root rotated, on a chart about its new orientation."""
@@ -166,9 +256,6 @@ def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Ind
     held = np.diff(tree.dof)[root] != FREE
     for bodies in [jointed.on_rates.bodies, *(one.bodies for one in jointed.joint_forces)]:
         held[np.isin(root, bodies)] = True
-    for a, b in np.concatenate([one.body for one in jointed.all_springs]):
-        if a < 0 or b < 0 or root[a] != root[b]:
-            held[np.isin(root, root[[body for body in (a, b) if body >= 0]])] = True
 
     # connected components of soft nodes, and the roots that they are attached to
     n, edges = len(soft.rest), soft.tets[:, [[0, 1], [0, 2], [0, 3]]].reshape(-1, 2)

@@ -120,6 +120,7 @@ class ElasticBody:
     skin: Index  #: triangles of its surface, (t, 3), outward; the same numbers
     #: edges that are no triangle's, (k, 2), of ropes
     wires: Index = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
+    weights: Vec | None = None  #: painted at its nodes for this force, in [0, 1]; None: 1 everywhere
 
 
 class StencilForce(Protocol):

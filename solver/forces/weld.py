@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from ..errors import BadScene
 from ..meshing.closest import closest_weights
-from ..state import Index, Vec
+from ..state import Index, Mask, Vec
 from .multipliers import WithMultipliers
 from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
+
+STICKS = 0.01  #: painted weights below it do not stick: what fades out between vertices is no paint
+HOLDS, OFF = 1.0, 2.0  #: states of a point: while it sticks, and when it does no more; 0 before
+WIDTH = 9  #: numbers that are known of a point which sticks later
+SOON = 1.0e-9  #: rounding of times [s]
+
+
+@dataclass(frozen=True)
+class Bonds:
+    """Points that stick, each to a triangle."""
+
+    nodes: Index  #: the point and the corners of its triangle, (s, 4)
+    weights: Vec  #: of the corners in the place below the point, (s, 3)
+    gaps: Vec  #: how far the point is above that [m], (s,)
+    stiffness: Vec  #: k of each [N/m], (s,)
+    bears: Vec  #: pull at which each comes off [N], (s,)
+
+    def chosen(self, which: Mask) -> Bonds:
+        """Return some of them, (s,)."""
+        return Bonds(*(np.ascontiguousarray(getattr(self, one.name)[which]) for one in fields(self)))
 
 
 class Weld(WithMultipliers):
@@ -24,52 +45,83 @@ class Weld(WithMultipliers):
 
     def __init__(self, bodies: Sequence[ElasticBody], rest: Vec, params: Mapping[str, float]) -> None:
         """params: `distance` [m] within which points are welded; `stiffness` [N/m³], for each m² of skin; `lasts` [s],
-        for how long, 0 for ever; `breaks` [Pa], the pull above which a point comes off, 0 for never. Raises BadScene
-        where it is not about two bodies, or none of them is near the other.
+        until when, 0 for ever; `breaks` [Pa], the pull above which a point comes off, 0 for never; `begins` [s], when
+        what is near then sticks. Raises BadScene where it is not about two bodies, or none of them is near the other.
+        Weights of the first body are shares of `breaks`.
         """
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that stick together")
-        glued, base = bodies
-        points, triangles, weights, gaps = near(glued, base, rest, params["distance"])
-        refuse_apart(glued, base, points, params["distance"])
-        self._nodes = np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32)
-        self._weights, self._gaps = np.ascontiguousarray(weights), np.ascontiguousarray(gaps)
-        whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
-        # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
-        stuck = (areas(glued.skin[np.isin(glued.skin, points).all(axis=1)], rest) + patches(glued.wires, rest))[points]
-        self._bears = (params["breaks"] or np.inf) * np.where(stuck > 0.0, stuck, whole)  #: of each point [N], (s,)
-        self._stiffness = params["stiffness"] * whole  #: k of each point [N/m], (s,)
+        self._glued, self._base = bodies
+        self._rest, self._distance, self._breaks = rest, params["distance"], params["breaks"] or np.inf
+        self._whole = areas(self._glued.skin, rest) + patches(self._glued.wires, rest)  #: of each node [m²], (n,)
+        self._stiffness = params["stiffness"]
+        self._begins, self._lasts = params["begins"], params["lasts"] or np.inf
         self._none = np.zeros((0, 4), np.int32)
-        self._lasts = params["lasts"] or np.inf
+        self._first = self._bonds(rest, 0.0) if self._begins <= 0.0 else None  #: from the start on
+        self._points = painted_points(self._glued)
+        refuse_unpainted(self._glued, self._base)
         self.recall(None)
+
+    def _bonds(self, x: Vec, time: float) -> Bonds:
+        """Return the bonds of what is near at positions (n, 3) [m] and a time [s]. Raises BadScene where nothing is."""
+        points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
+        refuse_apart(self._glued, self._base, points, self._distance, time)
+        # what sticks is triangles that are welded as a whole; beside them a point sticks with all of its own
+        inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
+        stuck = (areas(inside, self._rest) + patches(self._glued.wires, self._rest))[points]
+        bears = self._breaks * np.where(stuck > 0.0, stuck, self._whole[points])
+        if self._glued.weights is not None:
+            bears *= self._glued.weights[points - self._glued.nodes.start]
+        return Bonds(np.ascontiguousarray(np.column_stack([points, triangles]), dtype=np.int32),
+                     np.ascontiguousarray(weights), np.ascontiguousarray(gaps), self._stiffness * self._whole[points],
+                     bears)
 
     @property
     def remembers(self) -> int:
-        """Return the number of points."""
-        return len(self._nodes)
+        """Return the number of points, or of all that is known of each where they stick later."""
+        return len(self._first.nodes) if self._first is not None else len(self._points) * WIDTH
 
     def recall(self, multipliers: Vec | None) -> None:
-        """From now on these have come off, 1 each, (`remembers`,); None: none has."""
-        self._sticks = np.ones(len(self._nodes), dtype=bool) if multipliers is None else multipliers < 0.5
+        """From now on these have come off, 1 each, or are where `multipliers` says, (`remembers`,); None: none has."""
         # what has come off is no element any more: a factor that is reused while elements are the same is refactored
-        self._acting = tuple(np.ascontiguousarray(one[self._sticks])
-                             for one in (self._nodes, self._weights, self._gaps, self._stiffness))
+        if self._first is not None:
+            self._sticks = np.ones(self.remembers, dtype=bool) if multipliers is None else multipliers < 0.5
+            self._acting = self._first.chosen(self._sticks)
+            return
+        self._table = np.zeros((len(self._points), WIDTH)) if multipliers is None else multipliers.reshape(-1, WIDTH)
+        self._sticks = self._table[:, 0] == HOLDS
+        table = self._table[self._sticks]
+        points = self._points[self._sticks]
+        self._acting = Bonds(np.ascontiguousarray(np.column_stack([points, table[:, 1:4]]), dtype=np.int32),
+                             np.ascontiguousarray(table[:, 4:7]), np.ascontiguousarray(table[:, 7]),
+                             self._stiffness * self._whole[points], np.ascontiguousarray(table[:, 8]))
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return which points have come off, 1 each, at positions (n, 3) [m] and a time [s], (`remembers`,): those
-        that had, and those at which more pulls than they bear."""
-        gone = ~self._sticks
+        that had, and those at which more pulls than they bear. Of what sticks later: the state of each point, the
+        corners of its triangle, their weights, the gap and what it bears. Raises BadScene where nothing is near when it
+        is to stick."""
         table = self._evaluate(x, time, False)
+        comes_off = np.zeros(len(self._sticks), dtype=bool)
         if len(table.nodes):
-            gone[self._sticks] = np.linalg.norm(table.forces[:, 0], axis=1) > self._bears[self._sticks]
-        return np.asarray(gone, dtype=float)
+            comes_off[self._sticks] = np.linalg.norm(table.forces[:, 0], axis=1) > self._acting.bears
+        if self._first is not None:
+            return np.asarray(~self._sticks | comes_off, dtype=float)
+        out = self._table.copy()
+        out[comes_off, 0] = OFF
+        if not out[:, 0].any() and time >= self._begins - SOON:
+            bonds = self._bonds(x, time)
+            out[:, 0] = OFF
+            out[np.searchsorted(self._points, bonds.nodes[:, 0])] = np.column_stack(
+                [np.full(len(bonds.nodes), HOLDS), bonds.nodes[:, 1:], bonds.weights, bonds.gaps, bonds.bears])
+        return out.ravel()
 
     def _evaluate(self, x: Vec, time: float, with_blocks: bool) -> Stencils:
-        nodes, weights, gaps, stiffness = self._acting
+        nodes = self._acting.nodes
         if time >= self._lasts or not len(nodes):
             return Stencils(self._none, np.zeros((0, 4, 3)), np.zeros((0, 6, 9)), 0.0)
         forces, blocks = np.empty((len(nodes), 4, 3)), np.empty((len(nodes) if with_blocks else 0, 6, 9))
-        energy = weld(nodes, weights, gaps, stiffness, x, forces, blocks)
+        energy = weld(nodes, self._acting.weights, self._acting.gaps, self._acting.stiffness, x, forces, blocks)
         return Stencils(nodes, forces, blocks, energy)
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -85,29 +137,46 @@ class Weld(WithMultipliers):
         return None
 
 
-def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float) -> None:
-    """Raise BadScene where a weld has no points (k,), or the second body no faces. distance: of the weld [m]."""
+def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
+    """Raise BadScene where the second body of a weld has no faces, or nothing of the first one is painted."""
     if not len(base.skin):
         raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
                        f'Weld "{base.name}" to "{glued.name}" instead')
+    if not len(painted_points(glued)):
+        raise BadScene(f'"{glued.name}" is to stick to "{base.name}" where it is painted, and nothing of it is',
+                       "Paint what sticks, or choose no map")
+
+
+def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
+    """Raise BadScene where a weld has no points (k,) at a time [s]. distance: of the weld [m]."""
+    refuse_unpainted(glued, base)
     if not len(points):
-        raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no point of "{glued.name}" is within '
-                       f'{distance:g} m of "{base.name}"', "Raise the weld's distance, or move them closer")
+        painted = "" if glued.weights is None else "painted "
+        when = f" {time:.4g} s after the start, when it is to stick" if time else ""
+        raise BadScene(f'"{glued.name}" and "{base.name}" are welded, but no {painted}point of "{glued.name}" is '
+                       f'within {distance:g} m of "{base.name}"{when}',
+                       "Raise the weld's distance, or move them closer")
+
+
+def painted_points(glued: ElasticBody) -> Index:
+    """Return the nodes of a body's skin that stick as far as paint says, ascending, (p,)."""
+    points: Index = np.union1d(glued.skin, glued.wires)
+    return points if glued.weights is None else points[glued.weights[points - glued.nodes.start] > STICKS]
 
 
 def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
-    """Nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3), the
-    weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
+    """Painted nodes of one body's skin within `distance` [m] of another's: (k,), the nearest triangle's corners (k, 3),
+    the weights (k, 3) of the point below them, and how far they are above it along its normal [m], (k,).
 
-    rest: of all nodes, (n, 3) [m].
+    rest: of all nodes at that time, (n, 3) [m].
     """
-    points, corners = np.union1d(glued.skin, glued.wires), rest[base.skin]
+    points, corners = painted_points(glued), rest[base.skin]
     if not len(corners):
         return np.zeros(0, np.int32), np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
     middle = corners.mean(axis=1)
     reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
     candidates = cKDTree(middle).query_ball_point(rest[points], reach)
-    counts = np.array([len(one) for one in candidates])
+    counts = np.array([len(one) for one in candidates], dtype=np.int64)
     owner = np.repeat(np.arange(len(points)), counts)
     if not len(owner):
         empty = np.zeros(0, np.int32)

@@ -8,7 +8,7 @@ from .interface import Integrator, P, System
 
 
 class SemiImplicit(Integrator):
-    """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13]"""
+    """(M − βh²K) v = M v⁰ + h f, x = x⁰ + h (v + γ b). [ConJac 10, 11, 13] [Notes, Dynamic Simulation]"""
 
     order = 1
 

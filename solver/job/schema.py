@@ -292,6 +292,8 @@ class Force(Strict):
 
     law: Annotated[Choice, Family("force")]
     bodies: list[str]  #: names of soft bodies, in an order that the law defines
+    #: (n,) in [0, 1], of the first body's vertices: where it acts, and the share of what it bears; None: everywhere
+    weights: Array | None = None
 
 
 class Obstacle(Strict):

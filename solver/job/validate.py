@@ -69,16 +69,16 @@ def check(job: Job) -> None:
         with blame(scene, body, "name"):
             _check_body(job, body, f"$.bodies[{i}]")
     for i, force in enumerate(scene.forces):
-        _check_force(scene, force, f"$.forces[{i}]")
+        _check_force(job, force, f"$.forces[{i}]")
     check_constraints(job)
     check_contact(job)
     check_wind(job)
     check_numbers(scene, "$")
 
 
-def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
+def _check_force(job: Job, force: schema.Force, where: str) -> None:
     check_choice("force", force.law, f"{where}.law")
-    bodies = {body.name: body for body in scene.bodies}
+    scene, bodies = job.scene, {body.name: body for body in job.scene.bodies}
     if not force.bodies:
         raise refuse("a force acts on no body", f"{where}.bodies", "Name the soft bodies that it acts on")
     for k, name in enumerate(force.bodies):
@@ -86,6 +86,10 @@ def _check_force(scene: schema.Scene, force: schema.Force, where: str) -> None:
             what = "is named twice" if name in bodies else "is no soft body of the scene"
             raise refuse(f'"{name}" {what}', f"{where}.bodies[{k}]", f"Use {', '.join(bodies) or 'a soft body'}")
     check_joined_methods(scene, force.bodies, f"{where}.bodies")
+    if force.weights is not None:
+        surface, tets = bodies[force.bodies[0]].surface, bodies[force.bodies[0]].tets
+        painted = surface.vertices if surface is not None else tets.nodes if tets is not None else None
+        check_weights(job, force.weights, f"{where}.weights", 0 if painted is None else len(job.array(painted)))
 
 
 def _check_following(scene: schema.Scene) -> None:

@@ -7,10 +7,11 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..assembly.elements import Elements
+from ..assembly.elements import Elements, joined_nodes
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..forces.pulls import Pull
+from ..forces.stencils import StencilForce
 from ..state import Index, State, Vec
 from . import ground_contact
 from .soft_output import SoftOutput
@@ -26,6 +27,7 @@ class ContactBounds(SoftOutput):
     _weight: Vec
     _elements: Elements
     contacts: Sequence[ContactLaw]
+    between: Sequence[StencilForce]
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the largest fraction in [0, 1] of a straight displacement of all nodes, (n, 3) [m] each, without
@@ -72,6 +74,20 @@ class ContactBounds(SoftOutput):
         forced = [pull.nodes for pull in self.pulls if pull.at_work(time)]
         nodes: Index = np.unique(np.concatenate([self._elements.paired(x, time), *forced,
                                                  self.ground.find(x, time).nodes]))
+        return nodes
+
+    def touching_others(self, state: State, group: Index) -> Index:
+        """Return nodes that touch the ground, are pulled, or are joined by forces to nodes of another group.
+
+        group: the number of each node's group, −1 where it has none, (n,). Other forces than contact count within a
+        group, too.
+        """
+        x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
+        pairs = [law.node_pairs_within(x, 1.0) for law in self.contacts]
+        apart = [two[(group[two[:, 0]] < 0) | (group[two[:, 0]] != group[two[:, 1]])].ravel() for two in pairs]
+        apart += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
+        nodes: Index = np.unique(np.concatenate([*apart, joined_nodes(self.between, x, state.time),
+                                                 self.ground.find(x, state.time).nodes]))
         return nodes
 
     def contact_persists(self, state: State, before: Index, h: float) -> bool:

@@ -102,7 +102,7 @@ def panels():
 
 
 def advised(obj):
-    """What all panels draw once the timer has looked at the object, which a background Blender does not let run."""
+    """Return all that panels draw once the timer, which does not run in a background Blender, has looked at it."""
     from conjac.conjac_addon.ui import advice
 
     drawn(obj)
@@ -111,7 +111,7 @@ def advised(obj):
 
 
 def drawn(obj, place="view3d"):
-    """What all panels of one place draw for an object."""
+    """Return all that panels of one place draw for an object."""
     log, context = [], Context(obj)
     for cls in panels():
         if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):

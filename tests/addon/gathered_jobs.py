@@ -1,4 +1,4 @@
-"""What a job folder says of an object, and how a test paints and reads one."""
+"""Helpers that paint an object and read its job folder."""
 
 import bpy
 import msgspec

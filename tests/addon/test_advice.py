@@ -6,7 +6,7 @@ from drawn_panels import advised, drawn
 
 
 def keys(obj):
-    """What a look at the object finds."""
+    """Return the keys of the advice that a look at the object finds."""
     from conjac.conjac_addon.ui import advice
 
     return [one.key for one in advice.look_at(obj, bpy.context.scene)]

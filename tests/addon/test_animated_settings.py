@@ -1,4 +1,4 @@
-"""What is read once may not be animated, and the timeline's frame never changes what a bake is called."""
+"""Settings that are read once may not be animated, and the timeline's frame never changes what a bake is called."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What cannot be collided with is refused in a sentence, through the bake of the button, and nothing is lost."""
+"""Impossible colliders are refused in a sentence, through the bake of the button, and nothing is lost."""
 
 import math
 

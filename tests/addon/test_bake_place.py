@@ -1,4 +1,4 @@
-"""Where results lie: a safe folder of its own for every object, and free touches only what is listed."""
+"""Results lie in a safe folder of its own for every object, and free touches only what is listed."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was baked and is no longer true, or no longer wanted: named, baked anew, freed."""
+"""Bakes that are no longer true, or no longer wanted: named, baked anew, freed."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What soft bodies bump into: colliders as a job has them, still, moving and deforming, and what they do to a bake."""
+"""Colliders of soft bodies as a job has them: still, moving and deforming, and what they do to a bake."""
 
 import json
 

@@ -122,6 +122,23 @@ def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
     assert "Constraints" in bake.status(body).text
 
 
+def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
+    """A corner that hangs on a corner of what is pinned: as near as a spring leaves it, and once it is hard exactly."""
+    other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
+    select(body, other)
+    bpy.ops.conjac.add_constraint(kind="distance")
+    [one] = body.conjac.constraints
+    one.radius, one.stiffness, one.place.location = 0.0, 50.0, (0.06, 0.05, 0.05)
+    for frame, hold in ((1, "soft"), (7, "hard")):
+        one.hold = hold
+        one.keyframe_insert("hold", frame=frame)
+    frames(tmp_path, body)
+    near, far = ([v.index for v in each.data.vertices if v.co.x * side > 0.0 and v.co.y > 0.0 and v.co.z > 0.0]
+                 for each, side in ((other, 1.0), (body, -1.0)))
+    off = [abs(np.linalg.norm(shown(other, frame)[near] - shown(body, frame)[far]) - 0.02) for frame in range(1, 14)]
+    assert max(off[:6]) > 0.01 and off[6] < 1e-4 and max(off[7:]) < 1e-6, off
+
+
 def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
     """A cube that is hung by a corner is drawn out where one that is hung by the middle of a face is not."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)

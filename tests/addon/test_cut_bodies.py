@@ -78,7 +78,7 @@ def test_the_plane_of_an_empty_and_the_faces_of_a_mesh_at_their_frames(scene, tm
 
 
 def test_a_cut_between_frames_is_gathered_where_its_cutter_is_then(scene, tmp_path):  # noqa: F811
-    """What is read after it stands at whole frames."""
+    """Readings after it stand at whole frames."""
     obj = add_jelly()
     empty = add_empty(obj, 5)
     for frame, z in ((1, 0.0), (9, 0.08)):

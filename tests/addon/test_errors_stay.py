@@ -1,4 +1,4 @@
-"""What went wrong stays in the panel until it is mended, with its code and what mends it, and no button moves."""
+"""An error stays in the panel until it is mended, with its code and what mends it, and no button moves."""
 
 import re
 

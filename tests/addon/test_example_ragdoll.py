@@ -21,7 +21,7 @@ LAST = LET_GO + 3
 
 
 def poses(rig, frames):
-    """Of all bones in world, (frames, bones, 4, 4)."""
+    """Return the poses of all bones in world, (frames, bones, 4, 4)."""
     found = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)

@@ -16,7 +16,7 @@ BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End
 
 
 def called():
-    """What the panels and menus show of ours."""
+    """Return the labels that panels and menus show of ours."""
     from conjac.conjac_addon.ui import overlays, panels
 
     names = {section.label for section in panels.SECTIONS} | {overlay._label for overlay in overlays.OVERLAYS}

@@ -1,4 +1,4 @@
-"""What has nothing to do with a bake is not evaluated while it is read, which changes no digit of what is."""
+"""Objects that have nothing to do with a bake are not evaluated for it, which changes no digit of the others."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an artist's object becomes in a job folder."""
+"""An artist's object as a job folder."""
 
 import json
 import math

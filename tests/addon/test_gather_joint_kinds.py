@@ -14,7 +14,7 @@ from solver import catalogue  # noqa: E402
 
 
 def place_of(kind, q):
-    """Where the solver's own joint has its child (4, 4) at these coordinates."""
+    """Return where the solver's own joint has its child (4, 4) at these coordinates."""
     joint = catalogue.find("joint", kind).load()()
     place, d = np.eye(4)[None].copy(), len(q)
     joint.fill(np.zeros(1, np.int32), np.array([0, d], np.int32), q, np.zeros(d), np.zeros(2, np.int32),

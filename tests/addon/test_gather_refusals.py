@@ -1,4 +1,4 @@
-"""What cannot be simulated is refused in one sentence that names the object, and the scene stays as it was."""
+"""Objects that cannot be simulated are refused in one sentence that names the object, and the scene stays as it was."""
 
 import bmesh
 import bpy

@@ -98,7 +98,7 @@ def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
 
 
 def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # noqa: F811
-    """Where Add Collider came before the mechanism, a still collider stood for ever where the crate had been."""
+    """After Add Collider before the mechanism a still collider stood for ever where the crate had been."""
     crate, post = add_box("Crate", (0, 0, 2)), add_box("Post", (3, 0, 0), active=False)
     for one in (crate, post):
         one.conjac.kind = "collider"

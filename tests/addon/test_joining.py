@@ -1,4 +1,4 @@
-"""Who joins a simulation takes nothing from it, and a soft body finds a ground and its wobble there, in any order."""
+"""A body that joins a simulation takes nothing from it, and finds a ground and its wobble there, in any order."""
 
 import bpy
 import pytest

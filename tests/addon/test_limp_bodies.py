@@ -1,4 +1,4 @@
-"""What is held at one end and too soft to wobble is told, with the button that makes it stiffer."""
+"""A body that hangs by one end and is too soft to wobble gets a hint, with the button that makes it stiffer."""
 
 import pytest
 

@@ -19,7 +19,7 @@ def ours():
 
 
 def found(name):
-    """What Blender's own *Online Manual* opens."""
+    """Return the address that Blender's own *Online Manual* opens."""
     from bl_operators.wm import WM_OT_doc_view_manual
 
     return WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False)

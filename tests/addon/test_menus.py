@@ -6,7 +6,7 @@ from drawn_panels import Context, FakeLayout, drawn
 
 
 def lines_of(menu, obj):
-    """What a menu draws for an active object, (kind, name) each."""
+    """Return the entries of a menu for an active object, (kind, name) each."""
     log = []
     menu.draw(type("Menu", (), {"layout": FakeLayout(log)})(), Context(obj))
     return log

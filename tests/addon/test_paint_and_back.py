@@ -166,7 +166,7 @@ def test_a_grey_button_says_why_and_one_that_is_not_does_not(soft_cube, key, why
 
 
 def context(kind):
-    """What is active when buttons are looked at."""
+    """Return the object, group and mode that are active when buttons are drawn."""
     bpy.ops.object.select_all(action="DESELECT")
     if kind == "nothing":
         bpy.context.view_layer.objects.active = None

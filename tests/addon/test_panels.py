@@ -143,7 +143,7 @@ def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
 
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
     def fields():
-        """Of the material maps."""
+        """Return the fields of the material's maps."""
         log = []
         painted.draw_fields(FakeLayout(log), Context(soft_cube))
         return {name for kind, name in log if kind == "prop"}
@@ -331,7 +331,7 @@ def test_a_pin_group_of_another_name_is_told(soft_cube):
 
 
 def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube):
-    """What a body looks like, what is painted, what holds it and what it hits stand above all words of the solver."""
+    """Look, paint, holds and collisions stand above all words of the solver."""
     from conjac.conjac_addon.ui import panels as made
 
     def in_order(kind):

@@ -23,7 +23,7 @@ def places_of(mechanism, first=1, last=LAST, seed=0):
 
 
 def head_of(mechanism, arrays, places, name, frame):
-    """Where a bone has to be: the body's own frame, seen from the bone."""
+    """Return where a bone has to be: the body's own frame, seen from the bone."""
     k = places.names.index(name)
     return places.read(frame)[k] @ np.linalg.inv(np.load(arrays / "mechanism_offsets.npy")[k])
 

@@ -1,4 +1,4 @@
-"""What a mechanism is made of may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh.
+"""Parts of a mechanism may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh.
 
 Nothing is stale by a name, nothing is solved anew, and what plays goes on on the same bone or object.
 """
@@ -121,7 +121,7 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
 
 @pytest.mark.parametrize("how", ["undo", "close"])
 def test_a_bake_that_was_undone_or_not_saved_plays_again_also_after_renames(scene, how):  # noqa: F811
-    """What was written to bones and objects is gone then, their UUIDs too, and the frames on disk are not."""
+    """Properties of bones and objects are gone then, their UUIDs too, and the frames on disk are not."""
     name = add_chain(3).name
     bpy.ops.wm.save_mainfile()
     bpy.ops.ed.undo_push(message="before")

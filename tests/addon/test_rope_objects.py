@@ -31,7 +31,7 @@ def lengths(obj, at):
 
 
 def without_look(obj):
-    """What is baked, without the modifier that makes it round."""
+    """Return the baked points, without the modifier that makes the rope round."""
     obj.modifiers["Rope Thickness"].show_viewport = False
     return obj
 
@@ -66,6 +66,49 @@ def test_a_curve_becomes_a_rope_as_thick_as_its_bevel(scene):  # noqa: F811
     assert np.abs(lengths(rope, last) / lengths(rope, rest) - 1.0).max() < 1e-4
     held = np.abs(last - rest).max(axis=1) < 1e-6
     assert held.sum() == 1 and np.abs(last - rest).max() > 0.2
+
+
+def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
+    data = bpy.data.curves.new("Fringe", "CURVE")
+    data.dimensions = "3D"
+    for y in (0.0, 0.1, 0.2):
+        spline = data.splines.new("POLY")
+        spline.points.add(3)
+        for k, point in enumerate(spline.points):
+            point.co = (0.0, y, 2.0 - 0.1 * k, 1.0)
+    fringe = bpy.data.objects.new("Fringe", data)
+    scene.collection.objects.link(fringe)
+    bpy.context.view_layer.objects.active = fringe
+    assert bpy.ops.conjac.add_rope() == {"FINISHED"}
+    found, array = gathered(bpy.context.object, tmp_path)
+    [body] = found.bodies
+    x, edges = array(body.surface.vertices), array(body.rope.edges)
+    assert len(x) == 12 and len(edges) == 9 and np.allclose(x[edges[:, 0], 1], x[edges[:, 1], 1])
+    assert np.allclose(x[array(body.pin.weights) > 0.5], [[0.0, y, 2.0] for y in (0.0, 0.1, 0.2)])
+
+
+def test_a_bevel_by_another_curve_stays(scene):  # noqa: F811
+    """A square of 6 cm is led along the rope, where a round bevel would have as many sides as its resolution says."""
+    shapes = {}
+    for name, resolution in (("square", None), ("round", 2)):
+        bpy.ops.curve.primitive_bezier_curve_add(location=(0.0, 0.0, 2.0))
+        curve = bpy.context.object
+        if resolution is None:
+            data = bpy.data.curves.new("Square", "CURVE")
+            data.splines.new("POLY").points.add(3)
+            for point, (x, y) in zip(data.splines[0].points, ((-1, -1), (1, -1), (1, 1), (-1, 1))):
+                point.co = (0.03 * x, 0.03 * y, 0.0, 1.0)
+            data.splines[0].use_cyclic_u = True
+            curve.data.bevel_mode, curve.data.bevel_object = "OBJECT", bpy.data.objects.new("Square", data)
+            scene.collection.objects.link(curve.data.bevel_object)
+            bpy.context.view_layer.update()
+        else:
+            curve.data.bevel_depth, curve.data.bevel_resolution = 0.02, resolution
+        assert bpy.ops.conjac.add_rope() == {"FINISHED"}
+        rope = bpy.context.object
+        shown = rope.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        shapes[name] = rope.conjac.rope_thickness, len(shown.vertices) / len(rope.data.vertices)
+    assert shapes["square"] == pytest.approx((0.06, 4)) and shapes["round"] == pytest.approx((0.04, 8))
 
 
 def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811

@@ -144,7 +144,7 @@ def test_an_override_of_an_old_file_keeps_what_it_says(addon, tmp_path):
 
 
 def sentences(obj):
-    """What the main panel says, and the buttons that it has."""
+    """Return the text of the main panel, and its buttons."""
     from drawn_panels import drawn
 
     log = drawn(obj)

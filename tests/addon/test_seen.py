@@ -1,4 +1,4 @@
-"""What Blender draws of a new soft body does not go through what it lands on."""
+"""The drawn surface of a new soft body does not go through the object it lands on."""
 
 import bpy
 import numpy as np

@@ -18,7 +18,7 @@ def hung(soft_cube, tmp_path):
 
 
 def found(obj):
-    """Of a bake's own look at it: Hz of its slowest wobble."""
+    """Return the slowest wobble that a bake itself finds [Hz]."""
     from conjac.conjac_addon.operators import still
 
     with still.still_job(obj) as job:

@@ -1,4 +1,4 @@
-"""Where the simulation stands in the stack: chosen before the first bake, and found again whatever happens to it."""
+"""Place of the simulation in the stack: chosen before the first bake, and found again whatever happens to it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a start of Blender with the extension on loads: what registers, and nothing that a bake or a panel needs."""
+"""A start of Blender with the extension loads the modules that register, and none for bakes or panels."""
 
 import json
 import os

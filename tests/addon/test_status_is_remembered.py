@@ -1,4 +1,4 @@
-"""What panels show of a bake is looked up once after a change, and not while they are drawn."""
+"""The status of a bake is looked up once after a change, and not while they are drawn."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def looks(monkeypatch):
 
 
 def told(obj):
-    """What its main panel says."""
+    """Return the text of its main panel."""
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
 

@@ -24,7 +24,7 @@ def bar(soft_cube, tmp_path):
 
 
 def places(bar, frame=1):
-    """Of all handles in the object's own space."""
+    """Return the places of all handles in the object's own space."""
     bpy.context.scene.frame_set(frame)
     inverse = bar.matrix_world.inverted()
     return np.array([inverse @ handle.object.matrix_world.translation for handle in bar.conjac.handles])

@@ -1,4 +1,4 @@
-"""What was baked before is kept as a take when it is baked again, played again, and deleted by the artist alone."""
+"""Older frames become a take when the object is baked again; only the artist deletes it."""
 
 import shutil
 

@@ -257,7 +257,7 @@ def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
 
 
 def told(obj):
-    """What the panel says of colliders that bones pass."""
+    """Return the panel's text about colliders that bones pass."""
     return {one.key: one.text for one in advice.look_at(obj, bpy.context.scene) if one.key in {"passed", "hollow"}}
 
 

@@ -114,3 +114,55 @@ def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "welds.blend"))
     assert foreground.bake_object(down, True, lambda text: None) == 0
     assert lowest(down, 1) - lowest(down, 12) > 0.5 * 9.81 * (9 / 24) ** 2
+
+
+def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(addon, tmp_path):
+    """It bears 10 kPa where it is painted 1, and a fortieth of that where it is painted so: less than hangs on it."""
+    from conjac.conjac_addon import bake
+
+    up, down = two_cubes()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 8, 24
+    bpy.ops.conjac.add_weld()
+    weld, group = down.conjac.welds[0], down.vertex_groups.new(name="Glue")
+    weld.breaks, weld.group = 1.0e4, "Glue"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "glue.blend"))
+    fallen = {}
+    for weight in (1.0, 0.025):
+        group.add(range(len(down.data.vertices)), weight, "REPLACE")
+        assert foreground.bake_object(down, True, lambda text: None) == 0
+        assert bake.status(down).state == "complete"
+        fallen[weight] = lowest(down, 1) - lowest(down, 8)
+    assert fallen[1.0] < 0.03 and fallen[0.025] > 0.5 * 9.81 * (6 / 24) ** 2
+    for weight, name, sentence in ((0.0, "Glue", "nothing of it is"),
+                                   (1.0, "Gone", 'no vertex group "Gone" for a weld')):
+        group.add(range(len(down.data.vertices)), weight, "REPLACE")
+        weld.group, said = name, []
+        assert foreground.bake_object(down, True, said.append) == 2
+        assert any(sentence in text for text in said), said
+    weld.group, weld.distance, said = "", 1e-4, []
+    assert foreground.bake_object(down, True, said.append) == 2
+    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in said), said
+
+
+def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
+    """A cube that falls past the side of another one, which is pinned: from frame 5 on it hangs where it was."""
+    up, down = two_cubes()
+    down.location = (0.104, 0.0, 0.12)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 12, 24
+    bpy.context.view_layer.update()
+    bpy.ops.conjac.add_weld()
+    weld = down.conjac.welds[0]
+    weld.begins = 5
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "late.blend"))
+    assert foreground.bake_object(down, True, lambda text: None) == 0
+    heights = [seen(down, frame)[:, 2].mean() for frame in (1, 5, 8, 12)]
+    free = 0.5 * 9.81 * (4 / 24) ** 2
+    assert heights[0] - heights[1] == pytest.approx(free, rel=0.1)
+    # it would fall by another 28 cm and 69 cm
+    assert abs(heights[2] - heights[1]) < 0.06 and abs(heights[3] - heights[1]) < 0.06, heights
+    weld.is_released, weld.until = True, 4
+    said = []
+    assert foreground.bake_object(down, True, said.append) == 2
+    assert any("lets go at frame 4, before it sticks" in text for text in said), said

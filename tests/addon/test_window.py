@@ -168,7 +168,7 @@ run(artist(), 0.05)
 
 
 def in_a_window(script, tmp_path, screen="1600x2400"):
-    """What Blender says while it runs a script behind its window; its own size is a tall one, that shows every section.
+    """Return Blender's output of a script behind its window; its own size is a tall one, that shows every section.
     """
     if not WINDOW.exists() or platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
         pytest.skip("the tool that opens a window for the bpy wheel is not here")

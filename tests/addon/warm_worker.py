@@ -19,7 +19,7 @@ SIZE = 1 << 20  #: of a request at most: an environment
 
 
 def load(root):
-    """What a bake of soft bodies or mechanisms imports, as far as this Python has it."""
+    """Import all that a bake of soft bodies or mechanisms needs, as far as this Python has it."""
     import contextlib
     import importlib
 

@@ -1,4 +1,4 @@
-"""What scripts behind a live window begin and end with: an artist's steps from a timer, and looks at the 3D View."""
+"""First and last steps of scripts behind a live window: an artist's steps from a timer, and looks at the 3D View."""
 
 import os
 import traceback
@@ -23,7 +23,7 @@ def override():
 
 
 def look():
-    """What stands in the 3D View once everything else is drawn."""
+    """Look at the 3D View once everything else is drawn."""
     import gpu
 
     _, _, width, height = gpu.state.viewport_get()

@@ -288,7 +288,7 @@ def test_one_column_over_springs_triangles_and_hinges_is_as_over_elements_one_by
 
 
 def test_one_column_over_tets_and_pairs_that_touch_is_the_same_bytes_and_takes_the_short_way(scene, monkeypatch):
-    """What a stage's right-hand side needs once an iteration, of everything and of what touches."""
+    """Return the forces that a stage's right-hand side needs once an iteration, of everything and of what touches."""
     _, tets, count, _, blocks, others = scene
     rng, still = np.random.default_rng(6), np.zeros((count, 3))
     table, more = others(1)

@@ -151,7 +151,7 @@ def test_friction_is_within_its_bound_also_where_passes_run_out(passes):
 
 
 def stopping_time(mu, radius, angle, rod=1.0, width=0.1):
-    """Of a rod on a pin with torque μ R |F_r|, F_r its exact radial load, by DOP853 from half swing to half swing."""
+    """Return when a rod on a pin with torque μ R |F_r| stops, F_r its exact radial load, by DOP853 in half swings."""
     inertia = (rod**2 + width**2) / 12.0 + 0.25 * rod**2  # about the pin, of one kilogram
 
     def motion(t, y):
@@ -201,7 +201,7 @@ def test_pendulum_with_a_rough_pin_stops_when_its_equation_says(radius):
 
 
 def test_staggered_projections_give_the_same_chain():
-    """The same points, the same regularisation: the maximal reference agrees along a chain that falls."""
+    """With equal points and regularisation the maximal reference agrees along a chain that falls."""
     n, h = 4, 5e-3
     turn = np.array([[1.0, 0, 0], [0, 1, -1], [0, 1, 1]]) / np.array([[1], [np.sqrt(2)], [np.sqrt(2)]])
     tree = chain(n, 0.3, 0.05, turn=turn)

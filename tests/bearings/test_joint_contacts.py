@@ -57,12 +57,12 @@ def load_of(one, wrench):
 
 
 def friction_of(one, mu, wrench):
-    """What the tangents of a bearing may do at most under a wrench, summed over lines, (l,)."""
+    """Return the largest work of a bearing's tangents under a wrench, summed over lines, (l,)."""
     return bounds_of(one, mu, wrench)[1]
 
 
 def bounds_of(one, mu, wrench):
-    """Of its tangents, (t,), and of its lines, (l,)."""
+    """Return the bounds of a contact's tangents, (t,), and of its lines, (l,)."""
     bearing = Bearing(JOINTS["revolute"][0], mu, RADIUS, LENGTH, 12, 0, 0, -1, np.eye(4))
     table = Bearings([bearing], np.eye(6)[None], np.eye(4)[None])
     group = replace(table.groups[0], out=one.out, surface=one.surface, point=one.point, ratio=one.ratio,

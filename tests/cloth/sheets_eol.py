@@ -9,7 +9,7 @@ from solver.sheet.transfer import world_velocities_at
 
 
 def world_velocities(mesh):
-    """Of the cloth's material at all vertices [m/s], (n, 3)."""
+    """Return the world velocities of the cloth's material at all vertices [m/s], (n, 3)."""
     return world_velocities_at(mesh, np.arange(len(mesh.x)))
 
 
@@ -24,7 +24,7 @@ def flat(cells):
 
 
 def bent(cells, fold):
-    """The same, folded down by this angle [rad] along its middle; an even number of cells."""
+    """Return a sheet that is folded down by this angle [rad] along its middle; an even number of cells."""
     rest, faces = grid(cells, cells, 1.0, 1.0)
     over = np.maximum(rest[:, 0] - 0.5, 0.0)
     x = np.column_stack([np.minimum(rest[:, 0], 0.5) + np.cos(fold) * over, rest[:, 1], -np.sin(fold) * over])
@@ -32,7 +32,7 @@ def bent(cells, fold):
 
 
 def rolled(cells, radius=0.1):
-    """The same, its far half bent down over a quarter of a cylinder and hanging from there."""
+    """Return a sheet with its far half bent down over a quarter of a cylinder and hanging from there."""
     rest, faces = grid(cells, cells, 1.0, 1.0)
     u = rest[:, 0] - 0.5
     turn = np.clip(u / radius, 0.0, 0.5 * np.pi)

@@ -13,7 +13,7 @@ SIDE = 1.2  #: of squares [m]
 
 
 def box_features(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0)):
-    """Of a box: its top is z = high."""
+    """Return the features of a box: its top is z = high."""
     x, triangles = box(low, high)
     return sharp_surface(x, triangles).at(x, np.zeros_like(x))
 
@@ -27,7 +27,7 @@ def flat(cells, middle=(0.8, 0.9), turn=0.3, z=1.0, side=SIDE):
 
 
 class Slid:
-    """Where a flat sheet is that moves as a rigid piece, and how its vertices on features go with it exactly."""
+    """A flat sheet that moves as a rigid piece, and how its vertices on features go with it exactly."""
 
     def __init__(self, features, middle=(0.8, 0.9), turn=0.3):
         self.features, self.middle, self.turn = features, np.array(middle, float), turn

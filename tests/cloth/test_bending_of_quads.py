@@ -99,7 +99,7 @@ def test_each_triangle_may_have_a_material_space_of_its_own():
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_what_is_curved_at_rest_stays_so(kind):
-    """Where a law remembers its rest; and where a UV map has both halves of a quad in different sizes they are none."""
+    """Laws that remember their rest do; if a UV map has both halves of a quad in different sizes they are none."""
     sheet = sheet_cut("alike", 6, 5, 0.6, 0.5)
     curved = sheet.rest.copy()
     curved[:, 2] = 0.05 * np.sin(9.0 * curved[:, 0] + 4.0 * curved[:, 1])

@@ -21,7 +21,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 def over(gaps):
-    """Where a moving ground is, and a sheet along it whose vertices are so far above, (25,) [m]."""
+    """Return where a moving ground is, and a sheet along it whose vertices are so far above, (25,) [m]."""
     path = POINT + np.outer(np.arange(5.0) * 0.1, WAY)
     ground = Ground(POINT, NORMAL, MU, Motion(path, 0.1))
     rest, faces = grid(4, 4, 0.4, 0.4)

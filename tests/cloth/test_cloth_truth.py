@@ -1,4 +1,4 @@
-"""What is known of cloth in closed form, or by other means."""
+"""Cloth against closed forms and other references."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def elastica(length, weight, stiffness):
 
 
 def quads(cells, length, width, alternate=True):
-    """The same of quads, `cells` of them from 0 on and one before."""
+    """Return such a strip of quads, `cells` of them from 0 on and one before."""
     step = length / cells
     vertices, triangles = grid(cells + 1, round(width / step), length + step, width, alternate)
     return vertices - [step, 0.0, 0.0], triangles

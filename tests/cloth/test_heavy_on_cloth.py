@@ -1,4 +1,4 @@
-"""What is heavy falls onto cloth that is held at its border: it is caught, and no step crawls."""
+"""A heavy body falls onto cloth that is pinned at its border: it is caught, and no step crawls."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def effort_and_depth(part, state, count, cloth):
 
 
 def test_contact_of_cloth_pushes_as_what_lies_on_it_needs(tmp_path):
-    """What stops the cube's mass over a cloth node's area within a step; against itself cloth keeps its own."""
+    """The barrier stops the cube's mass over a cloth node's area within a step; against itself cloth keeps its own."""
     part, _, cloth = dropped(tmp_path / "job")
     law, h = part.contacts[0], 1 / 96
     middle = int(np.abs(places(part, part.initial_state())[:cloth]).sum(axis=1).argmin())
@@ -80,7 +80,7 @@ def test_cloth_with_a_limit_catches_a_heavy_cube_and_cloth_without_lets_it_sink(
 
 
 def test_cloth_that_turns_by_its_edges_length_deforms_by_nothing(tmp_path):
-    """Of a body of tetrahedra turning counts, of cloth only what gets longer or shorter."""
+    """Turning counts in a body of tetrahedra, in cloth only what gets longer or shorter."""
     part, state, cloth = dropped(tmp_path / "job", held=False)
     x, turn = places(part, state), np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     both, one = x @ turn.T, x.copy()

@@ -1,4 +1,4 @@
-"""Where vertices leave features: cloth that lifts off, ends of edges and corners, and how far sliding may go."""
+"""Vertices leave features: cloth that lifts off, ends of edges and corners, and how far sliding may go."""
 
 from dataclasses import replace
 

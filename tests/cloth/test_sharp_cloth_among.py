@@ -99,7 +99,7 @@ def momentum_of(mesh):
 
 
 def momentum(world, state, number):
-    """Of the towel, of the rest, and what the towel still owes that, (3,) each [N s]."""
+    """Return the momentum of the towel, of the rest, and what the towel still owes that, (3,) each [N s]."""
     other, mine = world.parts[0], world.parted(state)
     of_cloth = momentum_of(world.parts[number].cloth(mine[number]).mesh)
     if hasattr(other, "mass"):

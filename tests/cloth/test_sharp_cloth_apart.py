@@ -60,7 +60,7 @@ def folded(gap=0.03, length=0.4, width=0.1):
 
 
 def energy(mesh):
-    """Of motion and of stretch [J]."""
+    """Return the energy of motion and of stretch [J]."""
     w = mesh.v[mesh.faces]
     middles = (w + np.roll(w, 1, axis=1)) / 2.0
     moves = 0.5 * DENSITY / 3.0 * float(mesh.areas @ np.einsum("mki,mki->m", middles, middles))

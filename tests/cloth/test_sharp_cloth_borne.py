@@ -1,4 +1,4 @@
-"""What lies on cloth with Sharp Edges that something hard bears rests there."""
+"""A body on cloth with Sharp Edges that a hard one bears rests there."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What one step would take into a collider though nothing near its start says so."""
+"""Cloth that one step would take into a collider that is not near at its start."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ SHARES = np.array([[i, j, 4 - i - j] for i in range(5) for j in range(5 - i)]) /
 
 
 def depth(mesh):
-    """Of the deepest of places on triangles in the box x < 0, z < 0 [m]."""
+    """Return the depth of the deepest of places on triangles in the box x < 0, z < 0 [m]."""
     points = np.einsum("sk,fki->fsi", SHARES, mesh.x[mesh.faces])
     return float(np.minimum(-points[..., 0], -points[..., 2]).max())
 
@@ -89,7 +89,7 @@ def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
 
 
 def test_what_is_inside_is_told_for_faces_edges_and_corners():
-    """Of a sheet through the top, over an edge, and on a corner; none of one that lies on the box."""
+    """Depths of a sheet through the top, over an edge, and on a corner; none of one that lies on the box."""
     def told(place, cells=3):
         mesh = sheet(place, (0.0, 0.0, 0.0), cells)
         now = BOX.at(0.0, H)

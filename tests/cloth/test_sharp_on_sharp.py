@@ -121,7 +121,7 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
 
 
 def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
-    """What shares its place is as the more careful of both says, and the log tells."""
+    """Cloths at one place take the more careful setting of both, and the log names it."""
     world = two(tmp_path / "job", table=True, cells=(6, 6), napkin=REACTION)
     part, = world.parts
     things = part.steps.things

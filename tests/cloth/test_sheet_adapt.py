@@ -28,7 +28,7 @@ def metrics(mesh, sizing, **features):
 
 
 def lengths(mesh, sizing, **features):
-    """Of the edges in the metric, (e,)."""
+    """Return the lengths of the edges in the metric, (e,)."""
     M, (a, b) = metrics(mesh, sizing, **features), mesh.edges.T
     way = mesh.material[b] - mesh.material[a]
     return np.sqrt(np.einsum("ei,eij,ej->e", way, 0.5 * (M[a] + M[b]), way))

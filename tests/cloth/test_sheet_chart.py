@@ -1,4 +1,4 @@
-"""Where vertices of a cloth lie in material space, and what has no single place there."""
+"""Vertices of a cloth in material space, and cloth without a single place there."""
 
 import numpy as np
 import pytest

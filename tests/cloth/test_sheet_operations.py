@@ -131,7 +131,7 @@ def test_a_lagrangian_vertex_in_an_eol_triangle_has_the_cloths_own_velocity():
 
 
 def test_across_a_fold_the_velocity_is_that_of_both_faces():
-    """Of an edge across the fold that is not conformal: Ẋ has another world direction on either side."""
+    """At an edge across the fold that is not conformal, Ẋ has another world direction on either side."""
     mesh = eol(bent(2, np.pi / 2), on=0)
     working = Working(mesh, points=1)
     a, b = vertex_at(working, [0.5, 0.0]), vertex_at(working, [0.5, 0.5])

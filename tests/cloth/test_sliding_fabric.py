@@ -22,7 +22,7 @@ def fabric(bend=0.0, **more):
 
 
 def limp():
-    """What has mass alone."""
+    """Elements that have mass alone."""
     return EolElements(lambda s: CorotatedMembrane(s,
                                                    {**STRETCH, "stretch_warp": 0.0, "stretch_weft": 0.0, "shear": 0.0}),
                        lambda s: QuadraticBending(s, {"bending_stiffness": 0.0}), DENSITY)
@@ -78,7 +78,7 @@ def test_inertia_is_that_of_the_kinetic_energy():
 
 
 def slope(value, step=2e-4):
-    """Of a function of one number at nothing, by two differences; its error goes with the fourth power of the step."""
+    """Return the slope of a function of one number at zero, by two differences, of fourth order in the step."""
     near, far = ((value(s) - value(-s)) / (2.0 * s) for s in (step, 2.0 * step))
     return (4.0 * near - far) / 3.0
 

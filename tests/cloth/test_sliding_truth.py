@@ -28,7 +28,7 @@ def hanging(mesh):
 
 
 def speed_along(mesh):
-    """Of a strip along itself, the mean of its material's [m/s]."""
+    """Return the speed of a strip along itself, the mean of its material's [m/s]."""
     along = mesh.gradients[:, :, 0] / np.linalg.norm(mesh.gradients[:, :, 0], axis=1, keepdims=True)
     corners = mesh.v[mesh.faces] - np.einsum("mij,mkj->mki", mesh.gradients, mesh.slide[mesh.faces])
     return float(mesh.areas @ np.einsum("mki,mi->m", corners, along) / 3.0 / mesh.areas.sum())
@@ -199,8 +199,8 @@ def test_sliding_along_itself_costs_nothing():
 
 
 def tensions(mesh, width, mu):
-    """Of the strip right before and right behind the edge [N]: what the faces next to it have, and what rubs or hangs
-    between: the edge pulls what lies there by that much more, as friction holds it back."""
+    """Return the strip's tensions right before and behind the edge [N]: of the faces next to it, and what rubs or
+    hangs between: the edge pulls what lies there by that much more, as friction holds it back."""
     middle = mesh.x[mesh.faces].mean(axis=1)
     pull = STRETCH * width * (np.linalg.norm(mesh.gradients[:, :, 0], axis=1) - 1.0)
     weight = DENSITY * width * G

@@ -1,4 +1,4 @@
-"""What friction of sharp cloth foresees from two answers: drags that hold back by μ p."""
+"""Friction of sharp cloth predicted from two solutions: drags of size μ p."""
 
 import numpy as np
 import pytest

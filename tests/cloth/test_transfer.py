@@ -1,4 +1,4 @@
-"""What remeshing at features does to velocities: new vertices slide, and material and momentum go on as they did."""
+"""Velocities through remeshing at features: new vertices slide, and material and momentum go on as they did."""
 
 from dataclasses import replace
 

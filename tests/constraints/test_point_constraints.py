@@ -8,6 +8,8 @@ from mechanisms import double_pendulum
 from rope_jobs import Quiet, rope_body
 from small_jobs import box_tets, change, write_job
 
+from solver import threads
+from solver.build.world import build
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
@@ -113,6 +115,52 @@ def test_what_hangs_by_all_around_a_point_sinks_as_far_however_fine_its_mesh(tmp
         [((4, 2, 2), 0.05), ((8, 4, 4), 0.05), ((8, 4, 4), 0.0)]))
     assert fine == pytest.approx(coarse, rel=0.15)
     assert drawn_out > 2.0 * fine, "one tetrahedron would bear it all"
+
+
+def test_what_is_said_twice_is_shared_and_changes_nothing(tmp_path):
+    """A rod and a ball that hold the points of another such pair: as one of each."""
+    def both(folder, times):
+        job = two(folder, "distance")
+        one = load(job).raw["constraints"][0]
+        ball = one | {"kind": {"kind": "ball"}, "ends": [{"body": "A", "point": [0.2, 0.1, 0.05]},
+                                                         {"body": "B", "point": [0.22, 0.1, 0.05]}]}
+        change(job, "constraints", [one, ball] * times)
+        return frames(job)[-1]
+
+    once, twice = (both(tmp_path / str(times), times) for times in (1, 2))
+    assert max(np.abs(twice[name] - once[name]).max() for name in once) < 1e-4, "it swings by decimetres"
+    assert abs(apart(twice) - 0.02) < 2e-8 and twice["B"][:, 2].mean() < -0.02
+
+
+def test_threads_do_not_change_a_byte(tmp_path):
+    """Of bodies so fine that two threads share them, tied by a rod, a hinge and a weld."""
+    nodes, tets = box_tets((6, 6, 6), (0.2, 0.1, 0.1))
+    arrays = {"n": nodes, "t": tets, "u": nodes + [0.202, 0.0, 0.0], "p": np.flatnonzero(nodes[:, 0] == 0.0)}
+    stuff = {"method": {"kind": "vanilla"},
+             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}}}
+    bodies = [{"name": "A", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"},
+               "pin": {"nodes": "arrays/p.npy"}, **stuff},
+              {"name": "B", "tets": {"nodes": "arrays/u.npy", "tets": "arrays/t.npy"}, **stuff}]
+    ends = [{"body": "A", "point": [0.2, 0.0, 0.03], "radius": 0.04}, {"body": "B", "point": [0.202, 0.0, 0.03]}]
+    rod = [{"body": "A", "point": [0.1, 0.0, 0.03]}, {"body": "B", "point": [0.302, 0.0, 0.07], "radius": 0.04}]
+    ties = [{"kind": {"kind": "distance"}, "ends": rod},
+            {"kind": {"kind": "hinge"}, "ends": ends, "axis": [0.0, 0.1, 0.0]}]
+    weld = {"law": {"kind": "weld", "params": {"distance": 0.005}}, "bodies": ["B", "A"]}
+    job, before, found = job_of(tmp_path, bodies, ties, arrays, forces=[weld]), threads.count(), []
+    try:
+        for count in (1, 2):
+            threads.configure(count)
+            [part] = build(load(job), lambda *_: None)[0].parts
+            state = part.initial_state()
+            for _ in range(3):
+                state = part.step(state, 1 / 96)
+            found.append(state)
+    finally:
+        threads.configure(before)
+    one, other = found
+    assert np.array_equal(one.q, other.q) and np.array_equal(one.u, other.u)
+    assert np.abs(one.u).max() > 0.1 and one.memory.keys() == other.memory.keys()
+    assert all(np.array_equal(value, other.memory[key]) for key, value in one.memory.items())
 
 
 def test_momentum_of_free_bodies_that_are_tied_stays(tmp_path):

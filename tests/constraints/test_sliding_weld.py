@@ -1,5 +1,7 @@
 """A weld that slides: bodies keep their distance where they are near each other, and nothing holds them along it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_jobs import box_tets, write_job
@@ -43,7 +45,8 @@ def test_there_is_no_force_along_the_surface_and_one_against_the_gap():
     up = np.where(high, 1.0, 0.0)[:, None] * [0.0, 0.0, 1e-4]
     found = total(force.measure(along + up, 0.0), len(rest))
     assert np.abs(found[:, :2]).max() < 1e-9 * np.abs(found[:, 2]).max(), "nothing along it"
-    fixed = Weld(layers()[0], rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0, "breaks": 0.0})
+    fixed = Weld(layers()[0], rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0, "breaks": 0.0,
+                                  "begins": 0.0})
     assert found[high, 2].sum() == pytest.approx(total(fixed.measure(rest + up, 0.0), len(rest))[high, 2].sum())
     assert np.abs(found.sum(axis=0)).max() < 1e-9 * np.abs(found).max(), "action is reaction"
     turned = np.cross(along, found).sum(axis=0)
@@ -92,7 +95,7 @@ def job_of(folder, end, slope=0.0, gravity=(0.0, 0.0, -G), shift=(0.1, 0.1), mod
 
 
 def moved(job, frames):
-    """Of the upper box's nodes at each frame, (frames, n, 3) [m]."""
+    """Return the displacements of the upper box's nodes at each frame, (frames, n, 3) [m]."""
     world = world_of(load(job))
     part, state = world.parts[0], world.initial_state()
     high = next(body.nodes for body in part.bodies_in_world if body.name == "High")
@@ -130,6 +133,15 @@ def test_what_slides_over_the_border_of_an_open_surface_comes_off(tmp_path):
     assert half[:, 2].min() < 0.0 and (gone == 0.0).all()
     # the side without the first corner is the other one's without its last
     assert border(np.array([[0, 1, 2], [2, 1, 3]])).tolist() == [[False, True, True], [True, True, False]]
+
+
+def test_only_what_is_painted_keeps_its_distance():
+    bodies, rest = layers()
+    weights = (rest[bodies[0].nodes, 0] > rest[bodies[0].nodes, 0].mean() + 1e-6).astype(float)
+    params = {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0}
+    half = SlidingWeld([replace(bodies[0], weights=weights), bodies[1]], rest, params)
+    assert half.rows(rest, 0.0).nodes[:, 0].tolist() == [56 + k for k in np.flatnonzero(weights)
+                                                         if rest[56 + k, 2] < TOP + 2 * GAP]
 
 
 def test_it_lets_go_after_its_time():

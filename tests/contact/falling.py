@@ -83,7 +83,7 @@ class Falling:
         return replace(there, E=there.E[self.movers], twist=there.twist[self.movers])
 
     def touching(self, h):
-        """What touches, or may within h seconds."""
+        """Return the pairs that touch, or may within h seconds."""
         at = self.tree.posture(self.state.q, self.state.u, self.state.memory)
         return self.world.constraints.colliders.find(at.E, at.twist, self.state.time + h, h)
 

@@ -188,7 +188,7 @@ def test_what_pushes_is_pushed_as_much(touching):
 
 
 def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
-    """The same pairs, in the same order, and the same forces to the last bit, from any past."""
+    """Pairs, their order and their forces do not depend on the past, to the last bit."""
     x, law = touching
     rng = np.random.default_rng(5)
     other = Barrier(law.surfaces, x, law._stiffness, law._friction, law.activation, SMOOTH, 0.0 * law._friction)

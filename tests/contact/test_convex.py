@@ -22,7 +22,7 @@ def hull(rng, count=14):
 
 
 def contacts(a, b, pose_a, pose_b, slack):
-    """Of two bodies at these poses, each as fast as gives this slack in all."""
+    """Return the contacts of two bodies at these poses, each as fast as gives this slack in all."""
     colliders = Colliders(Shapes.of([a, b]), np.array([0, 1], np.int32), np.tile(np.eye(4), (2, 1, 1)), np.ones(2),
                           np.array([-1, -1], np.int32), np.zeros(2, np.int32), np.array([True]),
                           np.zeros((0, 2), np.int32))
@@ -44,7 +44,7 @@ def overlap(p, q):
 
 
 def distance(p, q):
-    """Of two hulls that are apart: a quadratic program in the weights."""
+    """Return the distance of two hulls that are apart: a quadratic program in the weights."""
     n = len(p)
     start = np.concatenate([np.full(n, 1 / n), np.full(len(q), 1 / len(q))])
     found = minimize(lambda w: np.sum((p.T @ w[:n] - q.T @ w[n:]) ** 2), start, method="SLSQP",

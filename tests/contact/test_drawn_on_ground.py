@@ -1,4 +1,4 @@
-"""What is drawn of a body stands on the ground, however far its mesh stands out of its tetrahedra."""
+"""The drawn surface of a body stands on the ground, however far its mesh stands out of its tetrahedra."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def block(folder, **how):
 
 
 def frames(part, count):
-    """What is drawn at each frame, (count, v, 3), and the nodes at the last one."""
+    """Return the drawn vertices of each frame, (count, v, 3), and the nodes at the last one."""
     state, drawn = part.initial_state(), []
     for frame in range(1, count + 1):
         drawn.append(part.output(state, frame))

@@ -88,7 +88,7 @@ def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
 
 
 def test_a_sheet_that_buckles_over_a_box_takes_few_factors(tmp_path):
-    """Where it lands few edges turn on for many iterations, at hardly any energy and unseen."""
+    """Few edges of its landing turn on for many iterations, at hardly any energy and unseen."""
     part = cloth.world(tmp_path / "job", 40, (cloth.BOX, np.array(cloth.SIDES, np.int32)))
     state, factors = part.initial_state(), []
     for _ in range(24):
@@ -176,7 +176,7 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
 
 
 def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monkeypatch):
-    """What lies on each other goes on as that factor foresees, nothing meets there, and fewer are made."""
+    """Bodies that lie on each other move as that factor predicts, nothing meets there, and fewer are made."""
     led, from_last = [], initial_guess._extrapolated_by_last_factor
 
     def noted(problem, begun):

@@ -145,7 +145,7 @@ def falling(folder, by_mesh=True, method="vanilla", **scene):
 
 
 def fallen(folder, by_mesh, method="vanilla"):
-    """Of two such boxes that fall the least height of what is seen and of the nodes, and the gap between both meshes,
+    """Return of two falling boxes the least height of what is seen and of the nodes, and the gap between both meshes,
     after .4 s in which nothing that touches crosses."""
     job, arrays = falling(folder, by_mesh, method)
     part = nodes_of(load(job))

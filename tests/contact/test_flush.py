@@ -1,4 +1,4 @@
-"""What lies exactly against something, or in it by a hair, just bakes, though its tetrahedra stand out of its mesh."""
+"""Bodies exactly against others, or in them by a hair, bake, though their tetrahedra stand out of their mesh."""
 
 import numpy as np
 import pytest

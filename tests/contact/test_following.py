@@ -129,7 +129,7 @@ def test_a_stack_stands(tmp_path, integrator):
 
 @pytest.mark.parametrize("count, cells, steps", some([(2, 3, 20), (3, 4, 24)], (2, 3, 20)))
 def test_balls_that_pile_up_in_a_bowl_halve_no_step(tmp_path, count, cells, steps):
-    """What does not settle is taken as it is: every iteration lowers its energy and meets nothing."""
+    """A stage that does not settle is taken as it is: each iteration lowers its energy and meets nothing."""
     side = cells + 1
     job = balls_in_a_bowl(tmp_path / "job", count, cells, step=1 / 48, **CONJAC, **QUICK)
     np.save(job / "arrays" / "dynamic.npy", np.array([0, side - 1, side**3 - side, side**3 - 1], np.int32))

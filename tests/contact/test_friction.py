@@ -38,7 +38,7 @@ def block(method, law="coulomb", slope=0.0, mu=MU, speed=0.0, stiffness=2000.0, 
 
 
 def velocity(world, state):
-    """Of the centre of mass [m/s]."""
+    """Return the velocity of the centre of mass [m/s]."""
     return world.mass @ world.velocity(state) / world.mass.sum()
 
 
@@ -275,7 +275,7 @@ def test_a_pinned_body_is_dragged_by_the_ground_as_far_as_its_stiffness_lets_it(
 
 
 def test_friction_of_a_solved_stage_wakes_nobody():
-    """Where all sleep and the rest is held nothing has a velocity, whatever rubs."""
+    """While all sleep and the rest is pinned nothing has a velocity, whatever rubs."""
     world, _, _ = dragged(1, adaptive=True, threshold=1e9, integrator="backward_euler")
     state = run(world, world.initial_state(), 3, 1 / 60)
     assert state.memory["friction.force"].any() and not state.u.any()

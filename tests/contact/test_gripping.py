@@ -1,4 +1,4 @@
-"""What ConJac's positions do where friction holds: the law by itself, and what lands."""
+"""ConJac's positions where friction holds: the law by itself, and what lands."""
 
 from dataclasses import replace
 

@@ -8,7 +8,7 @@ GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "stiffness_per_area": 3e7}
 
 
 def stiffness(folder, mass, **scene):
-    """Of the ground at all nodes of the jelly [N/m], and the jelly's mass [kg]."""
+    """Return the stiffness of the ground at all nodes of the jelly [N/m], and the jelly's mass [kg]."""
     part = made(rigid_on_jelly(folder, floor=False, mechanism={"name": "M", "bodies": [{**RIGID, "mass": mass}]},
                                ground=GROUND, **scene)).parts[0]
     nodes = part.bodies_in_world[0].nodes

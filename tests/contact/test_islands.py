@@ -65,7 +65,7 @@ def landed_in(part, steps):
 
 
 def test_what_flies_into_another_joins_it(tmp_path, monkeypatch):
-    """Where that was not foreseen."""
+    """The meeting was not predicted."""
     monkeypatch.setattr("solver.world.islands.NEAR_FACTOR", 1.0)
     part = scene(tmp_path / "job", THROWN, 1e-3)
     groups, state = landed_in(part, 6)

@@ -88,7 +88,7 @@ def test_two_that_do_not_touch_are_alone_beside_each_other():
 
 
 def test_own_ways_are_those_beside_the_body_s_middle():
-    """Of two bodies; of a third one, which stays but for one of ten nodes, they are less as they are."""
+    """Two bodies move; ways of a third one, which stays but for one of ten nodes, are less as they are."""
     rng, owner = np.random.default_rng(1), np.repeat([4, 2, 4, 7], [3, 5, 2, 10])
     here, way = rng.normal(size=(20, 3)), 5.0 + rng.normal(size=(20, 3))
     way[10:] = 0.0

@@ -73,7 +73,7 @@ def test_what_falls_onto_a_floor_comes_to_lie_there(tmp_path):
 
 
 def test_a_floor_that_rises_pushes_up(tmp_path):
-    """What is prescribed moves into what is free: a guess that stays would be below it."""
+    """A prescribed node moves into a free one: a guess that stays would be below it."""
     arrays = {}
     vertices, triangles = sheet(2.0, 3)
     rising = vertices + np.linspace(0.0, 0.75, 11)[:, None, None] * np.array([0.0, 0.0, 1.0])

@@ -275,7 +275,7 @@ def test_both_stand_on_the_ground_and_its_friction_holds_them(tmp_path, integrat
     boxes = slice(0, 27), slice(27, 54)
 
     def speeds(state):
-        """Of the middles, (2, 3)."""
+        """Return the speeds of the middles, (2, 3)."""
         v = part.velocity(state)
         return np.array([part.mass[own] @ v[own] / part.mass[own].sum() for own in boxes])
 

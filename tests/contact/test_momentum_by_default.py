@@ -1,4 +1,4 @@
-"""What meets in flight keeps the momentum of both with SDIRK2, Quick and steps of 1/48 s."""
+"""Bodies that meet in flight keep their common momentum with SDIRK2, Quick and steps of 1/48 s."""
 
 import pytest
 from matrix import some

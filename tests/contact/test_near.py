@@ -58,7 +58,7 @@ def test_they_come_in_one_order_wherever_the_surfaces_are():
 
 @pytest.mark.parametrize("shaken,gone", [(0.002, 0.0), (0.01, 0.0), (0.002, 0.1), (0.2, 0.0)])
 def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch):
-    """Where nodes wander, a few of them far, or a ball goes aside and comes back; to the bit and in the same order."""
+    """Nodes wander, a few of them far, or a ball goes aside and comes back: equal bits, one order."""
     x, faces, is_free = crumpled(5)
     group, owner = np.where(is_free, -1, 0), np.arange(len(x)) // 125
     meets = np.array([[True, True, True], [True, True, False], [True, False, False]])
@@ -78,8 +78,8 @@ def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_threads_and_room_make_no_pair(count, monkeypatch):
-    """What is found is that of each with each, however the columns of the grid are shared out, and where there is too
-    little room at first."""
+    """Pairs are those of a search of each with each, however the columns of the grid are shared out, and where there
+    is too little room at first."""
     vertices, triangles = sheet(1.0, 24)
     x = np.concatenate([vertices, vertices + [0.01, 0.02, 0.03]])
     both = np.concatenate([triangles, triangles + len(vertices)]).astype(np.int32)

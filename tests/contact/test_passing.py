@@ -1,4 +1,4 @@
-"""What of a sheet passes what is sharp: now, within the thickness, through it, or within a step."""
+"""Triangles of a sheet that pass sharp features: now, within the thickness, through it, or within a step."""
 
 import numpy as np
 import pytest

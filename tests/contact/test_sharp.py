@@ -1,4 +1,4 @@
-"""What is sharp: corners, edges, nails and wires, of a thing at rest and of one that moves."""
+"""Sharp features: corners, edges, nails and wires, of an object at rest and of one that moves."""
 
 import numpy as np
 import pytest

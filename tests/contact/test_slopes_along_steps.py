@@ -7,7 +7,7 @@ from solver.nonlinear.bounded import Bounded
 
 
 def test_slopes_along_a_step_are_those_of_its_linearisation(tmp_path, monkeypatch):
-    """Where an iteration begins, and a thousandth of its way on; with the true stiffness both are exact."""
+    """At an iteration's start, and a thousandth of its way on; with the true stiffness both are exact."""
     seen, take = [], Bounded.take
 
     def watched(self, posed, found, change, relaxation):

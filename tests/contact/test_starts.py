@@ -11,7 +11,7 @@ H = 1 / 96
 
 
 def speeds(part, steps):
-    """Of each body's mean [m/s], after some steps from rest."""
+    """Return the speeds of each body's mean [m/s], after some steps from rest."""
     state = part.initial_state()
     for _ in range(steps):
         state = part.step(state, H)

@@ -1,4 +1,4 @@
-"""What moves by hand as one takes along what is before it, and makes no factor for that."""
+"""A body that is animated as one takes along others before it, and makes no factor for that."""
 
 from dataclasses import replace
 

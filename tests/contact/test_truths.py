@@ -1,4 +1,4 @@
-"""What contact has to agree with: Coulomb's slope, Hertz's ball, energy, the same bytes, other meshes and steps."""
+"""References for contact: Coulomb's slope, Hertz's ball, energy, the same bytes, other meshes and steps."""
 
 import numpy as np
 import pytest

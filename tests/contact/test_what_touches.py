@@ -1,4 +1,4 @@
-"""What is refused of scenes in which things touch, and by which name; who touches whom; what counts in the hash."""
+"""Scenes with contact that are refused, and by which name; which bodies touch; settings that count in the hash."""
 
 import numpy as np
 import pytest

@@ -41,18 +41,18 @@ class Moving:
         self.w, self.v = (self.R @ at.twist[i, :3], self.R @ at.twist[i, 3:]) if i >= 0 else (np.zeros(3),) * 2
 
     def direction(self, d):
-        """Of a direction fixed in it: value, rate, what of the second rate knows no acceleration, ∂/∂(α, a)."""
+        """Return of a direction fixed in it: value, rate, second rate without acceleration, ∂/∂(α, a)."""
         d = self.R @ d
         return d, np.cross(self.w, d), np.cross(self.w, np.cross(self.w, d)), np.hstack([-cross(d), np.zeros((3, 3))])
 
     def point(self, p):
-        """The same of a point."""
+        """Return value, rate and slope of a point that is fixed in it, as `direction` does."""
         arm, rate, second, slope = self.direction(p)
         return self.x + arm, self.v + rate, second, slope + np.hstack([np.zeros((3, 3)), np.eye(3)])
 
 
 def product(a, b):
-    """Of two such things: value, rate, second rate without accelerations, slope in those of a's and of b's body."""
+    """Return the product's value, rate, second rate without accelerations, slope in those of a's and of b's body."""
     return a[0] @ b[0], a[1] @ b[0] + a[0] @ b[1], a[2] @ b[0] + 2 * a[1] @ b[1] + a[0] @ b[2], b[0] @ a[3], a[0] @ b[3]
 
 

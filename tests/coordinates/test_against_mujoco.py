@@ -27,12 +27,12 @@ PLACES = {"cylindrical": [1, 0], "planar": [1, 2, 0], "free_planar": [1, 2, 0], 
 
 
 def stack(tree, kinds, i):
-    """What mujoco needs above body i."""
+    """Return the elements that mujoco needs above body i."""
     return [("free", None)] if kinds[i] == "free" and tree.parent[i] < 0 else STACKS[kinds[i]]
 
 
 def quaternion(R):
-    """Of a rotation matrix, by mujoco."""
+    """Return the quaternion of a rotation matrix, by mujoco."""
     out = np.empty(4)
     mujoco.mju_mat2Quat(out, np.ascontiguousarray(R).ravel())
     return out

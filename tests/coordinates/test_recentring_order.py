@@ -28,7 +28,7 @@ def top():
 
 
 class Top:
-    """What integrators ask of a world, of the top by itself; stages are solved by scipy."""
+    """A top as the system that integrators ask a world for; stages are solved by scipy."""
 
     def __init__(self):
         self.tree, self.recentred, self.at = top(), 0, None

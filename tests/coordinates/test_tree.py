@@ -21,7 +21,7 @@ def mixed(seed):
 
 
 def slope(of, q, u, h=1e-4):
-    """Of a function of q along u, by finite differences of order 4."""
+    """Return the slope of a function of q along u, by finite differences of order 4."""
     return (8 * (of(q + h * u) - of(q - h * u)) - (of(q + 2 * h * u) - of(q - 2 * h * u))) / (12 * h)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong on a farm is one clear sentence and an exit code, and nothing that was baked is lost."""
+"""A failure on a farm is one clear sentence and an exit code, and nothing that was baked is lost."""
 
 import contextlib
 import json

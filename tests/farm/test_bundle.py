@@ -232,7 +232,7 @@ const author = {
 
 
 def compiled(script, folder):
-    """What a job type compiles to: its tasks, and JOB_TYPE."""
+    """Return the compiled job type: its tasks, and JOB_TYPE."""
     path = folder / "job.js"
     path.write_text(RECORDED + script + "\ncompileJob(job); console.log(JSON.stringify({ tasks: job.tasks, "
                     "type: JOB_TYPE }));\n")

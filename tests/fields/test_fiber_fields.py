@@ -35,7 +35,7 @@ def test_a_body_without_fiber_material_has_none(bar):
 
 
 def test_gradient_of_a_ramp_between_painted_ends_is_straight(bar):
-    """What lies between 0 and 1 only says which vertices are free: the field is harmonic, whatever was painted."""
+    """Values between 0 and 1 only mark vertices as free: the field is harmonic, whatever was painted."""
     x = bar.vertices[:, 0]
     weights = np.where(x < 0.05, 0.0, np.where(x > 0.75, 1.0, 0.3 + 0.4 * np.random.default_rng(0).random(len(x))))
     fields = directions(bar, "gradient", fibers=bar.name("fibers", weights))

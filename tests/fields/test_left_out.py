@@ -10,7 +10,7 @@ from solver.meshing.volume import boundary_faces
 
 
 def told(folder, spike):
-    """What is said of a box of 20 × 10 × 10 cm with a spike of so many metres on top."""
+    """Return the warnings about a box of 20 × 10 × 10 cm with a spike of so many metres on top."""
     nodes, tets = box_tets()
     faces = boundary_faces(tets)[0]
     tip = len(nodes)

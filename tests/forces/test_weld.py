@@ -1,5 +1,7 @@
 """A weld between two skins: its force is the slope of its energy, acts and reacts, and lets go when it is told to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rope_jobs import baked
@@ -31,7 +33,8 @@ def two_boxes(gap=0.003, shift=0.013):
 def weld(gap=0.003, bodies=None, **params):
     made, rest = two_boxes(gap)
     chosen = made if bodies is None else [made[k] for k in bodies]
-    return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 0.0} | params), rest
+    return Weld(chosen, rest, {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 0.0,
+                         "begins": 0.0} | params), rest
 
 
 def test_at_rest_it_does_nothing_and_bodies_that_move_together_feel_nothing():
@@ -108,6 +111,47 @@ def test_what_is_pulled_harder_than_it_bears_comes_off_and_stays_off():
     assert np.array_equal(force.multipliers(rest, 0.3), gone), "it does not stick again"
     force.recall(None)
     assert not force.multipliers(rest, 0.0).any()
+
+
+def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears():
+    bodies, rest = two_boxes()
+    right = rest[bodies[0].nodes, 0] > 0.05
+    params = {"distance": 0.005, "stiffness": 1.0e7, "lasts": 0.0, "breaks": 5.0e3, "begins": 0.0}
+
+    def painted(share):
+        return Weld([replace(bodies[0], weights=np.where(right, share, 0.0)), bodies[1]], rest, params)
+
+    lifted = rest + [0.0, 0.0, 7e-5] * (np.arange(len(rest)) > 63)[:, None]
+    everywhere, whole, tenth = weld(breaks=5.0e3)[0], painted(1.0), painted(0.1)
+    stuck = np.unique(whole.measure(lifted, 0.0).nodes[:, 0])
+    assert right[stuck].all() and 0 < len(stuck) == whole.remembers == tenth.remembers < everywhere.remembers
+    # 0.7 kPa in the middle of the face, which bears 5 kPa, or a tenth of it
+    assert not whole.multipliers(lifted, 0.1).any() and tenth.multipliers(lifted, 0.1).any()
+    with pytest.raises(BadScene, match='"Low" is to stick to "High" where it is painted, and nothing of it is'):
+        painted(0.0)
+
+
+def test_what_is_near_later_sticks_from_then_on():
+    """Where it is then, and turned with what it sticks to; what it bears and what came off outlast a step."""
+    force, rest = weld(gap=0.05, begins=0.5, breaks=5.0e3)
+    top = (np.arange(len(rest)) > 63)[:, None]
+    landed = rest - [0.0, 0.0, 0.047] * top
+    for time, x in ((0.3, landed), (0.4, rest)):
+        force.recall(force.multipliers(x, time))
+        assert not force.measure(landed, time).energy and not len(force.measure(landed, time).nodes)
+    known = force.multipliers(landed, 0.5)
+    force.recall(known)
+    beside = weld()[0]
+    off = landed + [1e-4, 0.0, 3e-4] * top
+    assert force.measure(landed, 0.6).energy < 1e-20 < force.measure(off, 0.6).energy
+    assert force.measure(off, 0.6).energy == pytest.approx(beside.measure(off, 0.6).energy, rel=1e-9)
+    gone = force.multipliers(off, 0.7)
+    force.recall(gone)
+    left = len(force.measure(off, 0.7).nodes)
+    assert 0 < left < beside.remembers and np.array_equal(force.multipliers(landed, 0.8), gone)
+    force.recall(np.zeros(force.remembers))
+    with pytest.raises(BadScene, match='no point of "Low" is within 0.005 m of "High" 0.6 s after the start'):
+        force.multipliers(rest, 0.6)
 
 
 @pytest.mark.parametrize("breaks, holds", [(1000.0, False), (10000.0, True)])

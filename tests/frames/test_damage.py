@@ -1,4 +1,4 @@
-"""What was changed on the disk after a bake does not count as baked: frames, cuts, poses and snapshots."""
+"""A file that was changed on the disk after a bake does not count as baked: frames, cuts, poses and snapshots."""
 
 import json
 import os

@@ -107,7 +107,7 @@ def baked(shared):
 
 
 def resumed(job, arrays, kind, frame, key, changed):
-    """What resuming says where one array of a file is another one: exit code and both outputs."""
+    """Return how resuming ends where one array of a file is another one: exit code and both outputs."""
     others = {name: values for name, values in arrays.items() if name not in (key, "checksum")}
     write_sealed(job / "cache", kind, frame, others if changed is None else others | {key: changed})
     last = Cache(job / "cache").frames[-1]

@@ -1,4 +1,4 @@
-"""What a bake keeps of who slept: a file a frame, whole after a resume, gone after Free."""
+"""Record of sleeping nodes in a bake: a file a frame, whole after a resume, gone after Free."""
 
 import numpy as np
 import pytest

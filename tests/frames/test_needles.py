@@ -9,7 +9,7 @@ from solver.simulate import bake
 
 
 class Told:
-    """Who listens to a bake."""
+    """A listener to a bake."""
 
     def __init__(self):
         self.sentences = []

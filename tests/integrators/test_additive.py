@@ -118,7 +118,7 @@ def test_a_step_is_its_formula_done_densely(key, c, history):
 
 
 def test_modes_that_are_not_exact_keep_the_order():
-    """Those of a stiffer body: the rest's displacement pulls at them, on average half of it. [Ascher 26, changed]"""
+    """Steps of a stiffer body: the rest's displacement pulls at them, on average half of it. [Ascher 26, changed]"""
     def end(steps):
         world = bar("sbdf2ere", modes=4, young=2e3, gravity=(0, 0, 0))
         other = bar("siere", modes=4, young=2e3, gravity=(0, 0, 0))

@@ -234,7 +234,7 @@ def test_steps_settle_where_their_errors_are_a_fixed_share_of_the_tolerance(orde
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
-    """Where steps are to be equal: with an error after it of 0.9^(order + 1) of the tolerance at most."""
+    """Equal steps: with an error after it of 0.9^(order + 1) of the tolerance at most."""
     controller = Controller(TOLERANCE, order, True, 1)
     for share, length in ((0.98, 128), (1.02, 64)):
         error = share * TOLERANCE * 0.45 ** (order + 1)

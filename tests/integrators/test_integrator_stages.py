@@ -1,4 +1,4 @@
-"""What stages promise: Vanilla's and ConJac's agree, moving pins, restarts, values that go where they must not."""
+"""Properties of stages: Vanilla's and ConJac's agree, moving pins, restarts, values that go where they must not."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ ANY_METHOD = [entry.key for entry in catalogue.family("integrator").values() if 
 
 
 def swinging(nodes):
-    """Where the left end is, gathered 48 times a second: it swings and turns."""
+    """Return where the left end is, gathered 48 times a second: it swings and turns."""
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
     times = np.arange(97) / 48
     swing = 0.01 * np.sin(2 * np.pi * 1.5 * times)

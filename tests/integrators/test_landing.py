@@ -35,7 +35,7 @@ def path(world, per_second, seconds, state=None):
 
 
 def falling(world):
-    """What was dropped, a little above the ground."""
+    """Return the body shortly above the ground."""
     state, drop = world.initial_state(), FALL - 0.03
     q = state.q.reshape(-1, 3) - [0.0, 0.0, drop]
     u = state.u.reshape(-1, 3) - [0.0, 0.0, np.sqrt(2.0 * 9.81 * drop)]

@@ -1,4 +1,4 @@
-"""What integrators do to q̈ + ω² q = 0: closed forms of one step, damping curves, and Figure 3.
+"""Integrators on q̈ + ω² q = 0: closed forms of one step, damping curves, and Figure 3.
 
 The peaks of the curves, and where they cross, are those that docs/integrators.md has.
 """

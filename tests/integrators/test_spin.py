@@ -91,7 +91,7 @@ def test_tumbling_is_that_of_a_rigid_body():
 
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 def test_nothing_else_changes(method):
-    """What falls without turning does so; what is pinned, moved or touches the ground gives the same bytes."""
+    """A body that falls does not start to turn; pinned, moved or touching ones give equal bytes."""
     nodes, tets = box()
     held = np.flatnonzero(nodes[:, 0] < 1e-9)
     shaken = Motion(nodes[held] + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)

@@ -1,4 +1,4 @@
-"""What `check` says of sizes: counted where the volume exists, near the truth where it is guessed."""
+"""Sizes that `check` prints: counted where the volume exists, near the truth where it is guessed."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
 
 @pytest.mark.parametrize("thin, made", [(30, 1409), (100, 5059), (300, 21966), (1000, 338057)])
 def test_a_thin_plate_is_not_taken_for_a_thick_one(tmp_path, thin, made):
-    """What fTetWild made of plates of one metre, so many times wider than thick, without an edge length."""
+    """Node counts of fTetWild's plates of one metre, so many times wider than thick, without an edge length."""
     job = surface_job(tmp_path)
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1 / thin)], dtype=float)
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -164,7 +164,7 @@ def test_bodies_that_come_and_go_are_named(tmp_path):
 
 
 def with_another(job):
-    """Of the job, with a second body like its first; its own name is Nose."""
+    """Return a copy of the job, with a second body like its first; its own name is Nose."""
     scene = json.loads((job / "scene.json").read_text())
     change(job, "bodies", [scene["bodies"][0], scene["bodies"][0] | {"name": "Nose", "uuid": "2"}])
     return settings(load(job)).plain()

@@ -23,7 +23,7 @@ MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tent
 
 
 def refused(job, where: str = "", verb: str = "check") -> str:
-    """What the command says, after checking that it is one sentence with exit code 2."""
+    """Return the command's message, after checking that it is one sentence with exit code 2."""
     code, _, said = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
     assert code == 2, said
     assert "Traceback" not in said and len(said.splitlines()) == 1, said

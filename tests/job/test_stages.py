@@ -1,4 +1,4 @@
-"""What was made once is kept under the hash of its inputs, and any body name gives a safe file."""
+"""A stage's result is stored under the hash of its inputs, and any body name gives a safe file."""
 
 import numpy as np
 import pytest

@@ -128,7 +128,7 @@ def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
                                  lambda path: files.append(path, b"more", path.parent)],
                          ids=["read", "change", "create", "append"])
 def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(tmp_path, monkeypatch, how):
-    """What another process can do between the look and the opening."""
+    """Another process can replace a file between the look and the opening."""
     (tmp_path / "job").mkdir()
     secret, path = tmp_path / "secret", tmp_path / "job" / "file"
     secret.write_bytes(b"theirs")

@@ -17,7 +17,7 @@ SIZE, KEPT = 60, 6
 
 
 def matrix(seed):
-    """The same pattern of 3 x 3 blocks each time: random, with pieces that do not hang together."""
+    """Return matrices of one pattern of 3 x 3 blocks: random, with pieces that do not hang together."""
     root = sp.kron(sp.random(SIZE // 3, SIZE // 3, 0.06, random_state=2), np.ones((3, 3)), format="csc")
     root.data[:] = np.random.default_rng(seed).normal(size=len(root.data))
     whole = (root @ root.T + sp.kron(sp.identity(SIZE // 3), np.eye(3) + 0.1)).tocsc()

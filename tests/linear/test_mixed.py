@@ -248,7 +248,7 @@ def test_a_matrix_that_is_not_positive_definite_is_refused():
 
 
 def test_the_error_of_j_enters_the_reduced_stiffness_squared():
-    """Of a body that is bent, so that forces are not balanced."""
+    """The body is bent, so that forces are not balanced."""
     _, world = bar(3)
     state, told = run(world, 6), []
     for linear in ("cholmod", "mixed"):

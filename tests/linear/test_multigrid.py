@@ -90,14 +90,14 @@ def test_bodies_move_as_with_a_direct_factor(method, scene):
 
 
 def _hierarchy(world):
-    """Of a world that has made one step."""
+    """Return the hierarchy of a world that has made one step."""
     run(world, 1)
     return world.linear._hierarchy
 
 
 @pytest.mark.long
 def test_a_body_comes_to_rest_where_it_does_with_a_direct_factor():
-    """Where forces balance does not depend on how well J is known."""
+    """Balance of forces does not depend on how well J is known."""
     nodes, tets = box((12, 4, 4), (0.12, 0.04, 0.04))
     pinned, dynamic = np.flatnonzero(nodes[:, 0] < 1e-9), [nearest(nodes, (0.12, 0.02, 0.02))]
     ends = []

@@ -34,7 +34,7 @@ def over_nodes(seed, nodes, joined, kept):
 
 
 def filled(whole, nodes, order):
-    """Of each column of L the nodes that elimination in this order leaves in it, by joining neighbours."""
+    """Return for each column of L the nodes that elimination in this order leaves in it, by joining neighbours."""
     joined = np.zeros((len(order), len(order)), dtype=bool)
     of = np.concatenate([np.repeat(np.arange(nodes), 3), np.arange(nodes, len(order))])
     rows, columns = np.nonzero(whole)
@@ -157,7 +157,7 @@ def test_what_followed_before_leaves_its_memory_at_once():
 
 
 def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
-    """What is folded together has one order for all its patterns, and then that of the first one again."""
+    """Folded blocks have one order for all its patterns, and then that of the first one again."""
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
     asked = []
     monkeypatch.setattr(cholmod.Cholmod, "order", staticmethod(

@@ -1,4 +1,4 @@
-"""What Blender and the live worker share: whole messages, the newest alone, whoever writes and reads when."""
+"""Memory that Blender and the live worker share: whole messages, the newest alone, whoever writes and reads when."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is played live bumps into meshes, and into the ground where it is now."""
+"""Live bodies bump into meshes, and into the ground where it is now."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
 
 
 def test_a_plate_is_not_passed_in_a_step(engine):
-    """Of four centimetres; it falls nearly twice as far in a step."""
+    """The plate has four centimetres; the body falls nearly twice as far in a step."""
     plate = BumpMesh(*block([-1, -1, -1.04], [1, 1, -1.0]))
     assert play(engine, 1.5, bumps=(Bump(plate, np.eye(4)),))[:, 2].min() > -1.02
 

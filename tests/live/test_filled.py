@@ -1,4 +1,4 @@
-"""What a live body is filled with: what the bake has, if it has it, and else cells."""
+"""Volume of a live body: that of the bake if there is one, and cells otherwise."""
 
 import numpy as np
 import pytest

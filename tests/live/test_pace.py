@@ -1,4 +1,4 @@
-"""What is saved on first, and what an artist is told of it."""
+"""Iterations, then steps, then time are reduced, and the panel names which."""
 
 import pytest
 

@@ -20,7 +20,7 @@ HELD = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 
 
 def hand_at(time, start):
-    """Where the hand is, which goes straight and steadily, as samples of a Pull are joined then [m]."""
+    """Return where the hand is, which goes straight and steadily, as samples of a Pull are joined then [m]."""
     return start + time * np.array([0.05, 0.0, 0.12])
 
 

@@ -40,7 +40,7 @@ class Window:
         self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
 
     def play(self, seconds, told=None):
-        """Where all is afterwards, (n, 3) [m]."""
+        """Return the positions afterwards, (n, 3) [m]."""
         if told is not None:
             self.board.write_control(told)
         for _ in range(round(48 * seconds)):
@@ -53,7 +53,7 @@ class Window:
 
 @pytest.fixture(params=list(catalogue.family("live_engine")))
 def key(request):
-    """Of an engine."""
+    """Return the key of an engine."""
     return request.param
 
 

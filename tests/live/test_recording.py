@@ -1,4 +1,4 @@
-"""What is performed live is kept: frames at the scene's pace, in the cache of a job as if they were baked."""
+"""A live performance is recorded: frames at the scene's pace, in the cache of a job as if they were baked."""
 
 import json
 

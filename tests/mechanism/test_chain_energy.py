@@ -22,7 +22,7 @@ def chain(count, kind="revolute", **joint):
 
 
 def drop(count):
-    """What the links' height loses until they hang straight down [J]."""
+    """Return the potential energy that links lose until they hang straight down [J]."""
     return 9.81 * LINK * count**2 / 2
 
 

@@ -143,7 +143,7 @@ SWING, PERIOD, SPAN = 0.8, 0.5, 0.4
 
 
 def torque_error(folder, integrator, h):
-    """Of a rod whose angle is a sine, against the torque that this takes, (largest, at the end) [N m]."""
+    """Return the error of the torque that turns a rod by a sine, (largest, at the end) [N m]."""
     samples, speed = 8, 2 * np.pi / PERIOD
     target = SWING * np.sin(speed * np.arange(24 * samples + 1) / (24 * samples))[:, None]
     bodies = [{"name": "Rod", "mass": 2.0, "position": [0.3, 0, 0], "is_collider": False,

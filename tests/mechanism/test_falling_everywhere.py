@@ -1,4 +1,4 @@
-"""What falls on the ground comes to rest with every integrator, at short steps and at a frame a step, baked too."""
+"""Falls on the ground end at rest with every integrator, at short steps and at a frame a step, baked too."""
 
 import json
 

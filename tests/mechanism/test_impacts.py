@@ -1,4 +1,4 @@
-"""What strikes does not bounce and gives no energy, with methods that go on from earlier velocities too."""
+"""Impacts do not bounce and add no energy, with methods that go on from earlier velocities too."""
 
 import numpy as np
 import pytest

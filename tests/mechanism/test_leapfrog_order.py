@@ -48,7 +48,7 @@ def scene(name):
 
 
 def ends(folder, name, integrator, steps):
-    """Where bodies stand and their twists at the end."""
+    """Return where bodies stand and their twists at the end."""
     bodies, joints, options = scene(name)
     world = mechanism_world(folder, bodies, joints, integrator=integrator, **options)
     state = run(world, SPAN / steps, steps)

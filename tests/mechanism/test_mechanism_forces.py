@@ -150,7 +150,7 @@ def posed_matrix(world, state, beta):
 
 
 def test_stiffness_of_a_spring_in_a_point_of_the_mass_is_exact():
-    """Of a stretched one; of a pressed one what turns it over is left out."""
+    """Exact for a stretched spring; for a pressed one the part that turns it over is left out."""
     E = np.tile(np.eye(4), (2, 1, 1))
     E[1, :3, 3] = [0.5, 0.2, -0.1]
     for rest in (0.3, 0.9):

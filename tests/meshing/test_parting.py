@@ -1,4 +1,4 @@
-"""What is apart in a mesh is apart in its tetrahedra, however near it is."""
+"""Parts that are apart in a mesh are apart in its tetrahedra, at any gap."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What encloses nothing is told from what does, refused by name, and thickened where that is asked for."""
+"""Open sheets are found, refused by name, and thickened on demand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What can be read off a volume, and the box grid."""
+"""Quantities of a volume, and the box grid."""
 
 import numpy as np
 import pytest

@@ -94,7 +94,7 @@ def test_cloth_is_held_off_by_its_thickness(tmp_path, method):
 
 
 def test_a_draft_touches_an_obstacle_as_it_touches_the_ground(tmp_path, monkeypatch):
-    """Where both are as stiff."""
+    """Ground and obstacle have equal stiffness."""
     monkeypatch.setattr(drafts, "FIRM", 1.0)
     on_slab, _ = baked(on_obstacle(tmp_path / "slab", "subspace", drop=0.05, end=33))
     job = on_obstacle(tmp_path / "ground", "subspace", drop=0.05, end=33, obstacles=[], contact=None)

@@ -99,7 +99,7 @@ def test_force_is_the_slope_of_the_potential(what):
 
 @pytest.mark.parametrize("what", ["damped", "grabbed", "standing", "pushed"])
 def test_matrix_is_the_slope_of_the_force(what):
-    """Of what is not elastic, whose projected slope is not that of the force."""
+    """Checked for forces that are not elastic, whose projected slope is not that of the force."""
     body, _, _ = bar()
     grabs = [body.grab(5, [0.1, 0.2, 0.3], 50.0, 3.0)] if what == "grabbed" else ()
     floor = body.floor([0.1, 0.2, 1.0], 0.015, friction=0.0) if what == "standing" else None
@@ -312,7 +312,7 @@ def test_stiff_parts_of_a_ratio_of_1e12_move_rigidly_and_bend_at_the_joint():
 
 
 def test_first_frequencies_are_those_of_the_whole_mesh_within_a_tenth():
-    """Of the mesh itself, from its assembled stiffness; weights alone are too stiff by far."""
+    """Frequencies of the mesh itself are from its assembled stiffness; weights alone are too stiff by far."""
     nodes, tets = bodies.box((16, 4, 4), (0.32, 0.05, 0.04))
     pins = np.flatnonzero(nodes[:, 0] < 1e-9)
     free = np.setdiff1d(np.arange(len(nodes)), pins)

@@ -152,7 +152,7 @@ def test_few_iterations_are_that_many_factors():
 
 @pytest.mark.parametrize("soft, stiff", [(1.0, 1e12), (1e3, 1e12), (1.0, 1e6)])
 def test_a_ratio_of_a_million_millions_changes_no_iteration(soft, stiff):
-    """What turns is as stiff as it is: two iterations are as near to the root with any ratio of moduli."""
+    """Turning keeps its stiffness: two iterations are as near to the root with any ratio of moduli."""
     known = drops(hinge(solver("mixed", **TIGHT), soft, stiff), 12)
     found = drops(hinge(solver("mixed", **NOWHERE), soft, stiff), 12)
     assert np.isfinite(known).all() and np.abs(known).max() > 0.05
@@ -172,7 +172,7 @@ def pulled(stage_solver, integrator="backward_euler", stretch=1.6, twist=2.0):
 
 
 def inside_out(stage_solver, integrator="backward_euler"):
-    """The same bar with every node an edge's length away from its place, by chance."""
+    """Return the bar with every node an edge's length away from its place, by chance."""
     world, state = pulled(stage_solver, integrator)
     at = world.rest + 0.02 * np.random.default_rng(0).normal(size=world.rest.shape)
     volumes = np.linalg.det(np.diff(at[world.tets], axis=1))

@@ -1,4 +1,4 @@
-"""Where a stage of Quick begins."""
+"""Start of a stage of Quick."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from solver.nonlinear.initial_guess import lowest_potential_start
 
 @pytest.fixture
 def begun_at(monkeypatch):
-    """Of each stage its problem and what it began at, of a bar whose nodes fly apart at some speed."""
+    """Return each stage's problem and where it began, of a bar whose nodes fly apart at some speed."""
 
     def stages(speed):
         seen, solve = [], early_stopped_qn.EarlyStoppedQuasiNewton._solve

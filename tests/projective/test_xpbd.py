@@ -58,7 +58,7 @@ def test_short_steps_converge_to_the_bakes_implicit_euler(monkeypatch):
 
 
 def test_more_sweeps_leave_less():
-    """What a few sweeps leave of a step shrinks with their number."""
+    """The residual of a few sweeps shrinks with their number."""
     ends = [after(block(substeps=1, iterations=count), 2 * H, H).x for count in (2, 8, 32, 800)]
     off = [np.abs(one - ends[-1]).max() for one in ends[:-1]]
     assert off[0] > off[1] > off[2] > 0.0
@@ -75,7 +75,7 @@ def test_cloth_hangs_as_projective_dynamics_has_it():
 
 
 def test_small_strains_of_cloth_are_those_of_projective_dynamics():
-    """The same stretch at equilibrium of a hanging strip, its threads askew."""
+    """Equilibrium has one stretch of a hanging strip, its threads askew."""
     made = sheet(5)
     mass = np.full(len(made.rest), 0.05)
     top = np.flatnonzero(made.rest[:, 0] < 1e-9).astype(np.int32)

@@ -94,7 +94,7 @@ def test_halves_of_a_cut_body_touch_each_other(tmp_path):
 
 @pytest.mark.parametrize("touch", [False, True])
 def test_flesh_that_bones_carry_is_cut(tmp_path, touch):
-    """What the arm still carries stays on it, what is cut off falls; a nail beside it holds."""
+    """The piece on the arm stays on it, the piece that is cut off falls; a nail beside it holds."""
     job = box_job(tmp_path / "job", motion=False, end=6, cells=(4, 2, 2), **SOLVED, **(TOUCH if touch else {}))
     change(job, "mechanisms", [{"name": "Robot", "bodies": [ARM], "joints": [HINGE]}])
     change(job, "bodies.0.pin", {})
@@ -117,7 +117,7 @@ def test_flesh_that_bones_carry_is_cut(tmp_path, touch):
 @pytest.mark.parametrize("touch", [False, True])
 @pytest.mark.parametrize("way", ["told", "still"])
 def test_flesh_on_a_bone_that_no_joint_moves_stays_on_it_when_cut(tmp_path, touch, way):
-    """Where the bone is told to be, or where it stands; in a resumed run too."""
+    """On a bone that is animated, or one that stands; in a resumed run too."""
     job = box_job(tmp_path / "job", motion=False, end=5, cells=(4, 2, 2), **SOLVED, **(TOUCH if touch else {}))
     lift = np.zeros(9)
     if way == "told":

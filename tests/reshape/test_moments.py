@@ -34,7 +34,7 @@ KINDS = {"bdf2": ("vanilla", "bdf2", "qlb"), "newton": ("vanilla", "bdf2", "newt
 
 @pytest.mark.parametrize("kind", some(KINDS, "bdf2", "conjac"))
 def test_a_cut_that_parts_no_node_changes_no_motion(tmp_path, kind):
-    """What the integrator remembers goes on, and factors are kept: forgotten, BDF2 takes another way at once."""
+    """The integrator's memory goes on, and factors are kept: forgotten, BDF2 takes another way at once."""
     method, integrator, solver = KINDS[kind]
     job = bar_job(tmp_path, {"frame": 3, "subframe": 0.25, **FACES}, young=6e4, method={"kind": method},
                   integrator={"kind": integrator}, stage_solver={"kind": solver})

@@ -1,4 +1,4 @@
-"""What the solver does not have, each one file and one entry: a material, an integrator, a damping law, a joint,
+"""New entries of the catalogue, each one file and one entry: a material, an integrator, a damping law, a joint,
 directions of fibers, a force between bodies, a law on rates."""
 
 import numpy as np

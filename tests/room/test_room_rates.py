@@ -65,7 +65,7 @@ def test_a_law_on_rates_keeps_the_energy_that_it_tells_of(room, tmp_path):
 
 
 def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
-    """What hangs on the wheels is inertia to the belt: as if they were heavier by it."""
+    """Bodies on the wheels are inertia to the belt: as if they were heavier by it."""
     bodies, hinges, force = wheels(pull=30.0)
     job = box_job(tmp_path / "job", motion=False, cells=(2, 1, 1), gravity=[0.0, 0.0, 0.0],
                   method={"kind": "vanilla"}, integrator={"kind": "sdirk2"})

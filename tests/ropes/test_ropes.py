@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from rope_jobs import baked, chain, rope_job, stretched
+from scipy.integrate import solve_bvp
 from scipy.optimize import brentq
 from scipy.special import ellipk
 from small_jobs import change
@@ -128,8 +129,35 @@ def test_a_stiff_one_bends_as_a_beam_does(tmp_path):
     assert -baked(job)[-1, -1, 2] == pytest.approx(0.1 * G * 0.995 ** 4 / (8.0 * stiffness), rel=0.01)
 
 
+@pytest.mark.parametrize("keeps_shape", [False, True], ids=["straight", "as drawn"])
+def test_a_limp_one_bends_as_the_heavy_elastica_does(tmp_path, keeps_shape):
+    """A level cantilever that hangs nearly straight down at its end: B θ″ = −ρ g (L − s) cos θ from half a link on, as
+    far as bending begins there."""
+    links, length = 60, 0.25
+    x, first = level(links, length), 0.5 * length / links
+    free, weight = length - first, 0.1 * G
+    stiffness = weight * length**3 / 15.0
+
+    def slope(s, y):
+        return [y[1], -weight / stiffness * (free - s) * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
+
+    s = np.linspace(0.0, free, 101)
+    guess = np.stack([s / free, np.ones(101) / free, s, 0.5 * s], axis=0)
+    exact = solve_bvp(slope, lambda a, b: np.array([a[0], b[1], a[2], a[3]]), s, guess, tol=1e-8)
+    assert exact.success and exact.y[0, -1] > np.radians(60.0), "it hangs down"
+    at = exact.sol(np.maximum(np.linspace(0.0, length, links + 1) - first, 0.0))
+    job = rope_job(tmp_path, x, end=49, step=1 / 48, pinned=(0, 1), bending_stiffness=stiffness,
+                   keeps_shape=keeps_shape)
+    change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 10.0}})
+    out = baked(job)[-1]
+    assert np.abs(out[2:, [0, 2]] - np.stack([first + at[2], -at[3]], axis=1)[2:]).max() < 0.02 * length
+    end = out[-1] - out[-2]
+    # of the last link, half a link before its end
+    assert np.arctan2(-end[2], end[0]) == pytest.approx(exact.sol(free - first)[0], rel=0.02)
+
+
 def test_forces_are_slopes_of_the_energy_and_stiffness_of_forces(tmp_path):
-    """Of all laws at once, with tensions that are remembered; projected the matrix is negative semi-definite."""
+    """All laws at once, with tensions that are remembered; projected the matrix is negative semi-definite."""
     rng = np.random.default_rng(7)
     for kind in ("inextensible", "springy"):
         x = level(6) + 0.02 * rng.standard_normal((7, 3))
@@ -269,7 +297,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(tmp_path, spoil, error, sente
 
 
 def test_threads_do_not_change_a_byte(tmp_path):
-    """Of 600 links, which two threads share."""
+    """A rope of 600 links, which two threads share."""
     from solver import threads
 
     x, found = level(600), []

@@ -1,4 +1,4 @@
-"""What is dropped with the settings of a new soft body: no needles, no spin of its own, not deep in the ground."""
+"""New soft bodies that are dropped: no needles, no spin of its own, not deep in the ground."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ from solver.stepping import Pace, Timeline, advance_frame
 
 FALLEN, GRAVITY, WATER, SPEED = 0.5, 9.81, 1000.0, 3.0  #: [m], [m/s²], [kg/m³], [m/s]
 GAPS = 0.012, 0.034, 0.056  #: heights in which it falls at the speed of a fall of half a metre [m]
-FRAMES, STEP, SHORT = 6, 1 / 48, 1 / 768
+FRAMES, STEP, SHORT, FPS = 6, 1 / 48, 1 / 768, 24.0
 LOW, AIR = 0.02, 0.004  #: where the sheet is below; between bodies at the start [m]
 
 
@@ -62,10 +62,10 @@ def world(folder, shape, step, below="ground"):
     return world_of(load(write_job(folder, scene, arrays)))
 
 
-def bounce(built, gap, step, below="ground"):
+def bounce(built, gap, step, below="ground", fps=FPS):
     """How far it comes up again, as a share of its fall, from where and how fast its middle is in the end."""
     low = {"obstacle": LOW, "body": AIR}.get(below, 0.0)
-    state, own = thrown(built, gap - AIR * (below == "body"), np.sqrt(2.0 * GRAVITY * FALLEN), step, FRAMES)
+    state, own = thrown(built, gap - AIR * (below == "body"), np.sqrt(2.0 * GRAVITY * FALLEN), step, FRAMES, fps)
     part = built.parts[0]
     mass, (x, v) = part.mass[own], (values[own] for values in part.nodes_at(state))
     resting = mass @ part.rest[own, 2] / mass.sum() - low
@@ -74,7 +74,7 @@ def bounce(built, gap, step, below="ground"):
     return (middle + max(rises, 0.0) ** 2 / (2.0 * GRAVITY) - resting) / (FALLEN + gap + low * (below == "obstacle"))
 
 
-def thrown(built, lifted, speed, step, frames):
+def thrown(built, lifted, speed, step, frames, fps=FPS):
     """The state after so many frames, and which nodes are the jelly's, which is moved up [m] and flies down [m/s]."""
     built.forget_past()
     part, state = built.parts[0], built.initial_state()
@@ -82,7 +82,7 @@ def thrown(built, lifted, speed, step, frames):
     q, u = (np.array(values).reshape(-1, 3) for values in (state.q, state.u))
     u[own, 2], q[own, 2] = -speed, q[own, 2] + lifted
     state, pace = replace(state, q=q.ravel(), u=u.ravel()), Pace()
-    timeline = Timeline(1, 1 + frames, 24.0, step, 100, 0.0, 0.5)
+    timeline = Timeline(1, 1 + frames, fps, step, 100, 0.0, 0.5)
     for frame in range(2, 2 + frames):
         state = advance_frame(built, state, timeline, frame, pace=pace)
     return state, own
@@ -98,6 +98,14 @@ def test_a_landing_is_no_matter_of_luck(shape, below, tmp_path):
     print(np.round(found, 4), known)
     assert max(found) - min(found) <= 0.1 * np.mean(found)
     assert abs(np.mean(found) - known) <= 0.08 * known
+
+
+def test_a_film_s_frame_rate_does_not_change_how_high_it_comes_up(tmp_path):
+    """Frames of 1/24 and of 1001/24000 s, whose steps land at other moments, the later the more so."""
+    built = world(tmp_path / "whole", cube, STEP)
+    found = np.array([[bounce(built, gap, STEP, fps=fps) for fps in (FPS, FPS / 1.001)] for gap in (*GAPS, 0.3)])
+    print(np.round(found, 4))
+    assert np.abs(found[:, 0] - found[:, 1]).max() <= 0.05 * found.mean()
 
 
 def test_what_meets_in_flight_parts_as_fast_wherever_within_a_step(tmp_path):

@@ -1,4 +1,4 @@
-"""What benchmarks/conjac_scenes.py calls stable, lively and equal."""
+"""Stable, lively and equal, as benchmarks/conjac_scenes.py defines them."""
 
 from dataclasses import replace
 

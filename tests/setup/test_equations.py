@@ -53,7 +53,7 @@ def test_a_listed_tag_that_a_docstring_has_is_found(tag, everything):
 
 @pytest.fixture(scope="module")
 def everything(command):
-    """Where each tag that a docstring quotes stands, and what the command prints."""
+    """Return where each tag that a docstring quotes stands, and what the command prints."""
     named = {}
     for folder in equations.FOLDERS:
         for path in sorted((equations.ROOT / folder).rglob("*.py")):

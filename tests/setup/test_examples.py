@@ -54,7 +54,7 @@ print("FACTS" + json.dumps(facts))
 
 @pytest.fixture(scope="module")
 def facts(built_examples):
-    """What stands in the committed files and in freshly built ones."""
+    """Return the contents of the committed files and of freshly built ones."""
     return committed_and_built(EXAMPLES, FACTS, built_examples)
 
 

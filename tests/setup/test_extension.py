@@ -34,7 +34,7 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@
 
 
 def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Path | None = None) -> dict:
-    """What a script says it found, run in a fresh bpy with an empty user folder, away from the checkout.
+    """Return a script's findings, run in a fresh bpy with an empty user folder, away from the checkout.
 
     The time limit is for a busy machine where all kernels are compiled.
     """

@@ -1,4 +1,4 @@
-"""Who may import whom: the solver knows no Blender, and a folder of it imports only what stands before it."""
+"""Allowed imports: the solver knows no Blender, and a folder of it imports only what stands before it."""
 
 import ast
 import subprocess

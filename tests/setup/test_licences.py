@@ -25,7 +25,7 @@ def compiled(name):
 
 @pytest.fixture(scope="module")
 def binaries():
-    """Of each distribution: the names of its compiled files, and all their bytes."""
+    """Return the binaries of each distribution: the names of its compiled files, and all their bytes."""
     paths = {name: compiled(name) for name in {row[0] for row in ROWS}}
     return {name: ({path.name for path in found}, b"".join(path.read_bytes() for path in found))
             for name, found in paths.items()}

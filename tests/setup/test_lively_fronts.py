@@ -62,7 +62,7 @@ def test_the_table_has_scenes_that_one_can_compare():
 
 
 def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
-    """What falls and spins unstrained has none; a stretch and a squeeze at a known speed have theirs."""
+    """Unstrained bodies that fall and spin have none; a stretch and a squeeze at a known speed have theirs."""
     scene = dropped.scene()
     world = scene.world("vanilla")
     state = world.initial_state()

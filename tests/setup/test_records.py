@@ -1,4 +1,4 @@
-"""What the catalogue's entries are: as frozen dataclasses, without code that each start of Blender would compile."""
+"""Entries of the catalogue are as frozen dataclasses, without code that each start of Blender would compile."""
 
 import pickle
 

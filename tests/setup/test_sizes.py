@@ -11,13 +11,10 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 FILE, FUNCTION, METHODS = 400, 60, 25
 KERNELS = ("kernel", "inlined", "njit", "intrinsic")  #: decorators of code that numba compiles, as long as it needs
 
-#: functions that are longer, with their lines: each is one list of what a scene has, or one loop
+#: functions that are longer, with their lines: they write machine code for a kernel
 LONG = {
-    "build/contact.py contacts_of": 110,
-    "build/soft_bodies.py assemble": 85,
     "linear/cholesky/lanes.py code": 77,  # writes machine code for _intrinsic
     "linear/cholesky/lanes.py _intrinsic": 96,
-    "simulate.py simulate": 69,
 }
 
 

@@ -21,7 +21,7 @@ SYSTEMS = {"linux-x64": "linux", "windows-x64": "win32", "macos-arm64": "darwin"
 
 
 def requirements(wheel, python, target):
-    """What a wheel needs there, but for numpy."""
+    """Return a wheel's dependencies there, except numpy."""
     there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
              "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
     found = [Requirement(line) for line in wheel.requires]

@@ -98,7 +98,7 @@ def without_subject(paths):
             and OPENING.match(ast.get_docstring(node) or "")]
 
 
-@pytest.mark.parametrize("folder", ["solver", "scripts"])
+@pytest.mark.parametrize("folder", ["solver", "scripts", "benchmarks", "examples_blend", "tests"])
 def test_docstrings_have_their_own_subject(folder):
     assert not without_subject(sorted((ROOT / folder).rglob("*.py")))
 

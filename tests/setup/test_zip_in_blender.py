@@ -1,4 +1,4 @@
-"""What an artist and a farm see of the whole zip in the whole Blender: the wrong one, an update, no network, a removal.
+"""The whole zip in the whole Blender: the wrong one, an update, no network, a removal.
 
 The Debian chroot of test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process.
 """
@@ -92,7 +92,7 @@ echo "== end"
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """What Blender printed, by step."""
+    """Return the lines that Blender printed, by step."""
     made = subprocess.run([str(TOOL), "make", SUITE], capture_output=True, text=True)
     if made.returncode:
         pytest.skip(f"no chroot could be made here: {made.stderr.strip().splitlines()[-1:]}")

@@ -1,4 +1,4 @@
-"""What floats under stress is held by its inertia alone, whichever nodes its anchors are."""
+"""A floating body under stress is supported by its inertia alone, whichever nodes its anchors are."""
 
 import numpy as np
 import pytest

@@ -231,7 +231,7 @@ def test_a_mode_dies_at_the_rate_of_the_closed_form(kind):
     after = run(world, steps, h, state)
 
     def amplitude(state):
-        """What the envelope of q̈ + d q̇ + ω² q = 0 is at: the size of (q, (q̇ + d q/2)/Ω)."""
+        """Return the envelope of q̈ + d q̇ + ω² q = 0: the size of (q, (q̇ + d q/2)/Ω)."""
         weights = np.repeat(world.mass, 3)[free] * mode
         q, u = weights @ (state.q - start.q), weights @ state.u
         return np.hypot(q, (u + 0.5 * rate * q) / np.sqrt(omega**2 - 0.25 * rate**2))
@@ -325,7 +325,7 @@ def test_energy_never_grows(law, integrator):
 
 @functools.cache
 def swung(kind, key, steps):
-    """Where a bar, strongly damped, has swung in 0.05 s."""
+    """Return where a bar, strongly damped, has swung in 0.05 s."""
     nodes, tets = box((2, 1, 1), (0.08, 0.04, 0.04))
     params = {"spectral_radius": 0.5} if key == "generalized_alpha" else {}
     world = make(nodes, tets, young=1e3, gravity=(0, 0, -2), pinned=left(nodes), method="vanilla", beta=1.0,

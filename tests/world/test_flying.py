@@ -1,5 +1,6 @@
 """Bones with flesh on them in free flight: what keeps linear and angular momentum, and what Keep Spin leaves alone."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,14 +10,17 @@ from small_jobs import change
 from test_joined_jobs import arm_job, world_of
 
 from solver import catalogue
+from solver.coupling.free_bones import FreeBones
+from solver.forces.springs import Springs
 
 H = 1 / 48
 DOWN = np.array([0.0, 0.0, -9.81])
 TIGHT = {"kind": "newton_d", "params": {"tolerance": 1e-11}}
 
 
-def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity=(0.0, 0.0, 0.0), **scene):
-    """Two bones on a hinge with a soft bar between them, thrown so that they tumble and bend, and their first state."""
+def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity=(0.0, 0.0, 0.0), more=None, **scene):
+    """Two bones on a hinge with a soft bar between them, thrown so that they tumble and bend, and their first state.
+    more: a further body of the mechanism, and its joint."""
     params = {} if keep is None else {"keep_spin": keep}
     job = arm_job(folder, method=method, kind="free", integrator={"kind": kind, "params": params}, stage_solver=TIGHT,
                   gravity=list(gravity))
@@ -24,6 +28,10 @@ def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity
     change(job, "mechanisms.0.joints.1.rate", [3.0])
     for key, value in scene.items():
         change(job, key.replace("__", "."), value)
+    if more is not None:
+        written = json.loads((job / "scene.json").read_text())["mechanisms"][0]
+        for key, one in zip(("bodies", "joints"), more):
+            change(job, f"mechanisms.0.{key}", [*written[key], one])
     world = world_of(job)
     soft, bones = world.parted(world.initial_state())
     at = world.parts[1].tree.posture(bones.q, bones.u, bones.memory)
@@ -103,17 +111,51 @@ def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
         assert np.abs(angular_then - kept**24 * angular).max() <= 1e-10 * np.abs(angular).max()
 
 
-@pytest.mark.parametrize("kind, order", some([("backward_euler", 1), ("bdf2", 2), ("sdirk2", 2)],
-                                             ("backward_euler", 1), ("bdf2", 2)))
-def test_integrators_that_solve_their_stages_keep_both_to_their_order(tmp_path, kind, order):
-    soft = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e3, "poisson_ratio": 0.4}}
-    drifts = []
-    for steps in (8, 16):
-        world, state = thrown(tmp_path / str(steps), kind, bodies__0__material=soft)
-        before = momenta(world, state)[:2]
-        after = momenta(world, run(world, state, steps, 0.2 / steps))[:2]
-        drifts.append(sum(np.linalg.norm(b - a) / np.linalg.norm(a) for a, b in zip(before, after)))
-    assert drifts[0] <= 0.04 and drifts[0] / drifts[1] >= 0.8 * 2.0**order
+SOFT = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e3, "poisson_ratio": 0.4}}
+SOLVING = some(["backward_euler", "bdf2", "sdirk2"], "bdf2", "sdirk2")
+
+
+@pytest.mark.parametrize("kind", SOLVING)
+@pytest.mark.parametrize("method", ["vanilla", "conjac"])
+def test_integrators_that_solve_their_stages_keep_both(tmp_path, kind, method):
+    """To their order alone they lost up to .04 of them in these steps."""
+    world, state = thrown(tmp_path / "job", kind, method, gravity=DOWN, stage_solver={"kind": "quick"},
+                          bodies__0__material=SOFT)
+    linear, angular, total = momenta(world, state)
+    linear_then, angular_then, _ = momenta(world, run(world, state, 8, 1 / 40))
+    linear = linear + 0.2 * total * DOWN
+    assert np.abs(linear_then - linear).max() <= 1e-11 * np.abs(linear).max()
+    assert np.abs(angular_then - angular).max() <= 1e-11 * np.abs(angular).max()
+
+
+def test_what_flies_is_at_its_place_to_the_integrator_s_order(tmp_path):
+    """A velocity that restores momentum is of the order of a step's error."""
+    def end(steps):
+        world, state = thrown(tmp_path / str(steps), "sdirk2", bodies__0__material=SOFT)
+        return world.parts[0].nodes_at(world.parted(run(world, state, steps, 0.1 / steps))[0])[0]
+
+    exact = end(96)
+    off = [np.abs(end(steps) - exact).max() for steps in (12, 24)]
+    assert off[0] / off[1] >= 0.9 * 2.0**2
+
+
+@pytest.mark.parametrize("kind", SOLVING)
+def test_flesh_that_touches_its_own_bones_in_flight_keeps_both(tmp_path, kind):
+    """Contact within a tree has no resultant and no moment: of a bar with a rib of its upper bone."""
+    rib = {"name": "Rib", "position": [0.1, 0.05, -0.028], "mass": 0.1,
+           "shape": {"kind": "box", "params": {"size_x": 0.08, "size_y": 0.05, "size_z": 0.05}}}
+    world, state = thrown(tmp_path / "job", kind, stage_solver={"kind": "quick"}, contact={}, bodies__0__material=SOFT,
+                          more=(rib, {"name": "Root", "kind": "fixed", "child": "Rib", "parent": "Upper",
+                                      "position": [0.0, 0.05, -0.028]}))
+    linear, angular, _ = momenta(world, state)
+    touched = 0
+    for k in range(12):
+        state = world.step(replace(state, time=k * H), H)
+        touched += len(world.contact_forces(state))
+    linear_then, angular_then, _ = momenta(world, state)
+    assert touched
+    assert np.abs(linear_then - linear).max() <= 1e-11 * np.abs(linear).max()
+    assert np.abs(angular_then - angular).max() <= 1e-11 * np.abs(angular).max()
 
 
 @pytest.mark.parametrize("kind", ["bdf2", "sdirk2"])
@@ -129,23 +171,59 @@ def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind
     assert np.abs(angular_then - angular).max() <= 0.05 * np.abs(angular).max()
 
 
-@pytest.mark.parametrize("held", ["hinge", "damper", "pin", "spring", "drive", "ground"])
+def acted_on(held):
+    """Return settings of a scene in which something acts on the bones or on the flesh."""
+    return {"hinge": {"mechanisms__0__joints__0__kind": "revolute", "mechanisms__0__joints__0__rate": [1.0]},
+            "damper": {"mechanisms__0__joints__0__damping": [0.1] * 6},
+            "pin": {"bodies__0__pin": {"nodes": "arrays/dynamic.npy"}, "bodies__0__dynamic": {}},
+            "spring": {"mechanisms__0__springs": [{"body_a": "Upper", "point_a": [0, 0, 0], "body_b": None,
+                                                   "point_b": [0, 0, 1.0], "stiffness": 3.0}]},
+            "drive": {"mechanisms__0__joints__0__motor": {"mode": {"kind": "drive"}, "target": [0.0] * 6}},
+            "ground": {"ground": {"point": [0.0, 0.0, -0.0751], "normal": [0.0, 0.0, 1.0]},
+                       "gravity": [0.0, 0.0, -9.81]}}[held]
+
+
+def in_bytes(state):
+    return state.q.tobytes(), state.u.tobytes()
+
+
+HELD = ["hinge", "damper", "pin", "spring", "drive", "ground"]
+
+
+@pytest.mark.parametrize("held", HELD)
 def test_what_something_holds_is_left_as_it_is(tmp_path, held):
-    """The same bytes as without Keep Spin."""
-    scene = {"hinge": {"mechanisms__0__joints__0__kind": "revolute", "mechanisms__0__joints__0__rate": [1.0]},
-             "damper": {"mechanisms__0__joints__0__damping": [0.1] * 6},
-             "pin": {"bodies__0__pin": {"nodes": "arrays/dynamic.npy"}, "bodies__0__dynamic": {}},
-             "spring": {"mechanisms__0__springs": [{"body_a": "Upper", "point_a": [0, 0, 0], "body_b": None,
-                                                    "point_b": [0, 0, 1.0], "stiffness": 3.0}]},
-             "drive": {"mechanisms__0__joints__0__motor": {"mode": {"kind": "drive"}, "target": [0.0] * 6}},
-             "ground": {"ground": {"point": [0.0, 0.0, -0.0751], "normal": [0.0, 0.0, 1.0]},
-                        "gravity": [0.0, 0.0, -9.81]}}[held]
+    """Keep Spin changes no byte."""
     ends = []
     for keep in (False, True):
         (tmp_path / str(keep)).mkdir()
-        ends.append(thrown(tmp_path / str(keep), keep=keep, **scene))
+        ends.append(thrown(tmp_path / str(keep), keep=keep, **acted_on(held)))
     states = [run(world, state, 6) for world, state in ends]
-    assert states[0].q.tobytes() == states[1].q.tobytes() and states[0].u.tobytes() == states[1].u.tobytes()
+    assert in_bytes(states[0]) == in_bytes(states[1])
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_momentum_that_comes_from_outside_is_not_taken_back(tmp_path, held, monkeypatch):
+    """Restoring momentum after solved stages changes no byte."""
+    ends = []
+    for restores in (True, False):
+        if not restores:
+            monkeypatch.setattr(FreeBones, "restore_momenta", lambda self, before, after, h: [*after])
+        (tmp_path / str(restores)).mkdir()
+        ends.append(run(*thrown(tmp_path / str(restores), "sdirk2", stage_solver={"kind": "quick"},
+                                **acted_on(held)), 4))
+    assert in_bytes(ends[0]) == in_bytes(ends[1])
+
+
+@pytest.mark.parametrize("kind", ["semi_implicit", "sdirk2"])
+def test_what_is_grabbed_in_flight_goes_along(tmp_path, kind):
+    """A spring that joins a bone to a point of the world from some step on, as a hand in live mode does."""
+    world, state = thrown(tmp_path / "job", kind, keep=True if kind == "semi_implicit" else None)
+    state = run(world, state, 2)
+    before, bones = momenta(world, state)[0], world.parts[1]
+    bones.exchange_springs(Springs(np.array([[-1, 0]]), np.array([[[0, 0, 3.0], [0, 0, 0]]]),
+                                   np.array([[50.0, 0.0, 0.0]]), bones.tree.parent))
+    after = momenta(world, run(world, state, 6))[0]
+    assert after[2] - before[2] >= 0.5 * 6 * H * 50.0 * 2.0
 
 
 def test_what_bones_carry_flies_on_with_them_where_steps_change_their_length(tmp_path):

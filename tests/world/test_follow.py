@@ -54,7 +54,7 @@ def box(folder, *, end=13, gravity=(0.0, 0.0, 0.0), method="vanilla", pinned=Fal
 
 
 def positions(job, end):
-    """Of all nodes at each frame, (frames, n, 3) [m]."""
+    """Return the positions of all nodes at each frame, (frames, n, 3) [m]."""
     world = world_of(load(job))
     part, state = world.parts[0], world.initial_state()
     out = [part.nodes_at(state)[0]]

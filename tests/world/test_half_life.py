@@ -48,7 +48,7 @@ def bent(world, size=0.01):
 
 
 def heights(world, seconds, h=1 / 48):
-    """Of the slowest wobble at each step, as a share of the first; of what follows nodes, of the tip's swing."""
+    """Return the slowest wobble's height at each step over the first; of what follows nodes, the tip's swing."""
     state, out = bent(world), []
     modes = None if world.condensation.whole is None else Modes(world)
     tip = np.flatnonzero(world.rest[:, 0] > world.rest[:, 0].max() - 1e-9)
@@ -115,7 +115,7 @@ def test_the_log_says_how_much_stiffer_what_sags_would_have_to_be(tmp_path):
 
 
 def test_what_swings_slower_than_once_in_two_seconds_loses_as_much_a_swing(tmp_path):
-    """It does not creep back, and what is faster is halved in time beside it."""
+    """The slow swing does not creep back, and what is faster is halved in time beside it."""
     world = bar(tmp_path, 0.75, material=soft(0.004), integrator="midpoint")
     modes, h = Modes(world), 1 / 48
     hertz = modes.hertz[0]

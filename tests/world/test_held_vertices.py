@@ -1,4 +1,4 @@
-"""What is painted as pinned or attached is shown where its animation has it, however small and wherever it lies."""
+"""Pinned and attached vertices are drawn where their animation has them, however few and wherever they lie."""
 
 import numpy as np
 import pytest

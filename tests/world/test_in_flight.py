@@ -1,4 +1,4 @@
-"""What flies is not turned by what balances inside of it."""
+"""A flying body is not turned by forces that balance inside of it."""
 
 import numpy as np
 import pytest

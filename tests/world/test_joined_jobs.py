@@ -107,7 +107,7 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
 
 
 def test_a_step_with_flesh_leaves_bones_as_they_are_alone(tmp_path):
-    """What flesh adds to their equations is given with a stage, and nothing of it is left in the next."""
+    """The part that flesh adds to their equations is given with a stage, and nothing of it is left in the next."""
     world = world_of(arm_job(tmp_path, rate=(2.0, -3.0)))
     jointed, state = world.parts[1], world.initial_state()
     asked = np.eye(jointed.unknowns)

@@ -69,7 +69,7 @@ class Dense:
         return q, u, J, force, joints, at
 
     def residual(self, unknowns, base, kept, share, reached):
-        """Of M (u − û) = a h f on the unknowns; of balanced nodes their force."""
+        """Return the residual of M (u − û) = a h f on the unknowns; of balanced nodes their force."""
         _, u, J, force, joints, at = self.at(unknowns, base, reached)
         m, mass, nodes = self.chain.m, np.repeat(self.world.mass, 3), rows(self.attached.nodes)
         kept_there = np.zeros(len(mass))

@@ -1,4 +1,4 @@
-"""What pulls at a spot of a soft body: springs to places that are carried about, with a strength over time."""
+"""Pulls at a spot of a soft body: springs to places that are carried about, with a strength over time."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ H, FRAMES = 1 / 96, 48
 
 
 def samples_of(values):
-    """Of a job of two seconds at 24 fps, two samples a frame: values of the time [s]."""
+    """Return the samples of a job of two seconds at 24 fps, two samples a frame: values of the time [s]."""
     return np.array([values(k / 48) for k in range(2 * FRAMES + 1)])
 
 
@@ -129,7 +129,7 @@ def test_a_strength_of_nothing_is_no_pull_and_letting_go_leaves_it_flying(tmp_pa
 
 @pytest.mark.parametrize("integrator", some(["semi_implicit", "sdirk2"], "semi_implicit"))
 def test_a_body_is_lifted_off_the_ground(tmp_path, integrator):
-    """Where the ground is touched J has no contacts, but it has what pulls."""
+    """On the ground J has no contacts, but it has the pulls."""
     draw = carried(lambda time: np.array([0.0, 0.0, 0.2 * min(2.0 * time, 1.0)]))
     job = free_job(tmp_path / "job", {"stiffness": 2e3, "motion": "arrays/draw.npy", "radius": 0.3},
                    "conjac", integrator, {"draw": draw}, gravity=[0.0, 0.0, -9.81],

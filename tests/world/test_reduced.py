@@ -1,4 +1,4 @@
-"""What reduced unknowns weigh is Vᵀ M V, to the last byte whoever sums it."""
+"""The reduced mass is Vᵀ M V, to the last byte whichever thread sums it."""
 
 import numpy as np
 import pytest

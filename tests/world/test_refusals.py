@@ -1,4 +1,4 @@
-"""What only meshing and the fields can tell is wrong with a job is told as its reader tells it: one sentence that names
+"""Faults that only meshing and the fields find are reported as the job's reader reports others: one sentence that names
 the body and ends with the path of a field that is there."""
 
 import json

@@ -53,7 +53,7 @@ def test_a_falling_body_keeps_its_shape(count):
 
 
 def test_a_falling_body_that_was_stretched_is_corrected_as_one_that_rests():
-    """What carries it down is no load on its shape: the corrections go to f = M a."""
+    """The force that carries it down is no load on its shape: the corrections go to f = M a."""
     nodes, tets = box()
     unbalanced = []
     for corrections in (0, 2):
@@ -69,7 +69,7 @@ def test_a_falling_body_that_was_stretched_is_corrected_as_one_that_rests():
 
 
 def test_velocities_do_not_know_of_it():
-    """The same state, one step: rates are equal, positions of kept nodes too."""
+    """After one step from one state rates are equal, positions of kept nodes too."""
     worlds = [hanging(corrections) for corrections in (0, 2)]
     states = [world.step(worlds[0].initial_state(), H) for world in worlds]
     assert np.array_equal(states[0].u, states[1].u)
@@ -126,7 +126,7 @@ def test_a_settle_time_is_the_same_at_any_step(h):
 
 
 def test_directions_in_single_precision_lead_to_the_same_place():
-    """What two corrections leave is the same as with a full factor, to a thousandth of what they moved."""
+    """The residual of two corrections is that with a full factor, to a thousandth of what they moved."""
     ends = []
     for full in (False, True):
         world = hanging(2)

@@ -190,7 +190,7 @@ def test_who_swings_falls_asleep_once():
 
 
 def swayed(threshold):
-    """Who is awake, and the level, (400,) each, of a bar whose clamp goes up and down once a second."""
+    """Return the nodes awake, and the level, (400,) each, of a bar whose clamp goes up and down once a second."""
     nodes, tets = box((10, 2, 2), (0.2, 0.04, 0.04))
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
     times = np.arange(0.0, 6.0, H)

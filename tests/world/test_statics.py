@@ -1,4 +1,4 @@
-"""Where bodies come to rest, against closed forms."""
+"""Rest of bodies against closed forms."""
 
 import numpy as np
 import pytest

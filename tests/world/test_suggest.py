@@ -187,7 +187,7 @@ def mirrors_itself(points, axis, middle, near=1e-9):
 
 
 def block(folder, held=lambda nodes: nodes[:, 0] < -1.0):
-    """Of 0.4 × 0.3 × 0.25 m, one corner at the origin."""
+    """Return a block of 0.4 × 0.3 × 0.25 m, one corner at the origin."""
     return bar(folder, held, cells=(8, 6, 5))
 
 

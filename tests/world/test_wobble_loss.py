@@ -1,4 +1,4 @@
-"""What a Wobble Half-Life takes of a body's motion, and what it must leave: what falls, turns, rolls or is carried."""
+"""Motion that a Wobble Half-Life damps, and motion that it must leave: falling, turning, rolling, being carried."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_what_flies_loses_no_momentum_at_all(tmp_path):
 
 
 def test_only_steps_that_are_cut_short_have_a_stiffness_damping(tmp_path):
-    """What is bent finely goes on in a whole step as without a half-life, and is calmed in a sixteenth of one."""
+    """A finely bent shape goes on in a whole step as without a half-life, and is calmed in a sixteenth of one."""
     job = box_job(tmp_path / "job", cells=(6, 2, 2), motion=False, method={"kind": "vanilla"}, step=H,
                   integrator={"kind": "sdirk2"}, gravity=[0, 0, 0])
     change(job, "bodies.0.pin", {})
@@ -169,7 +169,7 @@ def test_what_rolls_rolls_on(tmp_path):
 
 
 def test_what_slides_on_ice_keeps_its_momentum_however_soon_it_is_calmed(tmp_path):
-    """What light nodes that touch would be pushed with by the whole tower threw it about."""
+    """The force of a whole tower on its light touching nodes threw it about."""
     nodes, tets = box_tets((4, 4, 8), (0.1, 0.1, 0.3))
     world = on_ground(tmp_path / "job", 0.05, nodes, tets, 3e5, friction=None)
     state = run_nodes(world, world.initial_state(), 48)
