@@ -138,8 +138,8 @@ def sizes(path: Path) -> list[tuple[str, int]]:
             part = rest.partition("-")[0] if folder == "wheels" else "ConJac"
             if entry.filename.startswith("conjac_addon/manual/"):
                 part = "the manual"
-        if entry.filename == "solver/kernels.zip":
-            part = "compiled kernels"
+            elif entry.filename == "solver/kernels.zip":
+                part = "compiled kernels"
             found[part] = found.get(part, 0) + entry.compress_size
     small = sum(size for size in found.values() if size < LISTED_SIZE)
     large = {part: size for part, size in found.items() if size >= LISTED_SIZE} | {"smaller parts": small}

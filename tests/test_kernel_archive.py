@@ -48,7 +48,7 @@ print(json.dumps({
 
 
 def run(archive, folder, kernels, *features, **environment):
-    """What a new process says that loads the kernels of `folder`; it keeps what it compiles in `kernels`."""
+    """Return the report of a new process that loads the kernels of `folder` and keeps what it compiles in `kernels`."""
     environment |= {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     environment |= {"NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": str(ROOT)}
     ran = subprocess.run([sys.executable, "-c", RUN, str(archive), str(folder), *features], capture_output=True,
