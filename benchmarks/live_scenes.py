@@ -7,10 +7,10 @@ and a cloth of 64 × 64 cells that falls on a ball. Each is played for SECONDS o
 frame counts when the add-on has shown it; a pace below 1 is what the window says as ×0.6. Blender's own cloth modifier
 moves the same cloth in the same run, without self-collision, which is its default.
 
-What limits them: cloth and soft bodies that touch it are moved by the bake's own solver, whose contact potential is
-solved to its end; a live cloth by projective dynamics is not there. On a machine with twenty other jobs it
-came to a tenth of Blender's cloth, and the gallery's two slowest to a frame in two to four seconds, where the window
-says how much slower time runs. Mechanisms are bounded by their step, which is a sixtieth of a second at most.
+What limits them: soft bodies that touch cloth, ropes or mechanisms are moved by the bake's own solver, whose contact
+potential is solved to its end; the gallery's two slowest take seconds a frame so, and the window says how much slower
+time runs. Cloth by itself is moved by projective dynamics. Mechanisms are bounded by their step, which is a sixtieth of
+a second at most.
 """
 
 from __future__ import annotations

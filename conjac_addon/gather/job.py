@@ -20,6 +20,7 @@ from .. import first_solvers, identity, members, timeline, upgrade
 from .. import settings as properties
 from . import animated, attach, contact, obstacles, placed, rigid, slow, sources, wind
 from .alone import Alone
+from .armature import Armature
 from .body import BodyReader, body_settings, choice
 from .colliders import Collider
 from .constraints import Constraints, constraint_settings
@@ -27,6 +28,7 @@ from .evaluation import Evaluation, view_layer_of
 from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
+from .over_frames import EachBody, EachSample, MovingGround, WholeFrames, read_frames
 from .welds import Glue, welds
 from .wind import Wind
 
@@ -59,11 +61,10 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     start, end = frame_range(obj, scene)
     end = start if still or at_start else end
     job = JobFolder(folder, obj.name)
-    write = _write_mechanism if members.is_mechanism(obj) else _write_bodies
     held: list[Held] = []
     began = time.monotonic()
     try:
-        for frame in write(obj, scene, job, (start, end), report, still, held):
+        for frame in _write(obj, scene, job, (start, end), report, still, held):
             said = _progress_text(held, time.monotonic() - began)
             resting = lets_in()
             if resting:
@@ -84,68 +85,122 @@ def _progress_text(held: list[Held], seconds: float) -> str:
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
-def _write_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
-                  report: Report, still: bool, held: list[Held]) -> Iterator[int]:
-    """The job of a soft body and of all that touch it, giving every frame that has been read.
+def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int], report: Report,
+           still: bool, held: list[Held]) -> Iterator[int]:
+    """Write the job of a soft body with all that touch it, or of a mechanism with all that hangs on it, and give every
+    frame that has been read.
 
-    held: gets what may be put back meanwhile. still: the body alone.
+    held: gets what may be put back meanwhile. still: a soft body alone.
     """
-    (start, end), samples = frames, obj.conjac.samples_per_frame
-    bodies = [obj] if still or not members.is_soft_body(obj) else members.soft_bodies(obj, scene)
     with ExitStack() as stack:
         alone = stack.enter_context(Alone(obj, scene, view_layer_of(obj, scene)))
-        soft = [stack.enter_context(Evaluation(one, scene, alone)) for one in bodies]
-        held += [alone, *soft]
-        evaluation = soft[bodies.index(obj)]
+        evaluation, soft = _evaluations(obj, scene, still, alone, stack)
+        source = sources.make(evaluation, stack) if members.is_mechanism(obj) else None
+        held += [alone, *([] if evaluation in soft else [evaluation]), *soft]
+        held += [source] if isinstance(source, rigid.Objects) else []
         document = job_settings(obj, scene, frames)
-        evaluation.go_to(start)
-        for other in bodies:
-            if other != obj:
-                evaluation.check_enabled(other, f'it is baked together with "{obj.name}"')
+        evaluation.go_to(frames[0])
+        for one in soft if source is None else ():
+            if one is not evaluation:
+                evaluation.check_enabled(one.object, f'it is baked together with "{obj.name}"')
         _keep_places(evaluation, job)
-        count = (end - start) * samples + 1
-        bumps = [Collider(each, evaluation, JobPart(job, f"collider{k}_"), count)
-                 for k, each in enumerate([] if still else members.colliders(obj, scene))]
-        readers = [BodyReader(one, job if len(soft) == 1 else JobPart(job, f"body{k}_"), frames, samples, report, still)
-                   for k, one in enumerate(soft)]
+        jointed = None if source is None else _Jointed(evaluation, source, job, frames[0])
+        surroundings = _Surroundings(evaluation, soft, job, frames, report, still and source is None)
+        for one in () if source is None else soft:
+            attach.check_bodies(one.object, obj, set(source.names))
+        readers = _readers(evaluation, soft, job, frames, report, still)
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        air, ties, glue = Wind(evaluation), Constraints(soft, job, still), None if still else Glue(soft, job, report)
         for one, reader in zip(soft, readers):
-            reader.begin(ground if one == evaluation else None)
+            reader.begin(ground if one is evaluation else None)
             reader.motion.begin()
-        for i in range(count):
-            sub = i % samples
-            # between whole frames there is nothing to see unless something is followed
-            if sub and not (any(bump.may_move for bump in bumps) or air.may_move or ties.may_move
-                            or any(reader.motion.moves_between for reader in readers)):
-                continue
-            evaluation.go_to(start + i // samples, sub / samples)
-            air.sample()
-            ties.sample()
-            for bump in bumps:
-                bump.sample()
-            for reader in readers:
-                reader.motion.take(i)
-                if not sub:
-                    reader.see(start + i // samples)
-            if not sub:
-                yield start + i // samples
+        plane = None if ground is None or source is None else MovingGround(ground)
+        yield from read_frames(evaluation, [
+            *(jointed.readings if jointed else ()), *surroundings.readings, *([plane] if plane else ()),
+            *map(EachBody, readers), *([WholeFrames(jointed.playing)] if jointed else ())],
+            frames, obj.conjac.samples_per_frame)
         job.close()
         document["bodies"] = [reader.finish() for reader in readers]
-        document |= air.finish(job)
-        if len(bodies) > 1:
-            _say_methods(document, bodies, scene)
-        if glue is not None:
-            contact.say(document, obj, scene)
-            _say_own_solvers(document, obj, bodies, scene)
-            document |= glue.finish(welds(obj, scene, start))
-            document |= ties.finish(constraint_settings(obj, scene, start))
-        for bump, obstacle in zip(bumps, document.get("obstacles", ())):
-            obstacle |= bump.finish()
+        if jointed is not None:
+            _let_cloth_go(document)
+            document["mechanisms"] = jointed.finish()
+        elif len(soft) > 1:
+            _say_methods(document, [one.object for one in soft], scene)
+        surroundings.finish(document)
         if ground is not None:
             document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
-            document["ground"] |= readers[soft.index(evaluation)].motion.ground_motion()
+            if plane is None:
+                document["ground"] |= readers[soft.index(evaluation)].motion.ground_motion()
+            elif ground.moves:
+                document["ground"]["motion"] = job.array("ground_motion", np.array(plane.points))
+    if source is not None:
+        for note in source.notes:
+            report(note)
     job.finish(document)
+
+
+def _evaluations(obj: bpy.types.Object, scene: bpy.types.Scene, still: bool, alone: Alone,
+                 stack: ExitStack) -> tuple[Evaluation, list[Evaluation]]:
+    """Return the evaluation of an object, and of each soft body that is baked with it, itself among them."""
+    own = stack.enter_context(Evaluation(obj, scene, alone)) if members.is_mechanism(obj) else None
+    bodies = [obj] if own is None and (still or not members.is_soft_body(obj)) else members.soft_bodies(obj, scene)
+    soft = [stack.enter_context(Evaluation(one, scene, alone)) for one in bodies]
+    return (soft[bodies.index(obj)] if own is None else own), soft
+
+
+def _readers(evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int], report: Report,
+             still: bool) -> list[BodyReader]:
+    """Return the reader of each soft body. The arrays of one that is baked by itself have plain names."""
+    is_single, samples = soft == [evaluation], evaluation.object.conjac.samples_per_frame
+    return [BodyReader(one, job if is_single else JobPart(job, f"body{k}_"), frames, samples, report, still)
+            for k, one in enumerate(soft)]
+
+
+class _Jointed:
+    """A mechanism, the rigid obstacles that it has, and the poses that playing it needs."""
+
+    def __init__(self, evaluation: Evaluation, source: Armature | rigid.Objects, job: JobFolder, start: int) -> None:
+        """Read them at the start frame. Raises BadInput where they cannot be simulated."""
+        self._job = job
+        self._mechanism = MechanismReader(source, evaluation.object, job, evaluation.scene, start)
+        self._mechanism.begin()
+        self._obstacles = obstacles.Obstacles(evaluation, job)
+        self.readings = [EachSample(self._mechanism), EachSample(self._obstacles)]
+        self.playing = source.playback()
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Return the mechanisms of scene.json, and write the poses."""
+        found = [self._mechanism.finish(), *self._obstacles.finish()]
+        for name, values in self.playing.arrays().items():
+            self._job.array(name, values)
+        return found
+
+
+class _Surroundings:
+    """Wind, constraints, welds and colliders of what is baked at once."""
+
+    def __init__(self, evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, frames: tuple[int, int],
+                 report: Report, by_itself: bool) -> None:
+        """by_itself: a soft body is looked at alone, without what touches it or ties it."""
+        self._evaluation, self._soft, self._job, self._start = evaluation, soft, job, frames[0]
+        obj, scene = evaluation.object, evaluation.scene
+        count = (frames[1] - frames[0]) * obj.conjac.samples_per_frame + 1
+        self._colliders = [Collider(each, evaluation, JobPart(job, f"collider{k}_"), count)
+                           for k, each in enumerate([] if by_itself else members.colliders(obj, scene))]
+        self._air, self._ties = Wind(evaluation), Constraints(soft, job, by_itself)
+        self._glue = None if by_itself else Glue(soft, job, report)
+        self.readings = [EachSample(self._air), EachSample(self._ties), *map(EachSample, self._colliders)]
+
+    def finish(self, document: dict[str, Any]) -> None:
+        """Write their fields and arrays into scene.json."""
+        obj, scene = self._evaluation.object, self._evaluation.scene
+        document |= self._air.finish(self._job)
+        if self._glue is not None:
+            contact.say(document, obj, scene)
+            _say_own_solvers(document, obj, [one.object for one in self._soft], scene)
+            document |= self._glue.finish(welds(obj, scene, self._start))
+            document |= self._ties.finish(constraint_settings(obj, scene, self._start))
+        for each, obstacle in zip(self._colliders, document.get("obstacles", ())):
+            obstacle |= each.finish()
 
 
 def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene: bpy.types.Scene) -> None:
@@ -186,79 +241,6 @@ def _keep_places(evaluation: Evaluation, job: JobFolder) -> None:
     places = placed.read(evaluation.object, evaluation.scene, evaluation.depsgraph)
     for name, values in placed.arrays(places).items():
         job.array(name, values)
-
-
-def _write_mechanism(owner: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int],
-                     report: Report, still: bool, held: list[Held]) -> Iterator[int]:
-    """The job of a mechanism and all that hangs on it, giving every frame that has been read."""
-    (start, end), samples = frames, owner.conjac.samples_per_frame
-    with ExitStack() as stack:
-        alone = stack.enter_context(Alone(owner, scene, view_layer_of(owner, scene)))
-        evaluation = stack.enter_context(Evaluation(owner, scene, alone))
-        soft = [stack.enter_context(Evaluation(obj, scene, alone)) for obj in members.soft_bodies(owner, scene)]
-        source = sources.make(evaluation, stack)
-        held += [alone, evaluation, *soft, *([source] if isinstance(source, rigid.Objects) else [])]
-        document = job_settings(owner, scene, frames)
-        evaluation.go_to(start)
-        _keep_places(evaluation, job)
-        mechanism = MechanismReader(source, owner, job, scene, start)
-        mechanism.begin()
-        bumps = obstacles.Obstacles(evaluation, job)
-        colliders = [Collider(each, evaluation, JobPart(job, f"collider{k}_"), (end - start) * samples + 1)
-                     for k, each in enumerate(members.colliders(owner, scene))]
-        for one in soft:
-            attach.check_bodies(one.object, owner, set(source.names))
-        readers = [BodyReader(one, JobPart(job, f"body{k}_"), frames, samples, report, still)
-                   for k, one in enumerate(soft)]
-        ground = GroundPlane(owner.conjac, evaluation) if owner.conjac.use_ground else None
-        air, ties, glue = Wind(evaluation), Constraints(soft, job), Glue(soft, job, report)
-        for reader in readers:
-            reader.begin(None)
-            reader.motion.begin()
-        playing, plane = source.playback(), []
-        for i in range((end - start) * samples + 1):
-            frame, sub = start + i // samples, i % samples
-            if sub and not (mechanism.moves or bumps.may_move or air.may_move or ties.may_move
-                            or (ground is not None and ground.may_move)
-                            or any(each.may_move for each in colliders)
-                            or any(reader.motion.moves_between for reader in readers)):
-                continue
-            evaluation.go_to(frame, sub / samples)
-            mechanism.sample()
-            bumps.sample()
-            air.sample()
-            ties.sample()
-            for each in colliders:
-                each.sample()
-            if ground is not None and ground.may_move:
-                plane.append(ground.follow())
-            for reader in readers:
-                reader.motion.take(i)
-                if not sub:
-                    reader.see(frame)
-            if not sub:
-                playing.sample()
-                yield frame
-        job.close()
-        document["bodies"] = [reader.finish() for reader in readers]
-        _let_cloth_go(document)
-        document["mechanisms"] = [mechanism.finish(), *bumps.finish()]
-        document |= air.finish(job)
-        contact.say(document, owner, scene)
-        _say_own_solvers(document, owner, [one.object for one in soft], scene)
-        document |= glue.finish(welds(owner, scene, start))
-        document |= ties.finish(constraint_settings(owner, scene, start))
-        for each, obstacle in zip(colliders, document.get("obstacles", ())):
-            obstacle |= each.finish()
-        if ground is not None:
-            document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
-            if ground.moves:
-                document["ground"]["motion"] = job.array("ground_motion", np.array(plane))
-        for name, values in playing.arrays().items():
-            job.array(name, values)
-    for note in source.notes:
-        report(note)
-    job.finish(document)
 
 
 def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:

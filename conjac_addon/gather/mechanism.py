@@ -237,13 +237,13 @@ class MechanismReader:
         return Held(JointPlan("free"), pose, np.zeros(6), np.eye(3))
 
     @property
-    def moves(self) -> bool:
+    def may_move(self) -> bool:
         """Whether anything of it has to be read between the whole frames."""
         return bool(self._tracks or self._targets)
 
     def sample(self) -> None:
         """Read what moves at the present sample."""
-        if not self.moves:
+        if not self.may_move:
             return
         poses = self._source.poses()
         for name, track in self._tracks.items():

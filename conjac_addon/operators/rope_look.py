@@ -32,8 +32,8 @@ def as_edges(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Obj
     for material in obj.data.materials:
         mesh.materials.append(material)
     profile = kept[2] if obj.data.bevel_mode == "OBJECT" else None
-    if profile is not None and max(profile.dimensions) > 0.0:
-        rope.conjac.rope_thickness = max(profile.dimensions)
+    if profile is not None and max(*profile.dimensions) > 0.0:
+        rope.conjac.rope_thickness = max(*profile.dimensions)
     elif bevel:
         rope.conjac.rope_thickness = 2.0 * bevel
     show_thickness(rope, 4 + 2 * obj.data.bevel_resolution, profile)

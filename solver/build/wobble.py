@@ -109,7 +109,7 @@ def hung(elastic: BodyElements, rest: Vec, mass: Vec, held: Index, gravity: Vec,
 class _Alone:
     """A body under its own weight, with nothing besides, as what a stage asks of forces and masses."""
 
-    friction_energy = 0.0  #: [J]
+    friction = None
 
     def __init__(self, elastic: BodyElements, rest: Vec, mass: Vec, gravity: Vec) -> None:
         self._elements, self.rest, self.mass = Elements([elastic], [], len(rest)), rest, mass

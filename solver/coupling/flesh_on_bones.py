@@ -121,7 +121,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         start, external_force = self.soft.damped_start(soft, h, on_soft)
         recall(self.soft.links, soft)
         before = [start, joints]
-        self._free_bones.start_step(before, on_soft is None and on_bones is None)
+        self._free_bones.start_step(on_soft is None and on_bones is None)
         with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
             after = self.jointed.impacts.step(self.soft.integrator, self, self.merged(before), h)
             flesh, bones = self._free_bones.restore_momenta(before, self.parted(after), h)

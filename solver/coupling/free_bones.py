@@ -69,17 +69,16 @@ class FreeBones:
                                      dtype=bool)
         self._acted_on = self._rigid.copy()  #: trees that stay as they are in this step: with external forces, or rigid
 
-    def start_step(self, states: Sequence[State], is_alone: bool) -> None:
-        """Record external forces at a step's start from now on. is_alone: whether no other part acts in the step."""
+    def start_step(self, is_alone: bool) -> None:
+        """Record external forces from now on. is_alone: whether no other part acts in the step."""
         self._acted_on[:] = self._rigid | (not is_alone)
-        self.note_stage(states)
 
     def note_stage(self, states: Sequence[State], damped: Damped | None = None) -> None:
         """Record which trees have external forces, mass damping included, at the end of a solved stage, from its states
         of soft bodies and bones."""
-        soft, bones = states
         if self._acted_on.all():
             return
+        soft, bones = states
         touched = np.zeros(len(self._soft.mass), dtype=bool)
         touched[self._soft.touching_others(soft, self._group)] = True
         if damped is not None:
@@ -95,9 +94,11 @@ class FreeBones:
         """Return states of soft bodies and bones at the end of a step of h seconds of solved stages, from those at both
         ends.
 
-        Each free tree without external forces but weight in any stage gains a rigid velocity, so that it has its
-        initial momenta, plus those of external forces. Positions stay as they are: they are of the integrator's order.
+        Each free tree on which no force but weight has acted from outside, at the start or in any stage, gains a rigid
+        velocity, so that it has its initial momenta and those of weight. Positions stay as they are: they are of the
+        integrator's order.
         """
+        self.note_stage(before)
         soft, bones = after
         flying = [one for one, acted_on in zip(self._trees, self._acted_on) if not acted_on]
         if not flying:

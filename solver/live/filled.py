@@ -1,4 +1,5 @@
-"""Interior of a live body: the bake's own tetrahedra where these are cached, else cells that are made at once."""
+"""Interior of a live body: the bake's own tetrahedra where these are cached, else some like them that are made quickly,
+else cells, which are made at once."""
 
 from __future__ import annotations
 
@@ -7,15 +8,23 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
+from ..build.volumes import Stage, volume_of
+from ..errors import BadMesh, Environment
 from ..job import schema
-from ..job.folder import Job
+from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
 from ..job.schema_values import Choice
 from ..job.stages import kept
 from ..meshing.cells import cell_edge
 from ..meshing.surface import enclosed_volumes
+from ..meshing.tetrahedralize import EDGE_SHARE
+from ..meshing.volume import Volume
+from ..state import Index, Vec
 
 MOST = 60_000  #: tetrahedra of a bake that are not too many to begin with
+QUICK = "tetwild_quick"  #: mesher of tetrahedra like those of a bake
+FINEST = 6000  #: of these, about: a bake with more is played in coarser ones
+PER_CUBE = 6.0 * np.sqrt(2.0)  #: regular tetrahedra in the cube of their edge
 HOLLOW = 0.3  #: of its box, that a mesh encloses at least as cells are counted: at its surface they are only cut
 
 
@@ -29,6 +38,48 @@ def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
                                                                  for one in job.scene.bodies]))
 
 
+def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None) -> tuple[Job, list[Volume]]:
+    """The job with tetrahedra of the bake where they are cached, else like them, else with about so many cells inside
+    of a body where such cannot be made or take too long; and the tetrahedra of every body.
+
+    chosen: the same job as it was filled before, whose choice stands. Raises a ConJacError that names the body.
+    """
+    bodies, volumes = [], []
+    for k, body in enumerate(job.scene.bodies):
+        tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
+        if chosen is not None and body.cloth is None and body.rope is None:
+            tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
+        for one in tries:
+            alone = replace(job, scene=structs.replace(job.scene, bodies=[one]))
+            try:
+                volumes.append(volume_of(alone, one, hashes(settings(alone)).bodies[one.name]["tets"], report))
+            except (BadMesh, Environment):
+                if one is tries[-1]:
+                    raise
+                continue
+            bodies.append(one)
+            break
+    return replace(job, scene=structs.replace(job.scene, bodies=bodies)), volumes
+
+
+def _like_bake(job: Job, body: schema.Body) -> schema.Body:
+    """The body in the tetrahedra of its bake where these are cached, or soon made; else in some like them."""
+    if _filled(job, body, 1, True, True) is body or body.surface is None:
+        return body
+    vertices, own = job.array(body.surface.vertices), parameters("mesher", body.mesher)
+    box, volume = _sizes(vertices, job.array(body.surface.triangles))
+    edge = float(own["edge_length"]) or EDGE_SHARE * float(np.linalg.norm(box))
+    least = float(np.cbrt(max(volume, HOLLOW * float(np.prod(box))) * PER_CUBE / FINEST))
+    kind = QUICK if body.mesher.kind == "tetwild" else body.mesher.kind
+    return structs.replace(body, mesher=Choice(kind, {**own, "edge_length": max(edge, least)}))
+
+
+def _sizes(vertices: Vec, triangles: Index) -> tuple[Vec, float]:
+    """Sides of the box around a surface [m], (3,), and what it encloses, an open one with its middle [m³]."""
+    inside = enclosed_volumes(vertices - vertices.mean(axis=0), triangles)
+    return np.ptp(vertices, axis=0), abs(float(inside.sum()))
+
+
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
     if body.cloth is not None:  # what slides over sharp edges is too slow, and has a mesh of its own in each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
@@ -38,10 +89,7 @@ def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool
         found = kept(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if found is not None and len(found.get("tets", ())) <= MOST:
             return body
-    vertices = job.array(body.surface.vertices)
-    box = np.ptp(vertices, axis=0)
+    box, volume = _sizes(job.array(body.surface.vertices), job.array(body.surface.triangles))
     if inside:
-        middle = vertices.mean(axis=0)  # an open mesh encloses what it does with that
-        volume = abs(float(enclosed_volumes(vertices - middle, job.array(body.surface.triangles)).sum()))
         cells = round(cells / min(max(volume / max(float(np.prod(box)), 1e-300), HOLLOW), 1.0))
     return structs.replace(body, mesher=Choice("cells", {"edge_length": cell_edge(box, cells)}))

@@ -42,6 +42,17 @@ class Grabbed(Pull):
         place: Vec = self._weights @ x[self.nodes]
         return place
 
+    @property
+    def hand(self) -> Vec:
+        """Return where the hand is at the end of the step [m], (3,)."""
+        place: Vec = self._target - self._from_hand
+        return place
+
+    def springs_from(self, x: Vec) -> tuple[Index, Vec, Vec]:
+        """Return nodes (k,), a spring of each [N/m], (k,), and its place at the end of the step [m], (k, 3): together
+        they pull at the mean, with nodes at x (n, 3) [m] as one does that has hold of it."""
+        return self.nodes, self.stiffness * self._weights, x[self.nodes] + (self._target - self.mean(x))
+
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add to forces on nodes (n, 3) [N] at positions (n, 3) [m]. Returns the energy [J]."""
         away = self.mean(x) - self._way.at(time)

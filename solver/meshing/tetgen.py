@@ -19,6 +19,7 @@ class TetGen:
 
     in_child = True
     covers = False  #: whether cells stand out of the surface, which are to count by what is inside of it
+    seconds: float | None = None  #: as of TetWild
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         """Edge length in unit-box units. Raises Environment without TetGen, BadMesh for open surfaces."""

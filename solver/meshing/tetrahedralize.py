@@ -60,7 +60,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         settings = mesher.settings(surface, values)
         apart = parted(surface, ROOM * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
         volume = apart.back(_in_two_tries(mesher, entry.label, apart.surface, settings, say,
-                                          _time_for(surface, values, seconds)))
+                                          _time_for(surface, values, seconds or mesher.seconds)))
         return replace(volume, notes=(*notes, *volume.notes))
     except ConJacError as error:
         error.object = error.object or name

@@ -154,10 +154,10 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
 
     The normal force of one stage and the sliding of the next do not belong together where a body hops. Strain and
     energy that nobody sees are as large as what sets a sliding body in motion: iterations go on until what is left is
-    small beside friction and beside what else changes in the stage. What is left where parts of a body slide and stick
-    in turn adds energy in each stage, until a body slides down a slope that holds it. The stiffness of friction rises
-    by orders of magnitude where a contact that slid sticks: on the factor of before iterations are slow, and it is
-    renewed.
+    small, at the nodes that friction acts on, beside friction and beside what else changes in the stage. What is left
+    where parts of a body slide and stick in turn adds energy in each stage, until a body slides down a slope that holds
+    it. The stiffness of friction rises by orders of magnitude where a contact that slid sticks: on the factor of before
+    iterations are slow, and it is renewed.
     """
     pairs = SecantPairs(UPDATES_PER_FACTOR)
     pairs.clear(len(at.unknowns))
@@ -165,12 +165,13 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
-        if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
-            break
         direction = pairs.direction(at.residual, problem.approximate_solve)
-        work = abs(float(np.vdot(at.residual, direction)))
-        if count >= LOAD_UPDATES and work <= _energy_left(problem, at):
+        if count >= LOAD_UPDATES and _work_left(problem, at, direction) <= _energy_left(problem, at):
             break
+        if count and count % UPDATES_PER_FACTOR == 0:
+            if not _is_refactored(problem, at, pairs):
+                break
+            direction = problem.direction(at.residual)
         start = at
         try:
             at, _ = problem.search(start, direction)
@@ -190,9 +191,19 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
     return True
 
 
+def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:
+    """Return the work of the residual along a direction, (3 p,) [m/s], or that at the nodes on which friction acts if
+    it is less [J]: cloth that buckles beside what it lies on does not slide by that."""
+    limits = problem.forces.friction
+    work = np.einsum("ni,ni->n", at.residual.reshape(-1, 3), direction.reshape(-1, 3))
+    return 0.0 if limits is None else min(abs(float(work.sum())),
+                                          float(np.abs(work[limits.nodes[problem.order]]).sum()))
+
+
 def _energy_left(problem: StageProblem, at: Evaluation) -> float:
     """Return the admissible energy that is left of a stage with friction [J]."""
-    friction = (problem.stage.a * problem.stage.h) ** 2 * problem.forces.friction_energy
+    limits = problem.forces.friction
+    friction = 0.0 if limits is None else (problem.stage.a * problem.stage.h) ** 2 * limits.energy
     change = 0.5 * problem.inertia_of(at.unknowns - problem.stage.v_hat[problem.order].ravel())
     return FRICTION_ENERGY_LEFT * friction + CHANGE_ENERGY_LEFT * change
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +10,14 @@ import numpy.typing as npt
 
 from ..assembly.linearised import Linearised
 from ..state import Index, Mask, Vec
+
+
+@dataclass(frozen=True)
+class FrictionLimits:
+    """What friction on given normal forces could do at most, by Coulomb's limit."""
+
+    energy: float  #: that it would give all bodies from rest in a second [J]
+    nodes: Mask  #: on which it acts, (n,)
 
 
 class Forces(Protocol):
@@ -26,9 +35,8 @@ class Forces(Protocol):
         is reused; forces lack those of all tetrahedra."""
 
     @property
-    def friction_energy(self) -> float:
-        """Return the energy that friction on given normal forces would give all bodies from rest in a second at
-        Coulomb's limit [J]; 0 without such friction."""
+    def friction(self) -> FrictionLimits | None:
+        """Return the limits of friction on given normal forces; None without such friction."""
 
     def filled(self) -> npt.NDArray[np.int64]:
         """Return how often K of each body's tetrahedra was evaluated, (b,): an unchanged count means an unchanged K."""

@@ -13,7 +13,7 @@ from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.cloth.air import Air
 from ..forces.pulls import Pull
-from ..parts.projective.body import ProjectiveState, TargetRows, Touching
+from ..parts.projective.body import NOTHING, ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
 from .bodies import BodyInWorld
 from .draft_obstacles import DraftObstacles
@@ -56,6 +56,7 @@ class ConstraintDraft(Part):
     #: what it touches, and by which nodes of its surface, ascending, (p,)
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
+    beside: TargetRows = NOTHING  #: what else holds and touches it in the next step
 
     @property
     def unknowns(self) -> int:
@@ -89,9 +90,9 @@ class ConstraintDraft(Part):
         """A step of the body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
         held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
-        held += self._on_obstacles(before, h)
+        held += [self.beside, *self._on_obstacles(before, h)]
         touching = self._on_ground(ends, h) if self.ground.is_there else None
-        after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held) if held else None,
+        after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held),
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()
         if not np.isfinite(extent):

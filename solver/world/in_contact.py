@@ -16,7 +16,7 @@ from ..errors import StepFailed
 from ..forces.stencils import StencilForce
 from ..nonlinear.contact_newton import solve_in_contact
 from ..nonlinear.fallback_euler import StageNotConverged
-from ..nonlinear.forces_protocol import Forces, Stretched
+from ..nonlinear.forces_protocol import Forces, FrictionLimits, Stretched
 from ..nonlinear.gap_active_set import GapActiveSet
 from ..nonlinear.ground_newton import solve_on_ground
 from ..nonlinear.initial_guess import lowest_potential_start
@@ -62,7 +62,7 @@ class StageForces:
     selection: Selection = ALL  #: of forces and bodies
     ground_friction: GroundFriction | None = None  #: where the stage is solved with it
     last: LastForces = field(default_factory=LastForces)  #: cache of all but the additional ones, may be shared
-    friction_energy: float = 0.0  #: see `friction_energy`, where the stage is solved with friction
+    friction: FrictionLimits | None = None  #: None where the stage is solved without friction
 
     def evaluate(self, x: Vec, time: float) -> tuple[Vec, float]:
         """Return forces [N], (n, 3), and energy [J] at positions (n, 3)."""
@@ -99,10 +99,10 @@ class StageForces:
         return lin
 
 
-def friction_energy(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
-                    selection: Selection = ALL) -> float:
-    """Return the energy that friction at Coulomb's limit would give each of the bodies of a selection from rest in a
-    second, the sum of (Σ μ λ)² / 2 m [J]."""
+def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
+                    selection: Selection = ALL) -> FrictionLimits:
+    """Return what friction could do at Coulomb's limit to the bodies of a selection: the energy that it would give each
+    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]."""
     limits, energy = np.zeros(len(soft.mass)), 0.0
     for one in frictions:
         one.add_limits(limits)
@@ -110,7 +110,7 @@ def friction_energy(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
         if selection.bodies is None or number in selection.bodies:
             mass = float(soft.mass[body.nodes].sum())
             energy += 0.5 * float(limits[body.nodes].sum()) ** 2 / mass if mass > 0.0 else 0.0
-    return energy
+    return FrictionLimits(energy, limits > 0.0)
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
@@ -168,8 +168,8 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain
-        energy = friction_energy(soft, [*frictions, *([] if on_ground is None else [on_ground])], selection)
-        return problem_of(StageForces(soft, frictions, selection, on_ground, last, energy))
+        limits = friction_limits(soft, [*frictions, *([] if on_ground is None else [on_ground])], selection)
+        return problem_of(StageForces(soft, frictions, selection, on_ground, last, limits))
 
     unknowns, step_start = intersection_free_start(plain, step_start, guess)
     if solver.limits.strain_left and not reuses_factors:

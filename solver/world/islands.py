@@ -62,11 +62,10 @@ class Islands:
         links, touched = self._links(plain, (step_start, x))
         seeds = np.union1d(np.union1d(cut_short[cut_short >= 0], touched), self._body[on_ground])
         groups, free = self._split(links, seeds)
-        if groups and len(free) > 0:
+        if groups and self._is_split(plain, free):
             links = np.concatenate([links, self._links(plain, (x,), NEAR_FACTOR)[0]])
             groups, free = self._split(links, seeds)
-        is_free = np.isin(self._body[plain.order], free)
-        if np.mean(is_free) <= 1.0 - LARGEST_FRACTION:  # groups of a heap mostly merge in the end
+        if not self._is_split(plain, free):  # groups of a heap mostly merge in the end
             return solve_in_contact(lambda at: with_friction(at, ALL), step_start, unknowns, solver.limits.strain_left)
         if len(groups) > MAX_GROUPS:
             groups = [sorted(sum(groups, []))]
@@ -146,6 +145,10 @@ class Islands:
         """Return groups that contain a seed body, and bodies of no such group, rising."""
         groups = self._grouped(links, seeds)
         return groups, sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
+
+    def _is_split(self, problem: StageProblem, free: list[int]) -> bool:
+        """Return whether so many nodes are of free bodies that groups in contact are solved by themselves."""
+        return float(np.mean(np.isin(self._body[problem.order], free))) > 1.0 - LARGEST_FRACTION
 
     def _grouped(self, links: Index, seeds: Index) -> list[list[int]]:
         """Return the connected components of bodies by pairs of them, (k, 2), that contain a seed; all rising."""

@@ -62,7 +62,7 @@ class SoftBodies(ContactBounds, StepLimits):
     constraints: Sequence[PointConstraint] = ()  #: those of `links` that are projected where they are hard
     couples_methods: bool = False  #: whether forces couple bodies with different methods
     obstacles: Sequence[ObstacleInWorld] = ()
-    friction_energy = 0.0  #: [J]; friction on given normal forces is of one stage alone
+    friction = None  #: on given normal forces, which are those of one stage
 
     def __post_init__(self) -> None:
         laws = [*self.between, *self.contacts]

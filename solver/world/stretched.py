@@ -17,7 +17,7 @@ from ..state import Index, Vec
 class StretchedForces(Stretched):
     """Mixed forces of some bodies, and all other forces on these."""
 
-    friction_energy = 0.0  #: [J]
+    friction = None
 
     def __init__(self, elements: Sequence[StretchedElements], evaluate: Callable[[Vec, float], tuple[Vec, float]],
                  linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> None:

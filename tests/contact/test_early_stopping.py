@@ -88,7 +88,8 @@ def test_a_bowl_of_balls_takes_few_iterations(tmp_path):
 
 
 def test_a_sheet_that_buckles_over_a_box_takes_few_factors(tmp_path):
-    """Few edges of its landing turn on for many iterations, at hardly any energy and unseen."""
+    """Few edges of its landing turn on for many iterations, at hardly any energy and unseen. Friction looks at the
+    nodes that it acts on, and not at folds that hang beside the box."""
     part = cloth.world(tmp_path / "job", 40, (cloth.BOX, np.array(cloth.SIDES, np.int32)))
     state, factors = part.initial_state(), []
     for _ in range(24):
@@ -97,7 +98,7 @@ def test_a_sheet_that_buckles_over_a_box_takes_few_factors(tmp_path):
         factors.append(part.factored - before)
         assert distance(part, state) > 0.0
         assert not crosses(part, state)
-    assert max(factors) <= 9 and np.mean(factors) <= 3.2
+    assert max(factors) <= 9 and np.mean(factors) <= 2.8
 
 
 def test_what_quick_gives_up_is_calmed_and_meets_nothing(tmp_path, monkeypatch):

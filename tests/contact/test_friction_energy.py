@@ -7,12 +7,13 @@ import pytest
 
 from solver.contact.laws.embedded import EmbeddedFriction, EmbeddedVertices
 from solver.contact.laws.lagged_friction import LaggedFriction
-from solver.world.in_contact import Selection, friction_energy
+from solver.world.in_contact import Selection, friction_limits
 
 
 def of_pairs(nodes, load):
     count = len(nodes)
-    return LaggedFriction(np.array(nodes, dtype=np.int32), np.zeros((count, 4)), np.zeros((count, 4, 3)),
+    weights = np.tile([1.0, 0.0, 0.0, -1.0], (count, 1))
+    return LaggedFriction(np.array(nodes, dtype=np.int32), weights, np.zeros((count, 4, 3)),
                           np.zeros((count, 3)), np.array(load), 1e-3, np.zeros((12, 3)), 0.01)
 
 
@@ -29,8 +30,14 @@ def test_each_body_counts_by_its_own_mass_and_pairs():
     # a light one on a heavy one, and one of a ton that touches nothing
     friction = of_pairs([(0, 4, 5, 6), (1, 5, 6, 7)], [2.0, 3.0])
     soft = bodies((4, 2.0), (4, 50.0), (4, 1000.0))
-    assert friction_energy(soft, [friction]) == pytest.approx(25.0 / 4.0 + 25.0 / 100.0, rel=1e-12)
-    assert friction_energy(soft, [friction], Selection([1, 2])) == pytest.approx(25.0 / 100.0, rel=1e-12)
+    assert friction_limits(soft, [friction]).energy == pytest.approx(25.0 / 4.0 + 25.0 / 100.0, rel=1e-12)
+    assert friction_limits(soft, [friction], Selection([1, 2])).energy == pytest.approx(25.0 / 100.0, rel=1e-12)
+
+
+def test_what_no_friction_acts_on_does_not_count():
+    friction = of_pairs([(0, 4, 5, 6), (1, 5, 6, 7)], [2.0, 0.0])
+    limits = friction_limits(bodies((4, 2.0), (4, 50.0), (4, 1000.0)), [friction])
+    assert np.flatnonzero(limits.nodes).tolist() == [0, 6]
 
 
 def test_vertices_in_elements_give_their_nodes_all_of_it():

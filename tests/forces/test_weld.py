@@ -154,24 +154,40 @@ def test_what_is_near_later_sticks_from_then_on():
         force.multipliers(rest, 0.6)
 
 
-@pytest.mark.parametrize("breaks, holds", [(1000.0, False), (10000.0, True)])
-def test_what_weighs_more_than_its_glue_bears_falls(tmp_path, breaks, holds):
-    """2 kg on 0.01 m² weigh 1962 Pa, twice that where they are let go."""
+def hung(folder, **params):
+    """A job of a box of 2 kg below another one, which is pinned, with a weld between both: the job and its nodes."""
     nodes, tets = box_tets((1, 1, 1), (0.1, 0.1, 0.2))
-    arrays = {"n": nodes, "t": tets, "u": nodes + [0.0, 0.0, 0.202], "p": np.array([1, 3, 5, 7], np.int32)}
-    arrays["p"] = np.flatnonzero(nodes[:, 2] > 0.19).astype(np.int32)
+    arrays = {"n": nodes, "t": tets, "u": nodes + [0.0, 0.0, 0.202],
+              "p": np.flatnonzero(nodes[:, 2] > 0.19).astype(np.int32)}
     stuff = {"method": {"kind": "vanilla"}, "density": 1000.0,
              "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 3e5, "poisson_ratio": 0.4}}}
     bodies = [{"name": "Low", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"}, **stuff},
               {"name": "High", "tets": {"nodes": "arrays/u.npy", "tets": "arrays/t.npy"},
                "pin": {"nodes": "arrays/p.npy"}, **stuff}]
-    law = {"kind": "weld", "params": {"distance": 0.005, "stiffness": 1e8, "breaks": breaks}}
-    job = write_job(tmp_path / "job", {
+    law = {"kind": "weld", "params": {"distance": 0.005, "stiffness": 1e8} | params}
+    job = write_job(folder, {
         "version": 1, "name": "glue", "time": {"start": 1, "end": 13, "fps": 24, "step": 1 / 96}, "bodies": bodies,
         "integrator": {"kind": "backward_euler"}, "forces": [{"law": law, "bodies": ["Low", "High"]}]}, arrays)
+    return job, nodes
+
+
+@pytest.mark.parametrize("breaks, holds", [(1000.0, False), (10000.0, True)])
+def test_what_weighs_more_than_its_glue_bears_falls(tmp_path, breaks, holds):
+    """2 kg on 0.01 m² weigh 1962 Pa, twice that where they are let go."""
+    job, nodes = hung(tmp_path / "job", breaks=breaks)
     last = baked(job, 5, 13, body="Low")[-1]
     fallen = (nodes - last)[:, 2].mean()
     assert (fallen < 0.02) if holds else fallen > 0.5 * 9.81 * 0.25 * 0.7
+
+
+def test_what_sticks_later_does_so_at_the_same_places_in_a_resumed_bake(tmp_path):
+    """It falls for 0.15 s, by 11 cm, and hangs from then on where it was."""
+    later = {"begins": 0.15, "distance": 0.15}
+    (whole, nodes), (parts, _) = (hung(tmp_path / name, **later) for name in ("whole", "parts"))
+    out = baked(whole, body="Low")
+    fallen = (nodes - out)[:, :, 2].mean(axis=1)
+    assert 0.09 < fallen[4] and abs(fallen[5:] - fallen[4]).max() < 0.06, fallen
+    assert np.array_equal(out, baked(parts, 4, 9, 13, body="Low"))
 
 
 @pytest.mark.parametrize("solver", ["newton_d", "newton_visible"])

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from small_jobs import write_job
+from small_jobs import change, write_job
 from solids import ball
 from test_playing import quiet
 
 from solver.build.volumes import volumes_of
 from solver.job.load import load
 from solver.live import filled as module
-from solver.live.filled import filled
+from solver.live.filled import filled, filled_quickly
 from solver.live.run import engine_of
+from solver.meshing.tetwild import QuickTetWild
+from solver.meshing.volume import tet_volumes
 
 
 @pytest.fixture()
@@ -46,3 +48,28 @@ def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job
     assert engine_of("modes", job.path, quiet).bodies[0].body.nodes.shape == made.nodes.shape
     monkeypatch.setattr(module, "MOST", len(made.tets) - 1)
     assert filled(job, 500, by_bake=True).scene.bodies[0].mesher.kind == "cells"
+
+
+def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
+    """Of their edges and in its volume, and again whatever else is changed; cells where they would take too long."""
+    change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
+    own = load(job.path)
+    found, [volume] = filled_quickly(own, 500, quiet)
+    assert found.scene.bodies[0].mesher.kind == module.QUICK
+    [bake] = volumes_of(own, quiet)
+    whole, quick = (float(tet_volumes(one.nodes, one.tets).sum()) for one in (bake, volume))
+    assert quick == pytest.approx(whole, rel=0.03) and 0.5 < len(volume.tets) / len(bake.tets) < 2.0
+    monkeypatch.setattr(QuickTetWild, "seconds", 0.01)
+    change(job.path, "bodies.0.mesher.params.edge_length", 0.6)
+    change(job.path, "bodies.0.density", 500.0)
+    fine = load(job.path)
+    assert filled_quickly(fine, 500, quiet, found)[0].scene.bodies[0].mesher == found.scene.bodies[0].mesher
+    slow, [cells] = filled_quickly(fine, 500, quiet)
+    assert slow.scene.bodies[0].mesher.kind == "cells" and len(cells.tets) % 6 == 0
+
+
+def test_a_bake_of_many_tetrahedra_is_played_in_fewer(job):
+    change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.02}})
+    found = module._like_bake(load(job.path), load(job.path).scene.bodies[0])
+    edge = found.mesher.params["edge_length"]
+    assert 4.0 / 3.0 * np.pi * module.PER_CUBE / edge**3 == pytest.approx(module.FINEST, rel=0.1)

@@ -60,14 +60,15 @@ def test_a_draft_falls_on_an_obstacle_and_stays_on_it(tmp_path, method, is_sheet
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_draft_slides_on_a_slope_as_coulomb_says(tmp_path, method):
-    """Half of what holds it: it goes as far as a rigid one, within a fifth; twice: it stays but for settling."""
+    """Half of what holds it: it goes as far as a rigid one; twice: it stays but for settling."""
     slid = {}
     for share in (0.5, 2.0):
         x, _ = baked(on_obstacle(tmp_path / str(share), method, angle=SLOPE, mu=share * np.tan(SLOPE), end=33))
         along = (x.mean(axis=1) - x[0].mean(axis=0)) @ [np.cos(SLOPE), 0.0, -np.sin(SLOPE)]
         slid[share] = along[-1] - along[8]
     t0, t1 = 8 / 48, 32 / 48
-    assert slid[0.5] == pytest.approx(0.25 * 9.81 * np.sin(SLOPE) * (t1**2 - t0**2), rel=0.2)
+    assert slid[0.5] == pytest.approx(0.25 * 9.81 * np.sin(SLOPE) * (t1**2 - t0**2),
+                                      rel=0.05 if method == "projective" else 0.2)
     assert abs(slid[2.0]) < 0.02 * 0.35
 
 

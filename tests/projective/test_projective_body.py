@@ -125,6 +125,27 @@ def test_what_falls_on_the_floor_rests_on_it_and_rubs():
     assert went[0] < 0.01 < 0.1 < went[1]
 
 
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+@pytest.mark.parametrize("mu, length", [(1e4, 0.2), (1e6, 0.1)], ids=["soft", "stiff"])
+def test_what_slides_is_braked_by_all_of_its_friction(integrator, mu, length):
+    """With as many iterations as a draft has by default, at 0.9 g along the floor and 0.6 g of friction."""
+    nodes, tets = box((4, 2, 2), (length, 0.1, 0.1))
+    body = block(nodes, tets, mu=mu, lam=mu, gravity=(9.81 * 0.9, 0.0, -9.81),
+                 integrator=integrator)
+    state, stiff = body.initial_state(), 4.0 * body.diagonal(H)
+
+    def floor(x, begin):
+        near = np.flatnonzero(x[:, 2] < 5e-3).astype(np.int32)
+        return TargetRows.touching(near, stiff[near], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.6)
+
+    way = []
+    for _ in range(60):
+        state = body.step(state, H, touching=floor)
+        way.append(float(body.mass @ (state.x - nodes)[:, 0] / body.mass.sum()))
+    t0, t1 = 10 * H, 60 * H
+    assert way[-1] - way[9] == pytest.approx(0.15 * 9.81 * (t1**2 - t0**2), rel=0.04)
+
+
 def test_a_rope_of_links_hangs_by_its_length():
     x = np.stack([np.linspace(0.0, 1.0, 11), np.zeros(11), np.zeros(11)], axis=1)
     pairs = np.stack([np.arange(10), np.arange(1, 11)], axis=1).astype(np.int32)

@@ -30,7 +30,7 @@ FROZEN = {
     "bending": {"quadratic_bending": 0, "hinge_bending": 1},
     "rope": {"inextensible": 0, "springy": 1},
     "friction": {"coulomb": 1, "filter": 2},
-    "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2, "cells": 3},
+    "mesher": {"tetwild": 0, "tetgen": 1, "grid": 2, "cells": 3, "tetwild_quick": 4},
     "force": {"weld": 0, "sliding_weld": 1},
     "constraint": {"distance": 0, "ball": 1, "hinge": 2, "on_curve": 3, "on_surface": 4},
     "enforcement": {"penalty": 0, "mass_modification": 1, "hard": 2, "compliant": 3},
@@ -44,7 +44,7 @@ FROZEN = {
     "shape": {"capsule": 0, "box": 1, "sphere": 2, "hull": 3, "mesh": 4},
     "loop": {"ball": 0, "hinge": 1, "point_on_line": 2},
     "motor": {"servo": 1, "speed": 2, "drive": 3},
-    "live_engine": {"world": 0, "modes": 1},
+    "live_engine": {"world": 0, "modes": 1, "projective": 2},
     "joint_friction": {"none": 0, "bisp": 1, "staggered": 2},
 }
 

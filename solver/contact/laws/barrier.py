@@ -79,6 +79,7 @@ class Barrier:
         self._last: list[tuple[Vec, ActivePairs]] = []  #: the last two positions and their pairs
         #: the last pairs that were linearised, which of them are alike, and one for each group of these
         self._grouped: tuple[ActivePairs, AlikePairs, ActivePairs] | None = None
+        self._filled: tuple[ActivePairs, bool, Vec] | None = None  #: the last such pairs, whether projected, blocks
 
     def begin(self, x: Vec, time: float) -> None:
         """Do nothing: the law does not change from step to step."""
@@ -120,11 +121,13 @@ class Barrier:
         """Return forces, energy and blocks at positions (n, 3) [m]; K = ∂f/∂x is negative semi-definite if `project`.
         """
         found = self._distinct_pairs(x)[2]
-        blocks = np.empty((len(found.nodes), 6, 9))
-        _for_pairs(barrier_stiffness, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest,
-                   found.thickness,
-                   found.activation, project, found.work, blocks)
-        return Stencils(found.nodes, found.forces, blocks, found.energy)
+        # a factor that turns out to reuse no front of the last one is made from the same blocks
+        if self._filled is None or self._filled[0] is not found or self._filled[1] != project:
+            blocks = np.empty((len(found.nodes), 6, 9))
+            _for_pairs(barrier_stiffness, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest,
+                       found.thickness, found.activation, project, found.work, blocks)
+            self._filled = found, project, blocks
+        return Stencils(found.nodes, found.forces, self._filled[2], found.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
         """Add nothing: the barrier has no damping."""

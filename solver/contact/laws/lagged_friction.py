@@ -33,9 +33,9 @@ class LaggedFriction:
     seconds: float  #: from there to the stage's end
 
     def add_limits(self, limits: Vec) -> None:
-        """Add Coulomb's limit of each pair, μ λ, to a node of either side, (n,) [N]."""
-        for side in (0, 3):
-            np.add.at(limits, self.nodes[:, side], self.load)
+        """Add Coulomb's limit of each pair, μ λ, to the nodes of either side as its closest point weighs them, (n,)
+        [N]."""
+        limits += np.bincount(self.nodes.ravel(), (np.abs(self.weights) * self.load[:, None]).ravel(), len(limits))
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return forces and energy at positions (n, 3) [m], without blocks."""

@@ -9,18 +9,17 @@ from itertools import permutations
 import numpy as np
 
 from ...build.soft_bodies import prepare_all
-from ...build.volumes import volumes_of
 from ...errors import BadInput, StepFailed
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Vec
-from ..filled import filled
+from ..filled import filled_quickly
 from ..pace import Effort
 from ..parting import part
 from ..reduced import LiveBody
 from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
 
-CELLS = 2000  #: inside of a body, about
+CELLS = 2000  #: inside of a body that has no tetrahedra, about
 ITERATIONS = (4, 1)  #: of a stage, at best and where the clock asks for less
 LONGER = 2  #: how many times longer the longest steps are
 
@@ -42,8 +41,8 @@ class ModesEngine:
             raise BadInput("only soft bodies can be played on skinning eigenmodes", "Play it by Coarse Cells")
         self._report, self.notes, self.restarts = report, list[str](), 0
         self._owner: dict[int, int] = {}  # which body a hand has hold of, by its number
-        job = filled(job, CELLS, by_bake=True, inside=True)
-        prepared = prepare_all(job, report, volumes_of(job, report))
+        self._job, volumes = filled_quickly(job, CELLS, report)
+        job, prepared = self._job, prepare_all(self._job, report, volumes)
         self.bodies = [LiveBody(job, k, one, report) for k, one in enumerate(prepared)]
         self._set_up(job)
 
@@ -94,8 +93,8 @@ class ModesEngine:
         """Nothing stands beside its states."""
 
     def change(self, job: Job) -> None:
-        filled_job = filled(job, CELLS, by_bake=True, inside=True)
-        prepared = prepare_all(filled_job, self._report, volumes_of(filled_job, self._report))
+        filled_job, volumes = filled_quickly(job, CELLS, self._report, self._job)
+        prepared = prepare_all(filled_job, self._report, volumes)
         done: list[Callable[[], None]] = []
         try:
             for body, one in zip(self.bodies, prepared, strict=True):

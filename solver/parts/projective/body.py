@@ -12,7 +12,7 @@ from ...errors import BadInput, NoFreeNode, StepFailed
 from ...forces.stencils import add_corners
 from ...linear.interface import NotPositiveDefinite
 from ...linear.secant_pairs import SecantPairs
-from ...state import Index, Vec
+from ...state import Index, Mask, Vec
 from .constraints import ProjectedElements
 from .factor import GlobalMatrix
 from .projection_kernels import project_points
@@ -20,6 +20,8 @@ from .projection_kernels import project_points
 ITERATIONS, MEMORY = 10, 5
 INTEGRATORS = ("backward_euler", "bdf2")
 STEPS_KEPT = 4  #: lengths of a step whose factors are kept
+#: of TargetRows
+COLUMNS = ("nodes", "weights", "targets", "normals", "friction", "velocities")
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,18 @@ class TargetRows:
         """Return the rows with targets as they were so many seconds before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
+    def weighed(self, firm: Vec) -> TargetRows:
+        """Return the rows with weights that are so many times as large, (k,)."""
+        return replace(self, weights=firm * self.weights)
+
+    def of(self, some: Mask, shift: int = 0) -> TargetRows:
+        """Return some of the rows, (k,), with the numbers of nodes shifted."""
+        return TargetRows(self.nodes[some] + np.int32(shift), *(getattr(self, name)[some] for name in COLUMNS[1:]))
+
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """All of them."""
-        names = ("nodes", "weights", "targets", "normals", "friction", "velocities")
-        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
+        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in COLUMNS))
 
 
 NOTHING = TargetRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
@@ -169,30 +178,28 @@ class ProjectiveBody:
             return np.ascontiguousarray(matrix.solve(right.reshape(-1, 3))).ravel()
 
         self._pairs.clear(3 * len(self.free))
-        energy, net = self._measure(x, terms)
-        self.energies = [energy]
+        here = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
+        self.energies = [here.energy]
         for _ in range(self.iterations):
-            move = self._pairs.direction(-net, solve)
-            trial, there, left = self._moved(x, move, terms)
-            if not there < energy and len(self._pairs):
+            move = self._pairs.direction(-here.net, solve)
+            trial, there = self._moved(x, move, terms, here)
+            if not there.lagged < here.energy and len(self._pairs):
                 # past steps mislead: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = solve(net)
-                trial, there, left = self._moved(x, move, terms)
-            self._pairs.add(move, net - left)
-            x, energy, net = trial, there, left
-            self.energies.append(energy)
+                move = solve(here.net)
+                trial, there = self._moved(x, move, terms, here)
+            self._pairs.add(move, here.net - there.net)
+            x, here = trial, there
+            self.energies.append(here.energy)
             if float(np.abs(move).max()) <= self.tolerance:
                 break
         return x
 
-    def _moved(self, x: Vec, move: Vec, terms: _StepTerms) -> tuple[Vec, float, Vec]:
-        """Return positions after a move of the free nodes, (3 f,) [m], with the potential there and its negative
-        slope."""
+    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, here: _Measured) -> tuple[Vec, _Measured]:
+        """Return positions after a move of the free nodes from `here`, (3 f,) [m], and the potential there."""
         trial = x.copy()
         trial[self.free] += move.reshape(-1, 3)
-        energy, net = self._measure(trial, terms)
-        return trial, energy, net
+        return trial, self._measure(trial, terms, here.limits)
 
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with this share of mass [1/s²]; those of the last few lengths of a step are kept."""
@@ -207,8 +214,8 @@ class ProjectiveBody:
             self._factors.pop(next(iter(self._factors)))
         return found
 
-    def _measure(self, x: Vec, terms: _StepTerms) -> tuple[float, Vec]:
-        """Return the potential [J] of a step at positions (n, 3) [m], and its negative slope, (3 f,) [N]."""
+    def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
+        """Return the potential of a step at positions (n, 3) [m]. limits: of friction where it was measured before."""
         away, moved = x - terms.predicted, x - terms.base
         weight = self.mass[:, None]
         inertia, drag = terms.kappa * weight * away, terms.drag * weight * moved
@@ -217,14 +224,14 @@ class ProjectiveBody:
         for one, pulls in zip(self.constraints, self._pulls):
             energy += one.project(x, pulls)
             add_corners(one.nodes, pulls, net)
-        points = terms.points
+        points, own, lagged = terms.points, np.zeros(len(limits)), energy
         if len(points.nodes):
-            pulls, energies = np.empty((len(points.nodes), 3)), np.empty(len(points.nodes))
+            pulls, energies = np.empty((len(points.nodes), 3)), np.empty((len(points.nodes), 2))
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
-                           points.friction, pulls, energies)
+                           points.friction, limits, own, pulls, energies)
             np.add.at(net, points.nodes, pulls)
-            energy += float(energies.sum())
-        return energy, np.ascontiguousarray(net[self.free]).ravel()
+            energy, lagged = (energy + float(one) for one in energies.sum(axis=0))
+        return _Measured(energy, lagged, np.ascontiguousarray(net[self.free]).ravel(), own)
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
         """Return the state with all nodes put elsewhere, (n, 3) [m], as they move."""
@@ -243,3 +250,13 @@ class _StepTerms:
     points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)
     moved: Vec  #: how far what points touch goes in the step [m], (k, 3)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Potential of a step at some positions. Friction has one as long as what it holds at most is constant."""
+
+    energy: float  #: with the limits of friction there [J]
+    lagged: float  #: with those where it was measured before [J]
+    net: Vec  #: its negative slope, (3 f,) [N]
+    limits: Vec  #: by how much nodes slide at most before they slip [m], (k,)

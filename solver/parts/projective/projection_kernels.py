@@ -130,30 +130,44 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
                         pulls[row, 0, i] -= pull
 
 
-@kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1])")
-def project_points(x, nodes, weights, targets, normals, begin, moved, rubs, pulls, energies):  # type: ignore[no-untyped-def]
-    """Write −w (x_i − p), (k, 3) [N], and the energy of what is normal, (k,) [J], of single nodes x, (n, 3) [m].
+@inlined
+def _rubbing(slid, limit):  # type: ignore[no-untyped-def]
+    """Return the energy of a unit weight against sliding [m²]: a spring that slips where it is longer than a limit."""
+    stuck = min(slid, limit)
+    return stuck * (slid - 0.5 * stuck)
+
+
+@kernel("void(f8[:,::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1], "
+        "f8[:,::1], f8[:,::1])")
+def project_points(x, nodes, weights, targets, normals, begin, moved, friction, lagged, limits, pulls, energies):  # type: ignore[no-untyped-def]
+    """Write −w (x_i − p), (k, 3) [N], of single nodes x, (n, 3) [m], and their energies, (k, 2) [J].
 
     p is the target where the normal is zero, else the nearest point of the half-space normal · (p − target) ≥ 0. There
-    the pull is tilted against sliding from `begin`, (n, 3) [m], beyond what is touched has `moved`, (k, 3) [m], by no
-    more than `rubs` (k,) times what pushes.
+    a spring of the same weight pulls back what slides from `begin`, (n, 3) [m], beyond what is touched has `moved`,
+    (k, 3) [m]; it slips where it is longer than `friction` (k,) times the depth, which is written to `limits`, (k,)
+    [m]. The first energy is that of springs with these limits, the second that with `lagged` ones, (k,) [m]: with
+    constant limits the pulls are the slope of a potential.
     """
     for k in range(nodes.shape[0]):
         i = nodes[k]
         d0, d1, d2 = x[i, 0] - targets[k, 0], x[i, 1] - targets[k, 1], x[i, 2] - targets[k, 2]
         n0, n1, n2 = normals[k, 0], normals[k, 1], normals[k, 2]
+        limits[k] = 0.0
         if n0 == 0.0 and n1 == 0.0 and n2 == 0.0:
-            energies[k] = 0.5 * weights[k] * (d0 * d0 + d1 * d1 + d2 * d2)
+            energies[k, 0] = energies[k, 1] = 0.5 * weights[k] * (d0 * d0 + d1 * d1 + d2 * d2)
         else:
             depth = min(n0 * d0 + n1 * d1 + n2 * d2, 0.0)
-            energies[k] = 0.5 * weights[k] * depth * depth
+            energies[k, 0] = energies[k, 1] = 0.5 * weights[k] * depth * depth
             d0, d1, d2 = depth * n0, depth * n1, depth * n2
-            if depth < 0.0 and rubs[k] > 0.0:
+            if friction[k] > 0.0:
                 s0, s1, s2 = (x[i, 0] - begin[i, 0] - moved[k, 0], x[i, 1] - begin[i, 1] - moved[k, 1],
                               x[i, 2] - begin[i, 2] - moved[k, 2])
                 off = s0 * n0 + s1 * n1 + s2 * n2
                 s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
                 slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
-                share = min(1.0, -rubs[k] * depth / max(slid, 1.0e-300))
+                limits[k] = -friction[k] * depth
+                energies[k, 0] += weights[k] * _rubbing(slid, limits[k])
+                energies[k, 1] += weights[k] * _rubbing(slid, lagged[k])
+                share = min(1.0, limits[k] / max(slid, 1.0e-300))
                 d0, d1, d2 = d0 + share * s0, d1 + share * s1, d2 + share * s2
         pulls[k, 0], pulls[k, 1], pulls[k, 2] = -weights[k] * d0, -weights[k] * d1, -weights[k] * d2

@@ -1,0 +1,135 @@
+"""Cloth is played by projective dynamics: on colliders and the ground, on other cloth and its own folds, by hands."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from solids import ball
+from test_bumps import moved
+from test_playing import DOWN, quiet
+
+from solver.errors import BadInput
+from solver.job.load import load
+from solver.live.bumps import Bump, BumpMesh
+from solver.live.engines.interface import Hold, Inputs
+from solver.live.engines.projective import ProjectiveEngine
+from solver.live.engines.world import WorldEngine
+from solver.live.run import engine_of
+from solver.state import State
+
+sys.path.append(str(Path(__file__).parents[1] / "cloth"))
+from cloth_jobs import cloth_body, cloth_job, square
+from sheets import grid
+
+H = 1 / 60
+GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}}
+
+
+def play(engine, seconds, gravity=DOWN, **inputs):
+    """Positions of all vertices afterwards, (n, 3) [m]."""
+    for _ in range(round(seconds / H)):
+        engine.step(0, Inputs(gravity, **inputs))
+    assert engine.restarts == 0, engine.notes
+    return engine.places
+
+
+def sheets(folder, heights, touches=None, cloth=None, **scene):
+    """A job of level squares above each other [m]."""
+    arrays, bodies = {}, []
+    for k, height in enumerate(heights):
+        vertices, triangles = grid(10, 10, 0.4, 0.4)
+        bodies.append(cloth_body(f"Sheet {k}", vertices + [0.0, 0.0, height], triangles, arrays, thickness=0.01,
+                                 laws={} if touches is None else {"touches": touches}, **(cloth or {})))
+    return cloth_job(folder, bodies, arrays, end=1, step=H, contact={}, **scene)
+
+
+def test_cloth_is_played_by_projective_dynamics_and_what_is_sewn_by_the_bakes_solver(tmp_path):
+    job = square(tmp_path, end=1, step=H)
+    assert isinstance(engine_of("", job, quiet), ProjectiveEngine)
+    vertices, triangles = ball(12)
+    arrays = {}
+    job = cloth_job(tmp_path / "bag", [cloth_body("Bag", vertices, triangles, arrays, pressure=10.0)], arrays, end=1,
+                    step=H)
+    with pytest.raises(BadInput, match="blown up"):
+        ProjectiveEngine(load(job), quiet)
+    assert isinstance(engine_of("", job, quiet), WorldEngine)
+
+
+def test_cloth_hangs_over_a_ball(tmp_path):
+    engine = engine_of("", square(tmp_path, 16, 1.0, end=1, step=H, laws={"friction": 0.5}), quiet)
+    vertices, triangles = ball()
+    radius, middle = 0.25, np.array([0.5, 0.5, -0.3])
+    on_ball = BumpMesh(radius * vertices + middle, triangles)
+    x = play(engine, 2.0, bumps=(Bump(on_ball, np.eye(4)),))
+    away = np.linalg.norm(x - middle, axis=1)
+    assert away.min() > 0.97 * radius
+    assert x[:, 2].max() > -0.06 and x[:, 2].min() < -0.3  # it lies on top, and its corners hang
+    up = play(engine, 0.5, bumps=(Bump(on_ball, moved(z=0.2)),))
+    assert up[:, 2].max() > 0.13
+
+
+def momentum(engine):
+    """Of all bodies [kg m/s], (3,)."""
+    return sum(one.state.u.reshape(-1, 3).T @ one.body.mass for one in engine.bodies)
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+def test_a_sheet_lies_on_another_one(tmp_path, is_met):
+    job = sheets(tmp_path, [0.02, 0.08], touches=None if is_met else [], ground=GROUND)
+    x = play(engine_of("", job, quiet), 1.5).reshape(2, -1, 3)
+    assert abs(x[0, :, 2]).mean() < 0.005
+    assert (x[1, :, 2] > 0.006).mean() > 0.95 if is_met else x[1, :, 2].mean() < 0.004
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
+    """A strip that is folded in the middle: its upper half comes down onto the lower one."""
+    vertices, triangles = grid(20, 4, 0.8, 0.16)
+    way = vertices[:, 0].copy()
+    radius = 0.05
+    bend = np.clip((way - 0.35) / (0.1 * np.pi / 2), 0.0, 1.0) * np.pi
+    vertices[:, 0] = np.where(bend < np.pi, np.minimum(way, 0.35) + radius * np.sin(bend),
+                              0.35 - (way - 0.35 - 0.1 * np.pi / 2))
+    vertices[:, 2] = radius * (1.0 - np.cos(bend)) + 0.001
+    arrays = {}
+    body = cloth_body("Strip", vertices, triangles, arrays, thickness=0.01,
+                      laws={} if is_met else {"touches": []})
+    engine = engine_of("", cloth_job(tmp_path, [body], arrays, end=1, step=H, contact={}, ground=GROUND), quiet)
+    x = play(engine, 1.5)
+    upper = x[way > 0.6]
+    assert (upper[:, 2] > 0.006).mean() > 0.9 if is_met else upper[:, 2].mean() < 0.005
+
+
+def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
+    engine = engine_of("", square(tmp_path, 8, 0.4, end=1, step=H, pinned=[0, 8]), quiet)
+    start = engine.places
+    hand = Hold(1, start[-1], start[-1] + [0.0, 0.0, 0.2], 0.0, 3.0)
+    x = play(engine, 1.0, grabs=(hand,), carriers=moved(y=0.1)[None])
+    np.testing.assert_allclose(x[[0, 8]], start[[0, 8]] + [0.0, 0.1, 0.0], atol=1e-9)
+    assert x[-1, 2] > 0.05 > -0.08 > x[:, 2].min()
+    held, = engine.held
+    assert held.vertex == len(start) - 1
+    np.testing.assert_allclose(held.target, start[-1] + [0.0, 0.0, 0.2], atol=1e-12)
+    assert play(engine, 0.5, carriers=moved(y=0.1)[None])[-1, 2] < -0.1
+
+
+def test_momentum_of_sheets_that_meet_is_kept(tmp_path):
+    engine = engine_of("", sheets(tmp_path, [0.0, 0.03], cloth={"drag": 0.0, "air_friction": 0.0}), quiet)
+    play(engine, H, np.zeros(3))
+    upper = engine.bodies[1]
+    down = np.tile([0.0, 0.0, -1.0], len(upper.body.rest))
+    upper.state = State(upper.state.time, upper.state.q, down, {})
+    before = momentum(engine)
+    play(engine, 0.2, np.zeros(3))
+    after = momentum(engine)
+    assert engine.bodies[0].state.u[2::3].mean() < -0.2  # it was hit
+    np.testing.assert_allclose(after[2], before[2], rtol=0.1)
+
+
+def test_it_is_the_same_to_the_last_bit(tmp_path):
+    found = []
+    for name in ("one", "two"):
+        engine = engine_of("", sheets(tmp_path / name, [0.0, 0.03], ground=GROUND), quiet)
+        found.append(play(engine, 0.3).tobytes())
+    assert found[0] == found[1]
