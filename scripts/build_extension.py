@@ -96,7 +96,8 @@ def build(out: Path, python: str = "3.11", target: str | None = None, with_kerne
     with_kernels: compile them for the zip, which takes minutes, if this machine can (compiled_kernels). Raises
     SystemExit where a wheel is missing, a kernel does not compile or Blender's tool finds something wrong.
     """
-    bundled = [*wheels.fetch(python, target), *wheels.fetch_signs(python, target)] if target else []
+    own = wheels.fetch(python, target) if target else []
+    bundled = [*own, *wheels.fetch_signs(python, target)] if target else []
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".stage-", dir=out) as temporary:
         folder = Path(temporary, "conjac")
@@ -107,7 +108,7 @@ def build(out: Path, python: str = "3.11", target: str | None = None, with_kerne
             (folder / "wheels").mkdir()
             for wheel in bundled:
                 (folder / "wheels" / wheel.name).symlink_to(wheel)
-            if with_kernels and (kernels := compiled_kernels.for_zip(python, target, folder, bundled)) is not None:
+            if with_kernels and (kernels := compiled_kernels.for_zip(python, target, folder, own)) is not None:
                 compiled_kernels.put(kernels, folder)
         first = Path(temporary, "first.zip")
         run_tool("build", "--source-dir", str(folder), "--output-filepath", str(first))

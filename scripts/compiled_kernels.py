@@ -45,7 +45,7 @@ sys.exit("; ".join(threads.cache_notes()))
 def for_zip(python: str, target: str, root: Path, bundled: Sequence[Path]) -> Path | None:
     """Return an archive of all kernels for a zip; None, with a printed reason, where they cannot be compiled here.
 
-    root: holds the zip's solver/. bundled: the zip's wheels. Raises SystemExit where compiling fails.
+    root: holds the zip's solver/. bundled: wheels that this zip unpacks. Raises SystemExit where compiling fails.
     """
     try:
         if target != wheels.this_platform() or not target.endswith("-x64"):

@@ -46,9 +46,10 @@ def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, s
 
 def made_with(sources: str) -> list[str]:
     """Return all that compiled kernels depend on but the processor. sources: hash of the kernels' sources."""
-    from importlib.metadata import version
+    import numba
+    import numpy
 
-    return [sys.implementation.cache_tag, version("numba"), version("numpy").partition(".")[0], sources]
+    return [sys.implementation.cache_tag, numba.__version__, numpy.__version__.partition(".")[0], sources]
 
 
 def has_all(sources: str) -> bool:
