@@ -7,6 +7,11 @@ span slow vibrations and what the body does under its weight besides, and bodies
 for each weight and axis. Part "dragon" asks how true it is: mean drop
 under its weight and first frequencies against the whole mesh. Part "stiffness" asks how many iterations a stage takes
 where parts of a bar are up to 1e5 times as stiff (Fig. 9): plain ones with projected stiffness, as is usual.
+
+What limits an iteration of the octobot as a draft (105 coordinates, 227 points, one thread of a busy machine, 0.87 ms):
+0.40 ms go into the matrix, ten million operations that BLAS does at 38 GFlop/s, 0.19 into stretches, stresses and
+slopes at points, 0.09 into the line search, 0.06 into its Cholesky factor, and 0.13 into Python between kernels. The
+paper's 60 coordinates take a third of the matrix; drafts have more, so that their first five wobbles are right.
 """
 
 from __future__ import annotations

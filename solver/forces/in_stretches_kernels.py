@@ -216,36 +216,15 @@ def second_order(work, slope, hessian, block):  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
-    """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table.
-
-    P = Aᵀ λ is Σ N_ij T_ij over pairs of axes of S, N = Vᵀ Λ V, T_ii = u_i v_iᵀ and
-    T_ij = 2 (σ_i u_i v_jᵀ + σ_j u_j v_iᵀ)/(σ_i + σ_j), which all six rows of A share.
-    """
-    for pair in range(6):
-        i, j = _pair(pair)
-        for lane in range(LANES):
-            s, t = work[(SIGMA + i) * LANES + lane], work[(SIGMA + j) * LANES + lane]
-            floor = max(FLOOR * work[SIGMA * LANES + lane], TINY)
-            first = 1.0 if i == j else 2.0 * s / max(s + t, floor)
-            second = 0.0 if i == j else 2.0 * t / max(s + t, floor)
-            for column in range(3):
-                p = first * work[(RIGHT + 3 * j + column) * LANES + lane]
-                q = second * work[(RIGHT + 3 * i + column) * LANES + lane]
-                for row in range(3):
-                    work[(BENT + 9 * pair + 3 * column + row) * LANES + lane] = (
-                        p * work[(LEFT + 3 * i + row) * LANES + lane] + q * work[(LEFT + 3 * j + row) * LANES + lane])
-    for entry in range(6):
-        m, n = _pair(entry)
-        for pair in range(6):
-            i, j = _pair(pair)
-            for lane in range(LANES):
-                work[(HESSIAN + pair) * LANES + lane] = 0.5 * (
-                    work[(RIGHT + 3 * i + m) * LANES + lane] * work[(RIGHT + 3 * j + n) * LANES + lane]
-                    + work[(RIGHT + 3 * i + n) * LANES + lane] * work[(RIGHT + 3 * j + m) * LANES + lane])
-        for column in range(9):
-            for lane in range(LANES):
-                work[(ALONG + 9 * entry + column) * LANES + lane] = _six(
-                    work, HESSIAN * LANES + lane, LANES, work, (BENT + column) * LANES + lane, 9 * LANES)
+    """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table."""
+    for lane in range(LANES):
+        frames = frames_of(work, lane)
+        put_columns(work, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+        put_columns(work, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+        put_columns(work, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
     for lane in range(LANES):
         frames = frames_of(work, lane)
         a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))

@@ -115,8 +115,9 @@ class ProjectedBody:
                      self.state.u.reshape(-1, 3), self._friction)
 
     def step(self, h: float, iterations: int, inputs: Inputs, beside: Sequence[TargetRows] = ()) -> None:
-        """Move on by h seconds. beside: half-spaces of what it meets besides ground and colliders, whose weights are
-        shares of how firm those are. Raises StepFailed, and is as it was."""
+        """Move on by h seconds. Raises StepFailed, and is as it was.
+
+        beside: half-spaces of sheets that it meets, whose weights are shares of how firm ground and colliders are."""
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
         self._way.goes(time, h, self._prescribed(before), self._prescribed(inputs))
         for way, start in self._soft_pins:

@@ -20,6 +20,7 @@ from .pace import Timekeeper
 from .recording import Recording
 
 LONGEST_WAIT = 0.05  #: seconds after which Blender is listened to, whatever is due
+SHOWN = 1.0 / 30.0  #: seconds of computing after which what is done is shown, whatever else is due
 Stop = Callable[[], bool]
 Say = Callable[[str], None]
 OnSaved = Callable[[Path, int], None]
@@ -70,7 +71,7 @@ class Live:
             return
         self._pace.pass_time(passed)
         moved = False
-        while self._pace.is_due:
+        while self._pace.is_due and self._clock.now() - now < SHOWN:
             began = self._clock.now()
             h = self._pace.step
             self._engine.step(self._pace.effort, self._inputs)

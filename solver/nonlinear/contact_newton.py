@@ -165,13 +165,11 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
+        if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
+            break
         direction = pairs.direction(at.residual, problem.approximate_solve)
         if count >= LOAD_UPDATES and _work_left(problem, at, direction) <= _energy_left(problem, at):
             break
-        if count and count % UPDATES_PER_FACTOR == 0:
-            if not _is_refactored(problem, at, pairs):
-                break
-            direction = problem.direction(at.residual)
         start = at
         try:
             at, _ = problem.search(start, direction)
@@ -193,7 +191,7 @@ def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) ->
 
 def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:
     """Return the work of the residual along a direction, (3 p,) [m/s], or that at the nodes on which friction acts if
-    it is less [J]: cloth that buckles beside what it lies on does not slide by that."""
+    it is less [J]: cloth that buckles beside what supports it does not slide by that."""
     limits = problem.forces.friction
     work = np.einsum("ni,ni->n", at.residual.reshape(-1, 3), direction.reshape(-1, 3))
     return 0.0 if limits is None else min(abs(float(work.sum())),

@@ -14,10 +14,10 @@ from ..state import Index, Mask, Vec
 
 @dataclass(frozen=True)
 class FrictionLimits:
-    """What friction on given normal forces could do at most, by Coulomb's limit."""
+    """Limits of friction on given normal forces, by Coulomb's law."""
 
     energy: float  #: that it would give all bodies from rest in a second [J]
-    nodes: Mask  #: on which it acts, (n,)
+    nodes: Mask  #: at which what is left of a stage changes it, (n,)
 
 
 class Forces(Protocol):

@@ -100,9 +100,11 @@ class StageForces:
 
 
 def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | GroundFriction],
-                    selection: Selection = ALL) -> FrictionLimits:
-    """Return what friction could do at Coulomb's limit to the bodies of a selection: the energy that it would give each
-    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]."""
+                    selection: Selection = ALL, is_on_ground: bool = False) -> FrictionLimits:
+    """Return the limits of friction on the bodies of a selection: the energy that it would give each at Coulomb's limit
+    from rest in a second is the sum of (Σ μ λ)² / 2 m [J]. Its nodes are those that it acts on; where none of these is
+    prescribed they are all nodes, since bodies that meet in flight keep only the momentum that their stages are solved
+    to. is_on_ground: whether one of the frictions is the ground's, whose nodes count as if they were prescribed."""
     limits, energy = np.zeros(len(soft.mass)), 0.0
     for one in frictions:
         one.add_limits(limits)
@@ -110,7 +112,8 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
         if selection.bodies is None or number in selection.bodies:
             mass = float(soft.mass[body.nodes].sum())
             energy += 0.5 * float(limits[body.nodes].sum()) ** 2 / mass if mass > 0.0 else 0.0
-    return FrictionLimits(energy, limits > 0.0)
+    is_supported = is_on_ground or bool(limits[soft.coordinates.prescribed].any())
+    return FrictionLimits(energy, (limits > 0.0) | (not is_supported))
 
 
 def touches(soft: SoftBodies, start: Vec, end: Vec) -> bool:
@@ -168,7 +171,8 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain
-        limits = friction_limits(soft, [*frictions, *([] if on_ground is None else [on_ground])], selection)
+        limits = friction_limits(soft, [*frictions, *([] if on_ground is None else [on_ground])], selection,
+                                 on_ground is not None)
         return problem_of(StageForces(soft, frictions, selection, on_ground, last, limits))
 
     unknowns, step_start = intersection_free_start(plain, step_start, guess)

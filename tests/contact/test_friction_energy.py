@@ -23,7 +23,8 @@ def bodies(*sizes_and_masses):
         slices.append(slice(at, at + size))
         at += size
     mass = np.concatenate([np.full(size, whole / size) for size, whole in sizes_and_masses])
-    return SimpleNamespace(mass=mass, bodies_in_world=[SimpleNamespace(nodes=one) for one in slices])
+    return SimpleNamespace(mass=mass, bodies_in_world=[SimpleNamespace(nodes=one) for one in slices],
+                           coordinates=SimpleNamespace(prescribed=np.zeros(0, dtype=np.int32)))
 
 
 def test_each_body_counts_by_its_own_mass_and_pairs():
@@ -34,10 +35,13 @@ def test_each_body_counts_by_its_own_mass_and_pairs():
     assert friction_limits(soft, [friction], Selection([1, 2])).energy == pytest.approx(25.0 / 100.0, rel=1e-12)
 
 
-def test_what_no_friction_acts_on_does_not_count():
+def test_of_what_lies_on_something_the_nodes_count_that_friction_acts_on():
     friction = of_pairs([(0, 4, 5, 6), (1, 5, 6, 7)], [2.0, 0.0])
-    limits = friction_limits(bodies((4, 2.0), (4, 50.0), (4, 1000.0)), [friction])
-    assert np.flatnonzero(limits.nodes).tolist() == [0, 6]
+    soft = bodies((4, 2.0), (4, 50.0), (4, 1000.0))
+    assert friction_limits(soft, [friction]).nodes.all()
+    assert np.flatnonzero(friction_limits(soft, [friction], is_on_ground=True).nodes).tolist() == [0, 6]
+    soft.coordinates.prescribed = np.arange(4, 8)
+    assert np.flatnonzero(friction_limits(soft, [friction]).nodes).tolist() == [0, 6]
 
 
 def test_vertices_in_elements_give_their_nodes_all_of_it():

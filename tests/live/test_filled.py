@@ -51,7 +51,7 @@ def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job
 
 
 def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
-    """Of their edges and in its volume, and again whatever else is changed; cells where they would take too long."""
+    """They have its edges and its volume, and stay whatever else is changed; cells where they would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
     found, [volume] = filled_quickly(own, 500, quiet)

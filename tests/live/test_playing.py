@@ -80,6 +80,20 @@ def test_a_computer_that_sleeps_owes_no_steps(window):
     assert window.engine.restarts == 0 and np.isfinite(places).all()
 
 
+def test_a_slow_step_is_shown_before_the_next_one(window, monkeypatch):
+    window.play(0.1, control(DOWN))
+    before, step = window.frame["time"][0], window.engine.step
+
+    def slow(*what):
+        step(*what)
+        window.clock.wait(0.05)
+
+    monkeypatch.setattr(window.engine, "step", slow)
+    window.clock.wait(0.1)
+    window.live.turn()
+    assert window.board.shown()[0]["time"][0] - before == pytest.approx(window.engine.efforts[0].step)
+
+
 def test_it_sags_by_its_weight_and_floats_without(window):
     low = window.play(0.2, control(DOWN))[:, 2].min()
     assert low < window.start[:, 2].min() - 0.005

@@ -70,7 +70,7 @@ def test_cloth_hangs_over_a_ball(tmp_path):
 
 
 def momentum(engine):
-    """Of all bodies [kg m/s], (3,)."""
+    """Return that of all bodies [kg m/s], (3,)."""
     return sum(one.state.u.reshape(-1, 3).T @ one.body.mass for one in engine.bodies)
 
 
@@ -104,13 +104,14 @@ def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
 def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
     engine = engine_of("", square(tmp_path, 8, 0.4, end=1, step=H, pinned=[0, 8]), quiet)
     start = engine.places
-    hand = Hold(1, start[-1], start[-1] + [0.0, 0.0, 0.2], 0.0, 3.0)
+    corner = start[-1] + [0.0, 0.1, 0.0]  # where its object is by then
+    hand = Hold(1, corner, corner + [0.0, 0.0, 0.2], 0.0, 3.0)
     x = play(engine, 1.0, grabs=(hand,), carriers=moved(y=0.1)[None])
     np.testing.assert_allclose(x[[0, 8]], start[[0, 8]] + [0.0, 0.1, 0.0], atol=1e-9)
     assert x[-1, 2] > 0.05 > -0.08 > x[:, 2].min()
     held, = engine.held
     assert held.vertex == len(start) - 1
-    np.testing.assert_allclose(held.target, start[-1] + [0.0, 0.0, 0.2], atol=1e-12)
+    np.testing.assert_allclose(held.target, corner + [0.0, 0.0, 0.2], atol=1e-12)
     assert play(engine, 0.5, carriers=moved(y=0.1)[None])[-1, 2] < -0.1
 
 

@@ -131,7 +131,7 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
 
 
 @inlined
-def _rubbing(slid, limit):  # type: ignore[no-untyped-def]
+def _friction_energy(slid, limit):  # type: ignore[no-untyped-def]
     """Return the energy of a unit weight against sliding [m²]: a spring that slips where it is longer than a limit."""
     stuck = min(slid, limit)
     return stuck * (slid - 0.5 * stuck)
@@ -166,8 +166,8 @@ def project_points(x, nodes, weights, targets, normals, begin, moved, friction, 
                 s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
                 slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
                 limits[k] = -friction[k] * depth
-                energies[k, 0] += weights[k] * _rubbing(slid, limits[k])
-                energies[k, 1] += weights[k] * _rubbing(slid, lagged[k])
+                energies[k, 0] += weights[k] * _friction_energy(slid, limits[k])
+                energies[k, 1] += weights[k] * _friction_energy(slid, lagged[k])
                 share = min(1.0, limits[k] / max(slid, 1.0e-300))
                 d0, d1, d2 = d0 + share * s0, d1 + share * s1, d2 + share * s2
         pulls[k, 0], pulls[k, 1], pulls[k, 2] = -weights[k] * d0, -weights[k] * d1, -weights[k] * d2
