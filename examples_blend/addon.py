@@ -1,4 +1,4 @@
-"""The extension, loaded from this checkout into a Python that has bpy, as the package `conjac`."""
+"""The extension, loaded from a folder into a Python that has bpy, as the package `conjac`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def load() -> ModuleType:
-    """The extension's root package; `load().register()` enables it. The clone's folder may have any name."""
+def load(root: Path = ROOT) -> ModuleType:
+    """Return the extension's root package; `load().register()` enables it. root: its folder, of any name."""
     if "conjac" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("conjac", ROOT / "__init__.py",
-                                                      submodule_search_locations=[str(ROOT)])
+        spec = importlib.util.spec_from_file_location("conjac", root / "__init__.py",
+                                                      submodule_search_locations=[str(root)])
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules["conjac"] = module

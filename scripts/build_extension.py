@@ -3,6 +3,7 @@
     python scripts/build_extension.py                             every Python and every platform, and their repository
     python scripts/build_extension.py --python 3.13 --platform this
     python scripts/build_extension.py --light                     without wheels: for tests, or a Python that has them
+    python scripts/build_extension.py --no-kernels                without compiled kernels: the first bake compiles
 
 One zip a Python and a platform, dist/conjac-<version>-py311-linux-x64.zip, and dist/index.json: a repository of
 extensions that Blender updates from, wherever the folder is put. The same inputs give the same bytes.
@@ -25,11 +26,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from scripts import manual_pages, wheels  # noqa: E402
+from scripts import compiled_kernels, manual_pages, wheels  # noqa: E402
 
 PACKED = ("__init__.py", "LICENSE", "LICENSES", "conjac_addon", "solver")
 BLENDER_MIN = {"3.11": "4.2.0", "3.13": "4.3.0", "3.14": "5.0.0"}  # the Python inside decides, so there is no upper end
 WHEN = (1980, 1, 1, 0, 0, 0)  #: the date of everything in a zip, since a checkout's dates say nothing
+STORED = (".whl", ".webp", ".zip")  #: packed already
 LISTED_SIZE = 5e5  #: parts below this size are listed as one [bytes]
 
 
@@ -88,12 +90,14 @@ def write_build(folder: Path, version: str, python: str, target: str) -> None:
     (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(built_for, indent=1) + "\n", encoding="utf-8")
 
 
-def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:
+def build(out: Path, python: str = "3.11", target: str | None = None, with_kernels: bool = False) -> Path:
     """Builds one zip into `out` and returns its path. target: a key of wheels.TAGS, or None for one without wheels.
 
-    Raises SystemExit where a wheel is missing or Blender's tool finds something wrong.
+    with_kernels: compile them for the zip, which takes minutes, if this machine can (compiled_kernels). Raises
+    SystemExit where a wheel is missing, a kernel does not compile or Blender's tool finds something wrong.
     """
-    bundled = [*wheels.fetch(python, target), *wheels.fetch_signs(python, target)] if target else []
+    own = wheels.fetch(python, target) if target else []
+    bundled = [*own, *wheels.fetch_signs(python, target)] if target else []
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".stage-", dir=out) as temporary:
         folder = Path(temporary, "conjac")
@@ -104,6 +108,8 @@ def build(out: Path, python: str = "3.11", target: str | None = None) -> Path:
             (folder / "wheels").mkdir()
             for wheel in bundled:
                 (folder / "wheels" / wheel.name).symlink_to(wheel)
+            if with_kernels and (kernels := compiled_kernels.for_zip(python, target, folder, own)) is not None:
+                compiled_kernels.put(kernels, folder)
         first = Path(temporary, "first.zip")
         run_tool("build", "--source-dir", str(folder), "--output-filepath", str(first))
         path = out / name_of(version, python, target)
@@ -119,7 +125,7 @@ def repack(source: Path, path: Path) -> Path:
         for name in sorted(one for one in first.namelist() if not one.endswith("/")):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
-            entry.compress_type = zipfile.ZIP_STORED if name.endswith((".whl", ".webp")) else zipfile.ZIP_DEFLATED
+            entry.compress_type = zipfile.ZIP_STORED if name.endswith(STORED) else zipfile.ZIP_DEFLATED
             packed.writestr(entry, first.read(name), compresslevel=9)
     return path
 
@@ -133,6 +139,8 @@ def sizes(path: Path) -> list[tuple[str, int]]:
             part = rest.partition("-")[0] if folder == "wheels" else "ConJac"
             if entry.filename.startswith("conjac_addon/manual/"):
                 part = "the manual"
+            elif entry.filename == "solver/kernels.zip":
+                part = "compiled kernels"
             found[part] = found.get(part, 0) + entry.compress_size
     small = sum(size for size in found.values() if size < LISTED_SIZE)
     large = {part: size for part, size in found.items() if size >= LISTED_SIZE} | {"smaller parts": small}
@@ -170,6 +178,7 @@ def main() -> None:
     parser.add_argument("--python", choices=wheels.PYTHONS, help="one Python; all where left out")
     parser.add_argument("--platform", choices=[*wheels.TAGS, "this"], help="one platform; all where left out")
     parser.add_argument("--light", action="store_true", help="without wheels")
+    parser.add_argument("--no-kernels", action="store_true", help="without compiled kernels")
     chosen = parser.parse_args()
     out = chosen.out.resolve()
     if chosen.light:
@@ -179,7 +188,7 @@ def main() -> None:
         wheels.this_platform() if chosen.platform == "this" else chosen.platform]
     for python in [chosen.python] if chosen.python else wheels.PYTHONS:
         for target in targets:
-            path = build(out, python, target)
+            path = build(out, python, target, not chosen.no_kernels)
             parts = ", ".join(f"{part} {size / 1e6:.1f}" for part, size in sizes(path))
             print(f"built {path.name}, {path.stat().st_size / 1e6:.1f} MB: {parts}", flush=True)
     write_repository(out)

@@ -118,7 +118,7 @@ def run(name: str, path: Path) -> dict[str, Any]:
 
 def zip_for(name: str, out: Path) -> Path:
     """Build and return the zip of this machine's platform for the Python inside of a Blender."""
-    return build_extension.build(out, BLENDERS[name], wheels.this_platform())
+    return build_extension.build(out, BLENDERS[name], wheels.this_platform(), with_kernels=True)
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:

@@ -29,8 +29,10 @@ from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
+from . import kernel_archive
+
 LIBRARIES = ("builtins", "ctypes", "math", "numba", "numpy")  #: what kernels use of these changes with VERSIONS alone
-VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__)
+VERSIONS = (sys.implementation.cache_tag, numba.__version__, np.__version__.partition(".")[0])
 
 HOUR = 3600.0
 UNUSED_SECONDS = 60 * 24 * HOUR  #: compiled code that nobody has used for so long goes
@@ -154,7 +156,11 @@ def name(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
 
 
 def compile_kept(signature: Any, function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """The compiled function, which has a KEY, from disk where it is kept. Raises what numba and a torn file raise."""
+    """The compiled function, which has a KEY, from disk or the extension's archive where it is kept.
+
+    Raises what numba and a torn file raise.
+    """
+    kernel_archive.bring(index_of(function))
     made = numba.njit(signature, cache=True, **options)(function)
     if sum(made.stats.cache_misses.values()):
         _clean_once(os.environ["NUMBA_CACHE_DIR"])

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from . import one_thread  # noqa: F401
+from . import kernel_archive, one_thread  # noqa: F401
 from .cores import available
 from .pool import PieceTimes, Pool
 
@@ -115,6 +115,7 @@ def _ours_alone(folder: Path) -> bool:
 
 if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(kernel_folder())
+os.environ.update(kernel_archive.choose_processor())
 
 
 def configure(threads: int | None, left_free: int = 0) -> int:

@@ -23,6 +23,7 @@ TICK = 0.5  #: seconds between looks at the process
 NOTE = "ConJac compiles for this computer, only this once. You may go on working, and bake"
 
 _worker: worker.Worker | None = None
+_compiles = False  #: whether the process has found something to compile
 
 
 def folder() -> Path | None:
@@ -69,20 +70,21 @@ def begin() -> bool:
 
 
 def look() -> float | None:
-    """Blender's timer: begin, show the note until it is done, and note that it is done."""
-    global _worker
+    """Blender's timer: begin, show the note while it compiles, and note that it is done."""
+    global _worker, _compiles
     if _worker is None and not begin():
         return None
     assert _worker is not None
-    _worker.messages()  # what it prints is read, or it would not be over
+    _compiles |= any(message["event"] == "compile" for message in _worker.messages())
     if not _worker.ended():
-        status_line.say(NOTE)
+        if _compiles:
+            status_line.say(NOTE)
         return TICK
     mark = _mark()
     if _worker.exit_code == 0 and mark is not None:
         with suppress(OSError):
             mark.touch()
-    _worker = None
+    _worker, _compiles = None, False
     status_line.clear()
     return None
 

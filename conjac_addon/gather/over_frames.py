@@ -24,7 +24,7 @@ class Source(Protocol):
 
 
 class Sampled(Protocol):
-    """What `EachSample` reads: wind, constraints, colliders, obstacles, a mechanism."""
+    """Wind, constraints, colliders, obstacles or a mechanism, which `EachSample` reads."""
 
     @property
     def may_move(self) -> bool: ...

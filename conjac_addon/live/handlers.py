@@ -1,4 +1,4 @@
-"""Handlers of files and of undo, so that nothing of a live shape is saved."""
+"""Handlers of files and of undo, so that nothing of a live shape is saved, and of the timeline, which begins one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bpy.app.handlers import persistent
 
 from .. import app_handlers, later
 from ..kinds import POSE
-from . import session, shape
+from . import session, shape, with_timeline
 
 
 @persistent
@@ -47,9 +47,26 @@ def _after_undo(*_: Any) -> None:
         session.show_again()
 
 
+@persistent
+def _as_it_plays(*_: Any) -> None:
+    if not bpy.app.background:
+        bpy.app.timers.register(_begin, first_interval=0.0)
+
+
+def _begin() -> None:
+    with_timeline.begin()
+
+
+@persistent
+def _as_it_stops(*_: Any) -> None:
+    if later.has_run(with_timeline):
+        with_timeline.end()
+
+
 _HANDLERS = (("load_pre", _before_load), ("load_post", _after_load), ("save_pre", _before_save),
              ("save_post", _after_save), ("save_post_fail", _after_save), ("undo_post", _after_undo),
-             ("redo_post", _after_undo))
+             ("redo_post", _after_undo), ("animation_playback_pre", _as_it_plays),
+             ("animation_playback_post", _as_it_stops))
 
 
 def register() -> None:

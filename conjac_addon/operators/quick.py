@@ -9,7 +9,7 @@ import bpy
 from .. import compat, kinds, members
 from ..gather import count_at_mark
 from ..playback import simulate_after
-from . import chosen
+from . import chosen, quick_start
 from .light import Behaviour
 from .poll import mesh_unless
 from .remedies import GAP, box, unnoticed
@@ -89,10 +89,14 @@ class _Quick(Behaviour):
         for obj in objects:
             if self.subdivide and (said := refine(obj, self.faces)):
                 done.append(said)
-            if self.falls_from > 0.0 and is_placed_by_hand(obj) and not is_pinned(obj):
+            if self.hangs_by > 0.0 and not is_pinned(obj):
+                quick_start.hang(obj, self.hangs_by)
+            if self.falls_from > 0.0 and not self.poked and is_placed_by_hand(obj) and not is_pinned(obj):
                 lift(obj, scene, self.falls_from * max(*obj.dimensions))
         context.view_layer.update()
         getattr(bpy.ops.conjac, self.add)()
+        for obj in objects if self.poked else ():
+            quick_start.poke(obj, scene, self.poked)
         if self.colliders:
             for obj in objects:
                 while unnoticed(obj, scene):

@@ -66,9 +66,14 @@ TAKE = IntProperty(name="Take", description="Its number, 0 for the newest", defa
 QUICK: dict[str, Any] = {
     "falls_from": FloatProperty(
         name="Falls From", description="Lift objects that lie on the ground or on a mesh by so many times their "
-        "size; 0 leaves them in place. Objects that are pinned, animated or parented are never lifted", default=0.5,
-        min=0.0,
-        soft_max=4.0, step=10, precision=2),
+        "size; 0 leaves them in place. Objects that are pinned, poked, animated or parented are never lifted",
+        default=0.5, min=0.0, soft_max=4.0, step=10, precision=2),
+    "hangs_by": FloatProperty(
+        name="Hangs By", description="Pin objects in this part of their height, from the top down; 0 pins nothing. "
+        "Objects with painted pins keep them", min=0.0, max=1.0, subtype="FACTOR", step=1, precision=2),
+    "poked": FloatProperty(
+        name="Poked", description="Push the top of objects aside by so many times their size when the bake begins, and "
+        "let it go; 0 does not push", min=0.0, soft_max=1.0, step=5, precision=2),
     "subdivide": BoolProperty(
         name="Make Fine Enough", description="Add a flat subdivision as a modifier if the mesh has too few faces to "
         "bend", default=True),

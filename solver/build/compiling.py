@@ -10,6 +10,7 @@ both meet, all that is left is on disk already.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from .. import catalogue, cores, threads
+from .. import catalogue, cores, kernel_archive, threads
 from . import loading
 from .load_progress import kernels_of
 
@@ -57,7 +58,10 @@ def be_second() -> None:
 
 
 def main() -> int:
-    """Compile all kernels. Returns an exit code."""
+    """Compile all kernels, unless they came with the extension. Returns an exit code."""
+    if kernel_archive.has_all(loading.sources()):
+        return 0
+    print(json.dumps({"event": "compile"}), flush=True)
     if hasattr(os, "nice"):
         os.nice(NICE)
     second = loading.start_beside("compiling.be_second()", subprocess.DEVNULL) if cores.available() > 1 else None

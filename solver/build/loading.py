@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from .. import catalogue, threads
+from .. import catalogue, kernel_archive, threads
 from ..job.folder import parameters
 from ..job.schema import Scene
 from .load_progress import LoadProgress
@@ -50,7 +50,8 @@ class Loading:
             if scene.mechanisms else []
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
-        self._first = not self._mark.exists()  #: whether kernels of such a scene were never compiled here
+        #: whether kernels of such a scene have to be compiled here, and never were
+        self._first = not self._mark.exists() and not kernel_archive.has_all(sources())
         self._progress = LoadProgress(self._modules(), self._mark.parent) if self._first else None
         self._notes: list[str] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()

@@ -82,6 +82,61 @@ def test_it_stays_as_it_is_where_the_artist_says_so(addon):
     assert cube.location.z == 0.0 and not len(cube.modifiers) and cube.conjac.kind == "soft_body"
 
 
+def pinned_heights(obj):
+    """z in its mesh of what hard pins hold, and of what they do not, as it is simulated."""
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    index = obj.vertex_groups[obj.conjac.pin_group].index
+    held = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]
+    heights = np.array([vertex.co.z for vertex in mesh.vertices])
+    return heights[held], heights[~np.array(held)]
+
+
+@pytest.mark.parametrize("shape", ["cube", "uv_sphere"])
+def test_it_hangs_by_its_top_where_the_artist_asks_for_that(addon, shape):
+    """A cube has no vertices between its top and its bottom, so the border is that of the faces it is given."""
+    getattr(bpy.ops.mesh, f"primitive_{shape}_add")()
+    obj = bpy.context.object
+    bpy.ops.conjac.quick_jelly(hangs_by=0.2)
+    bpy.context.view_layer.update()
+    held, free = pinned_heights(obj)
+    assert obj.location.z == 0.0 and not obj.conjac.soft_pins
+    assert held.min() > 0.6 - 1e-6 and held.max() == pytest.approx(1.0) and free.max() < 0.6 + 1e-6
+
+
+def test_painted_pins_stay_as_they_are(addon):
+    cube = default_cube()
+    cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
+    bpy.ops.conjac.quick_jelly(hangs_by=0.2)
+    assert [len(vertex.groups) for vertex in cube.data.vertices] == [1, *[0] * 7]
+
+
+def test_a_poke_pushes_its_top_as_the_bake_begins_and_lets_go(addon):
+    scene, cube = bpy.context.scene, default_cube()
+    scene.frame_start = 11
+    bpy.ops.conjac.quick_jelly(poked=0.25)
+    pull, = cube.conjac.pulls
+    assert cube.location.z == 0.0
+    found = []
+    for frame in (11, 15, 16):
+        scene.frame_set(frame)
+        found.append((*pull.object.location, pull.strength))
+    assert np.allclose(found[0], [0.0, 0.0, 1.0, 1.0]) and np.allclose(found[1], [0.5, 0.0, 1.0, 1.0])
+    assert found[2][3] == 0.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [{"poked": 0.25}, {"hangs_by": 0.1, "poked": 0.25}], ids=["standing", "hanging"])
+def test_a_poked_body_swings_back_and_forth(addon, tmp_path, settings):
+    scene, cube = bpy.context.scene, default_cube()
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 36, 24
+    bpy.ops.conjac.quick_jelly(**settings)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "poked.blend"))
+    assert cube.conjac.bake(wait=True) == 0
+    rest = seen(cube, 1)
+    swings = np.array([np.abs(seen(cube, frame) - seen(cube, frame - 1)).max() for frame in range(2, 37)])
+    assert swings[:5].max() > 0.01 * np.ptp(rest[:, 2]) and swings[10:20].max() > 0.001 * np.ptp(rest[:, 2])
+
+
 @pytest.mark.long
 def test_one_click_and_a_bake_show_a_cube_that_falls_is_squeezed_and_comes_back(addon, tmp_path):
     scene, cube = bpy.context.scene, default_cube()

@@ -57,6 +57,7 @@ def tick():
         others.append(bpy.data.objects.new("Joint", None))
         others.append(bpy.data.objects.new("Cloth", cube.data.copy()))
         others.append(bpy.data.objects.new("Rope", cube.data.copy()))
+        others.append(bpy.data.objects.new("Collider", cube.data.copy()))
         with bpy.context.temp_override(window=window, area=view,
                                        region=next(r for r in view.regions if r.type == "WINDOW")):
             bpy.ops.rigidbody.world_add()

@@ -186,6 +186,33 @@ def artist():
 run(artist(), 0.05)
 """
 
+SPACE = HEAD + """
+def artist():
+    scene.frame_end = 20
+    with override():
+        bpy.ops.conjac.quick_jelly()
+    yield from rest()
+    yield from key("space")
+    yield from until(lambda: live.played(cube) is not None and live.played(cube).is_moving, "it does not play", 120)
+    yield from until(lambda: height()[1] < -0.3, "it does not fall", 60)
+    assert window().screen.is_animation_playing
+    yield from key("space")
+    yield from until(lambda: live.played(cube) is None, "the timeline's end does not end it", 20)
+    assert height()[1] > -0.01 and bake.status(cube).state == "none"
+    # what is baked is the timeline's alone
+    cube.conjac.mesher, cube.conjac.edge_length, scene.frame_end = "grid", 0.5, 3
+    with override():
+        bpy.ops.conjac.bake("INVOKE_DEFAULT")
+    yield from until(lambda: session.running, "it does not bake", 20)
+    yield from baked()
+    yield from key("space")
+    yield from rest(20)
+    assert window().screen.is_animation_playing and live.played(cube) is None
+    print("all seen", flush=True)
+
+run(artist(), 0.05)
+"""
+
 AGAIN = HEAD + """
 def artist():
     scene.frame_end = 6
@@ -273,6 +300,13 @@ def test_three_clicks_lead_from_a_new_scene_to_a_bake_that_plays(tmp_path, monke
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
     said = in_a_window(THREE_CLICKS, tmp_path, "1600x1000")
+    assert "all seen" in said, said[-3000:]
+
+
+@pytest.mark.long
+def test_a_new_body_wobbles_live_while_the_timeline_plays(tmp_path):
+    needs_a_hand()
+    said = in_a_window(SPACE, tmp_path, "1600x1000")
     assert "all seen" in said, said[-3000:]
 
 
