@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from surfaces import globe
+from solids import globe
 from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
