@@ -22,7 +22,7 @@ from ..meshing.volume import Volume
 from ..state import Index, Vec
 
 MOST = 60_000  #: tetrahedra of a bake that are not too many to begin with
-QUICK = "tetwild_quick"  #: mesher of tetrahedra like those of a bake
+QUICK = {"tetwild": "tetwild_quick"}  #: meshers of tetrahedra like those of a bake, made sooner
 FINEST = 6000  #: of these, about: a bake with more is played in coarser ones
 PER_CUBE = 6.0 * np.sqrt(2.0)  #: regular tetrahedra in the cube of their edge
 HOLLOW = 0.3  #: of its box, that a mesh encloses at least as cells are counted: at its surface they are only cut
@@ -70,7 +70,7 @@ def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     box, volume = _sizes(vertices, job.array(body.surface.triangles))
     edge = float(own["edge_length"]) or EDGE_SHARE * float(np.linalg.norm(box))
     least = float(np.cbrt(max(volume, HOLLOW * float(np.prod(box))) * PER_CUBE / FINEST))
-    kind = QUICK if body.mesher.kind == "tetwild" else body.mesher.kind
+    kind = QUICK.get(body.mesher.kind, body.mesher.kind)
     return structs.replace(body, mesher=Choice(kind, {**own, "edge_length": max(edge, least)}))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -41,8 +42,7 @@ class ProjectedBody:
 
     def _build(self, job: Job, prepared: Prepared) -> None:
         self._draft = draft = projective_draft(job, prepared, self._report)
-        assert isinstance(draft.body, ProjectiveBody)
-        self.body, self._size = draft.body, draft.shown.size
+        self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # colliders are where the artist has them
         self._still = draft.motion.at(0.0)
         draft.motion = self._way = OnItsWay(self._still)
