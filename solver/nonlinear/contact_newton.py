@@ -23,7 +23,7 @@ CLEARANCE_REMEDY = "Give what touches there more room, move it more slowly, or u
 #: ratio by which the remaining energy must be smaller where the factor is a reused one
 REUSED_FACTOR_MARGIN = 1.0e3
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
-LOAD_UPDATES = 2  #: iterations on the last factor in which a converged stage updates friction's normal forces
+LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates friction's normal forces
 MOST_UPDATES = 32  #: and at most, until what is left is small beside what friction does
 UPDATES_PER_FACTOR = 8  #: of these on one factor
 #: energy left by these, relative to what friction at Coulomb's limit would give each body from rest
