@@ -38,7 +38,7 @@ from solver import kernel_archive, threads
 from solver.build import compiling
 compiling.load([*compiling.of_new_body(), *compiling.others()])
 print(json.dumps(kernel_archive.made_with(threads.sources_hash())))
-sys.exit("; ".join(threads.cache_notes()))
+sys.exit("; ".join(threads.cache_notes()) or 0)
 """
 
 

@@ -30,6 +30,10 @@ class TetGen:
                           "Fill its holes, or use fTetWild, which does not mind")
         return {"edge_length": (params["edge_length"] or surface.diagonal / 20.0) / surface.scale, "ratio": 1.4}
 
+    def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
+        """The surface itself: all of it counts."""
+        return vertices, triangles
+
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
         """Coarser or less well-shaped tetrahedra."""
         return {"edge_length": (1.5 if slow else 1.0) * settings["edge_length"], "ratio": 2.0}

@@ -55,6 +55,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
             settings = mesher.settings(surface, values)
             nodes, tets = mesher.mesh(surface.vertices * surface.scale, surface.triangles, settings)
             return Volume(nodes + surface.centre, tets.astype(np.int32))
+        vertices, triangles = mesher.coarser(vertices, triangles)
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)

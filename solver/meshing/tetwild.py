@@ -14,6 +14,7 @@ from .random_device import fix_random_device
 from .surface import Surface, enclosed_volumes
 
 MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
+MOST_WHEN_QUICK = 3_000  # triangles of what is played
 MOST_ENVELOPE = 0.03  # of the box diagonal; more would lose limbs
 LOSES = 0.02  # of the volume: a simplified surface that has lost or won more is not trusted
 ENOUGH = 100.0  # energy of the worst tetrahedron where time counts; a regular one has 3
@@ -48,6 +49,10 @@ class TetWild:
         envelope = min(0.1 * edge, 0.1 * thickness) if thickness > 0.0 else 0.1 * edge
         return {"edge_length": edge, "envelope": float(np.clip(envelope, 2e-4, MOST_ENVELOPE)), "energy": 10.0,
                 "passes": 80, "triangles": float(np.clip(FINER * needed, 3000, MOST_TRIANGLES))}
+
+    def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
+        """The surface itself: all of it counts."""
+        return vertices, triangles
 
     def retry(self, settings: Mapping[str, float], slow: bool) -> dict[str, float]:
         """Other settings after a try that was too slow (coarser) or came to nothing (closer to the surface)."""
@@ -91,6 +96,14 @@ class QuickTetWild(TetWild):
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
         return {**super().settings(surface, params), "energy": ENOUGH}
+
+    def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
+        """The surface with as few triangles as what is played needs: finding near sheets and looking whether the
+        tetrahedra fill it took half a minute with 60,000."""
+        if len(triangles) <= MOST_WHEN_QUICK:
+            return vertices, triangles
+        places, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
+        return _simplified(places, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
 
 
 def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:

@@ -15,6 +15,9 @@ class Odd:
     def settings(self, surface, params):
         return {}
 
+    def coarser(self, vertices, triangles):
+        return vertices, triangles
+
     def retry(self, settings, slow):
         return {**settings, "slow": slow, "again": True}
 
