@@ -12,9 +12,9 @@ thread, without filling and compiling. `shaken_off` is by how much of it the mea
 kinetic energy of both, over all frames, differs from that with steps of 1/768 s, none halved.
 
 Bodies in a shaken glass part and meet by chance: `shaken_off` was .007 and .043 before bodies that slide had a
-viscosity (`solver/world/sliding_damping.py`), and .127 with one from their first slip on. What is shaken slides to and
-fro, so it acts little there now: bodies have about a twentieth less energy with it. Five frames in which steps are cut
-take half of the time, and half of all iterations are those that end friction.
+viscosity (`solver/world/sliding_damping.py`), .127 with one from their first slip on. That slip must last for some
+waves before it acts did not mend it: .14. Five frames in which steps are cut take half of the time, and half of all
+iterations are those that end friction.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def add(obj: bpy.types.Object, scene: bpy.types.Scene, name: str, place: Sequenc
 class CONJAC_OT_add_pull(AddEntry, Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        add(obj, context.scene, "Pull", middle_of(obj), 0.25 * max(*obj.dimensions, 1.0e-3))
+        add(obj, context.scene, "Pull", middle_of(obj)[:], 0.25 * max(*obj.dimensions, 1.0e-3))
         return {"FINISHED"}
 
 

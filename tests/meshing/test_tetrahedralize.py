@@ -149,3 +149,16 @@ def test_a_fine_globe_keeps_its_volume_where_it_is_made_coarse():
     check_sound(volume)
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(4 / 3 * np.pi, rel=0.03)
     assert not volume.notes and len(volume.tets) < 20_000
+
+
+def test_a_quick_mesher_looks_at_few_triangles_of_a_fine_mesh():
+    """Near sheets and inner points among all triangles of a drawn mesh would take longer than the tetrahedra."""
+    longitude, latitude = np.meshgrid(np.linspace(0, 2 * np.pi, 160, endpoint=False), np.linspace(-1.5, 1.5, 80))
+    points = np.stack([np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], 2)
+    at = np.arange(160 * 80).reshape(80, 160)
+    quads = np.stack([at[:-1], np.roll(at, -1, 1)[:-1], np.roll(at, -1, 1)[1:], at[1:]], 2).reshape(-1, 4)
+    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
+    few = tetwild.QuickTetWild().coarser(points.reshape(-1, 3), triangles)
+    assert len(few[1]) <= 3000 < len(triangles)
+    assert np.ptp(few[0], axis=0) == pytest.approx(np.ptp(points.reshape(-1, 3), axis=0), rel=0.02)
+    assert tetwild.QuickTetWild().coarser(*few)[1] is few[1]
