@@ -264,7 +264,8 @@ class SlidingDampers:
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
         is_touching: Mask = count[:, 0] > 0
-        return ContactMotion(is_touching, slip, np.where(is_touching, np.linalg.norm(centre - base, axis=1), 0.0), carrier)
+        impact = np.where(is_touching, np.linalg.norm(centre - base, axis=1), 0.0)
+        return ContactMotion(is_touching, slip, impact, carrier)
 
 
 def _rise(values: Vec, begins: float | Vec, ends: float | Vec) -> Vec:
