@@ -171,16 +171,16 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
     """Nodes where the Pin map is above a half, those that hold what is painted, and those listed by hand; with the
     volume, some of its nodes moved to what is painted. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
-    if body.pin.nodes is not None:
-        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if body.pin.weights is not None and painted is not None:
-        held |= painted.at_nodes[HELD] > PINNED
+        held = painted.at_nodes[HELD] > PINNED
         weights = np.asarray(arrays(body.pin.weights))
         hard = hard_weights(body.pin, weights)
         if (hard > PINNED).any():
             held, volume = _firmly_held(hard, volume, painted, held, np.ones(len(held), dtype=bool))
         elif body.pin.stiffness is None or not weights.any():
             notes.append("Pin is painted on nothing, so no part is held")
+    if body.pin.nodes is not None:
+        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
