@@ -1,4 +1,4 @@
-"""What it costs in scenes of the gallery that what is drawn crosses nothing and is where it is painted.
+"""Price of scenes of the gallery whose drawn meshes cross nothing and are where they are painted.
 
     python -m benchmarks.gallery_price
 

@@ -1,4 +1,4 @@
-"""What is put exactly against something, or by a hair off or into it, just bakes, and nothing jumps at the start."""
+"""Bodies put exactly against something, or by a hair off or into it, just bake, and nothing jumps at the start."""
 
 import bpy
 import numpy as np
@@ -56,25 +56,29 @@ def shelf(gap, books=10):
 
 
 def hole(gap):
-    """A ball in a hole of its own shape in a block."""
-    radius = 0.1
-    block = box("Block", (0.4, 0.4, 0.2), (0, 0, -0.1), 3)
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius * (1 + 2 * gap))
+    """A ball in a hole of its own shape in a block, from which a third of it looks out."""
+    radius, low = 0.1, -0.037
+    block = box("Block", (0.4, 0.4, 0.3), (0, 0, -0.15))
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius * (1 + 2 * gap), location=(0.011, 0.007, low))
     cutter = bpy.context.object
     made = block.modifiers.new("Hole", "BOOLEAN")
     made.object, made.operation, made.solver = cutter, "DIFFERENCE", "EXACT"
     chosen(block)
     bpy.ops.object.modifier_apply(modifier="Hole")
     bpy.data.objects.remove(cutter)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.quads_convert_to_tris()
+    bpy.ops.mesh.dissolve_degenerate(threshold=1e-5)
+    bpy.ops.object.mode_set(mode="OBJECT")
     still(block)
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius)
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius, location=(0.011, 0.007, low))
     return [soft(bpy.context.object)], 2 * radius
 
 
-@pytest.mark.parametrize("gap", [HAIR, 0.0, -HAIR])
-@pytest.mark.parametrize("place", [slab, pytest.param(stack, marks=pytest.mark.long),
-                                   pytest.param(hole, marks=pytest.mark.long),
-                                   pytest.param(shelf, marks=pytest.mark.long)])
+@pytest.mark.parametrize("place, gap", [(slab, 0.0), *(
+    pytest.param(place, gap, marks=pytest.mark.long) for place in (slab, stack, hole, shelf)
+    for gap in (HAIR, 0.0, -HAIR) if (place, gap) != (slab, 0.0))])
 def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
     """Without gravity, which presses and bends what lies: two frames later nothing has moved by more than a hair."""
     scene = bpy.context.scene

@@ -26,6 +26,7 @@ def landing():
     return body
 
 
+@pytest.mark.long
 def test_stopped_bakes_and_exports_have_the_frames_of_one_bake(scene):  # noqa: F811
     scene.frame_end = LAST
     ball = landing()

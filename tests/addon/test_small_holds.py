@@ -1,4 +1,4 @@
-"""What bones, handles, nails and pins take is drawn where these are in every frame, however little of it there is."""
+"""Bones, handles, nails and pins take vertices along exactly as drawn, in every frame, however few these are."""
 
 import math
 from itertools import pairwise
