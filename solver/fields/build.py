@@ -203,7 +203,8 @@ def _firmly_held(weights: NDArray[Any], volume: Volume, painted: Painted, held: 
 
 def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
                      pinned: Index) -> tuple[Mapping[str, Vec], Volume]:
-    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted; and the volume."""
+    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted, and 0 at nodes beside a
+    hinge; and the volume."""
     if painted is None:
         return {}, volume
     at_nodes, free = dict(painted.at_nodes), np.ones(len(volume.nodes), dtype=bool)
@@ -212,7 +213,8 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
         if attach.weights is not None and (np.asarray(arrays(attach.weights)) > PINNED).any():
             held = at_nodes[attach.weights] > PINNED
             firm, volume = _firmly_held(np.asarray(arrays(attach.weights)), volume, painted, held, free)
-            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, at_nodes[attach.weights])
+            let_go = np.where(held & free & ~firm, 0.0, at_nodes[attach.weights])
+            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, let_go)
             free &= ~firm
     return at_nodes, volume
 
