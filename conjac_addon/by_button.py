@@ -40,6 +40,18 @@ def noted(obj: bpy.types.Object, label: str, always: Iterable[str] = ()) -> Iter
         obj.conjac.by_button = json.dumps(found)
 
 
+@contextmanager
+def as_made() -> Iterator[None]:
+    """Let no setting of the objects that are made within this block count as chosen by a button: whoever made the
+    example did."""
+    before = {obj.session_uid for obj in bpy.data.objects}
+    yield
+    for obj in bpy.data.objects:
+        if obj.session_uid not in before:
+            obj.conjac.property_unset("by_button")
+            obj.conjac.property_unset("quality")
+
+
 def noting(label: str) -> Callable[[Execute], Execute]:
     """Return a decorator of an operator's `execute`: it notes what changes of the selected objects and of the one that
     leads the bake of the active one."""

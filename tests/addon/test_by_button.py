@@ -110,6 +110,12 @@ def test_a_remedy_says_so_too(jelly):
     assert ("prop", "use_ground") in drawn(jelly)
 
 
+def test_an_example_has_no_marks(addon):
+    assert bpy.ops.conjac.add_sample(preset="soft_body/Rubber") == {"FINISHED"}
+    obj = bpy.context.view_layer.objects.active
+    assert obj.conjac.kind == "soft_body" and obj.conjac.by_button == "" and obj.conjac.quality == "none"
+
+
 def test_marks_make_no_bake_stale(jelly, tmp_path):
     import json
 
