@@ -13,10 +13,10 @@ from typing import Any
 
 import bpy
 
-from . import dials, members
+from . import dials, kinds, members
 
 #: groups of settings below Object.conjac that buttons choose from, "" is Object.conjac itself
-GROUPS = ("", "solver", "contact", "mechanism")
+GROUPS = ("", "solver", "contact")
 
 #: settings that are no choice of an artist's
 INTERNAL = frozenset({"version", "kind", "enabled", "quality", "simulate_after_uid", "active_spring"})
@@ -115,7 +115,8 @@ def _read(text: str) -> Chosen:
 def _values(obj: bpy.types.Object) -> dict[str, Any]:
     """Return every number, checkbox and menu of an object by its path."""
     found = {}
-    for group in GROUPS:
+    # a look at a group leaves an empty one in the file
+    for group in (*GROUPS, "mechanism") if obj.type in kinds.OF_MECHANISMS else GROUPS:
         settings = getattr(obj.conjac, group) if group else obj.conjac
         moved = type(obj.conjac.solver).NAMES if not group else ()
         for prop in settings.bl_rna.properties:

@@ -101,7 +101,7 @@ def switches() -> dict[str, str]:
 def say_when_grey(group: str, name: str, keywords: dict[str, Any], needed: dict[str, str]) -> None:
     """Add to the description of a field when it is grey, where it ever is. needed: by `switches`."""
     own = name.removeprefix(dials.PREFIX)
-    if own in NEVER.get(group, ()):
+    if own in NEVER.get(group, ()) or (own == name and "get" in keywords):  # an old name is drawn nowhere
         return
     reason = next((why for field, why in WHILE.get(group, {}).items()
                    if own == field or (field.endswith("*") and own.startswith(field[:-1]))), "")

@@ -58,8 +58,9 @@ def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
 def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -> None:
     """A property in two columns, or in one with its name inside where the left one would cut that; its dial where it
     has one, and a mark behind it while its value is one that a button chose."""
-    label = by_button.label_of(data, name) if isinstance(data, bpy.types.PropertyGroup) else ""
-    path = by_button.path_of(data, name) if label else ""
+    label = path = ""
+    if isinstance(data, bpy.types.PropertyGroup) and (label := by_button.label_of(data, name)):
+        path = by_button.path_of(data, name)
     name = dials.name_in(data, name)
     prop = data.bl_rna.properties[name]
     # names of checkboxes stand in the right column

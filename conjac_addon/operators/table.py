@@ -307,7 +307,7 @@ classes = (
             name="Quality", description="How fine and how slow to bake", default="good",
             items=[(key, label, sentence) for key, (label, sentence) in QUALITIES.items()])),
     operator(
-        "make_own", quality, "Keep as Own", "Keep a value that a button chose", {"UNDO", "INTERNAL"}, TELLS,
+        "make_own", quality, "Keep Value", "Keep a value that a button chose", {"UNDO", "INTERNAL"}, TELLS,
         path=StringProperty(name="Setting", description="Path of the setting below the object's own"),
         button=StringProperty(name="Button", description="Which button chose its value")),
     operator(
