@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numba import types
 
-from ..materials.lanes import LANES, STRESS, TANGENT, put
+from ..materials.lanes import LANES, LEFT, STRESS, TANGENT, put
 from ..threads import inlined, kernel
 from .elastic_kernels import ELEMENT_SLOTS, MaterialKernel
 
@@ -18,7 +18,8 @@ HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
 CURVED = HESSIAN + 36  #: B of `turning_kernels`, 6
 BAR = CURVED + 6  #: z̄, 6
 SLOPE = BAR + 6  #: ψ', 6
-STRETCH_SLOTS = SLOPE + 6
+GAP = SLOPE + 6  #: z̄ − z, 6
+STRETCH_SLOTS = GAP + 6
 
 TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
 KERNELS = (MaterialKernel, MaterialKernel)
@@ -133,3 +134,22 @@ def tangent_of(work):  # type: ignore[no-untyped-def]
                 put(work, slot_of(0, j, 0, m), lane, (dot_six(a, p), dot_six(a, q), dot_six(a, r)))
                 put(work, slot_of(1, j, 0, m), lane, (dot_six(b, p), dot_six(b, q), dot_six(b, r)))
                 put(work, slot_of(2, j, 0, m), lane, (dot_six(c, p), dot_six(c, q), dot_six(c, r)))
+
+
+@kernel("void(f8[::1])")
+def pull_of_gap(work):  # type: ignore[no-untyped-def]
+    """Aᵀ λ in place of the material's P, with λ = ψ' + H (z̄ − z), which positions alone would have, in place of U.
+    [MFEM 6]"""
+    for lane in range(LANES):
+        gap = six_of(work, GAP, 1, lane)
+        slope = six_of(work, SLOPE, 1, lane)
+        work[LEFT * LANES + lane] = slope[0] + dot_six(six_of(work, HESSIAN, 1, lane), gap)
+        work[(LEFT + 1) * LANES + lane] = slope[1] + dot_six(six_of(work, HESSIAN + 6, 1, lane), gap)
+        work[(LEFT + 2) * LANES + lane] = slope[2] + dot_six(six_of(work, HESSIAN + 12, 1, lane), gap)
+        work[(LEFT + 3) * LANES + lane] = slope[3] + dot_six(six_of(work, HESSIAN + 18, 1, lane), gap)
+        work[(LEFT + 4) * LANES + lane] = slope[4] + dot_six(six_of(work, HESSIAN + 24, 1, lane), gap)
+        work[(LEFT + 5) * LANES + lane] = slope[5] + dot_six(six_of(work, HESSIAN + 30, 1, lane), gap)
+    for column in range(9):
+        for lane in range(LANES):
+            work[(STRESS + column) * LANES + lane] = dot_six(six_of(work, ALONG + column, 9, lane),
+                                                             six_of(work, LEFT, 1, lane))

@@ -22,7 +22,7 @@ from ..materials.lanes import (
     vector,
 )
 from ..threads import inlined, kernel
-from .condensed_kernels import ALONG, BAR, KERNELS, TABLE, second_order, tangent_of
+from .condensed_kernels import ALONG, BAR, GAP, KERNELS, TABLE, pull_of_gap, second_order, tangent_of
 from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
@@ -129,18 +129,6 @@ def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     put(work, GRADIENT + 6, lane, (e, f, c))
 
 
-@inlined
-def _stress(work, multipliers, block):  # type: ignore[no-untyped-def]
-    """P = Aᵀ λ."""
-    for column in range(9):
-        for lane in range(LANES):
-            a, row = (ALONG + column) * LANES + lane, 9 * LANES
-            work[(STRESS + column) * LANES + lane] = (
-                work[a] * multipliers[block, 0, lane] + work[a + row] * multipliers[block, 1, lane]
-                + work[a + 2 * row] * multipliers[block, 2, lane] + work[a + 3 * row] * multipliers[block, 3, lane]
-                + work[a + 4 * row] * multipliers[block, 4, lane] + work[a + 5 * row] * multipliers[block, 5, lane])
-
-
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
     """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table."""
@@ -209,12 +197,11 @@ def linearise(  # type: ignore[no-untyped-def]
             second_order(work, slope, hessian, block)
             for entry in range(6):
                 for lane in range(LANES):
-                    multipliers[block, entry, lane] = slope[block, entry, lane]
-                for other in range(6):
-                    for lane in range(LANES):
-                        multipliers[block, entry, lane] += hessian[block, 6 * entry + other, lane] * (
-                            z_bar[block, other, lane] - z[block, other, lane])
-            _stress(work, multipliers, block)
+                    work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
+            pull_of_gap(work)
+            for entry in range(6):
+                for lane in range(LANES):
+                    multipliers[block, entry, lane] = work[(LEFT + entry) * LANES + lane]
             tangent_of(work)
             corner_forces(work)
             corner_blocks(work)

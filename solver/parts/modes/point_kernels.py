@@ -11,12 +11,14 @@ from numba import types
 from ...forces.condensed_kernels import (
     ALONG,
     BAR,
+    GAP,
     HESSIAN,
     KERNELS,
     SLOPE,
     STRETCH_SLOTS,
     TABLE,
     dot_six,
+    pull_of_gap,
     second_order,
     six_of,
     slot_of,
@@ -27,11 +29,10 @@ from ...forces.fiber_kernels import load_constants
 from ...forces.in_stretches_kernels import begin_stretch, frames_of, load_stretch, stretch_along, stretch_of
 from ...forces.turning_kernels import add_turning, curve, take_stretching
 from ...materials.algebra import decompose
-from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, STRESS, TANGENT
+from ...materials.lanes import ENERGY, GRADIENT, LANES, STRESS, TANGENT
 from ...threads import kernel
 
-GAP = STRETCH_SLOTS  #: z̄ − z, 6
-POINT_SLOTS = GAP + 6
+POINT_SLOTS = STRETCH_SLOTS
 ROWS = types.float64[:, ::1]  #: values of each point in a row, (16 b, k)
 
 
@@ -64,25 +65,6 @@ def _store(work, volumes, stresses, tangents, block):  # type: ignore[no-untyped
             stresses[point, column] = w * work[(STRESS + column) * LANES + lane]
         for column in range(tangents.shape[1]):
             tangents[point, column] = w * work[(TANGENT + column) * LANES + lane]
-
-
-@kernel("void(f8[::1])")
-def _pull(work):  # type: ignore[no-untyped-def]
-    """Aᵀ λ in place of the material's P, λ = ψ' + H (z̄ − z) as it would be if positions stayed."""
-    for lane in range(LANES):
-        gap = six_of(work, GAP, 1, lane)
-        slope = six_of(work, SLOPE, 1, lane)
-        # where the material had U
-        work[LEFT * LANES + lane] = slope[0] + dot_six(six_of(work, HESSIAN, 1, lane), gap)
-        work[(LEFT + 1) * LANES + lane] = slope[1] + dot_six(six_of(work, HESSIAN + 6, 1, lane), gap)
-        work[(LEFT + 2) * LANES + lane] = slope[2] + dot_six(six_of(work, HESSIAN + 12, 1, lane), gap)
-        work[(LEFT + 3) * LANES + lane] = slope[3] + dot_six(six_of(work, HESSIAN + 18, 1, lane), gap)
-        work[(LEFT + 4) * LANES + lane] = slope[4] + dot_six(six_of(work, HESSIAN + 24, 1, lane), gap)
-        work[(LEFT + 5) * LANES + lane] = slope[5] + dot_six(six_of(work, HESSIAN + 30, 1, lane), gap)
-    for column in range(9):
-        for lane in range(LANES):
-            work[(STRESS + column) * LANES + lane] = dot_six(six_of(work, ALONG + column, 9, lane),
-                                                             six_of(work, LEFT, 1, lane))
 
 
 BODY = (types.int64, types.int64, ROWS, types.float64[::1], TABLE, TABLE)
@@ -161,7 +143,7 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
             for entry in range(6):
                 for lane in range(LANES):
                     work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-            _pull(work)
+            pull_of_gap(work)
             if exact:
                 take_stretching(work)
             tangent_of(work)
