@@ -61,7 +61,7 @@ class CONJAC_OT_jiggle(Behaviour):
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
             if not self.nodes:
                 obj.conjac.suggest_spots = False
-            with by_button.noted(obj, LABEL, quality.paths(obj)):
+            with by_button.noted(obj, LABEL, quality.unset(obj)):
                 suit(obj, context.scene, held=soft_parts.depth(obj, soft))
             obj.conjac.quality = "good"
         how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'

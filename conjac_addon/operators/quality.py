@@ -22,6 +22,12 @@ def paths(obj: bpy.types.Object) -> tuple[str, ...]:
     return (EDGE, STEP) if members.is_volume(obj) else (STEP,)
 
 
+def unset(obj: bpy.types.Object) -> tuple[str, ...]:
+    """Return those of them that nobody has set."""
+    is_set = {EDGE: obj.conjac.is_property_set(EDGE), STEP: obj.conjac.solver.is_property_set("step")}
+    return tuple(path for path in paths(obj) if not is_set[path])
+
+
 def present(obj: bpy.types.Object) -> str:
     """Return the quality that an object has; "" where its edges or steps are the artist's own."""
     quality: str = obj.conjac.quality

@@ -44,7 +44,7 @@ class CONJAC_OT_add_rope(Behaviour):
             else:
                 continue
             rope.conjac.kind = kinds.ROPE
-            with by_button.noted(rope, "Add Rope", quality.paths(rope)):
+            with by_button.noted(rope, "Add Rope", quality.unset(rope)):
                 suit_rope(rope)
                 show_thickness(rope)
             rope.conjac.quality = "good"

@@ -56,7 +56,7 @@ class CONJAC_OT_add_soft_body(Behaviour):
         objects = list(chosen.meshes(context))
         for obj in objects:
             obj.conjac.kind = kinds.SOFT_BODY
-            with by_button.noted(obj, "Add Soft Body", quality.paths(obj)):
+            with by_button.noted(obj, "Add Soft Body", quality.unset(obj)):
                 suit(obj, context.scene, bodies=len(objects))
             obj.conjac.quality = "good"
             join(obj, context.scene)

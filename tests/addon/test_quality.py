@@ -51,6 +51,13 @@ def test_another_number_is_the_artists_own(jelly, name):
     assert ("operator", "conjac.set_quality") in drawn(jelly)
 
 
+def test_what_was_set_before_is_the_artists_own_too(addon):
+    bpy.ops.mesh.primitive_torus_add()
+    bpy.context.object.conjac.edge_length = 0.3
+    bpy.ops.conjac.add_soft_body()
+    assert present(bpy.context.object) == "" and bpy.context.object.conjac.edge_length == pytest.approx(0.3)
+
+
 def test_all_that_is_baked_together_has_one_quality(jelly):
     bpy.ops.mesh.primitive_uv_sphere_add(location=(0.0, 0.0, 5.0))
     bpy.ops.conjac.add_soft_body()
