@@ -14,7 +14,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
-from .entry_properties import OVERRIDABLE, fit_for_the_mouse, menu, number, say_when_grey, switches, with_dial
+from .entry_properties import OVERRIDABLE, finish, menu, number, properties, with_dial
 from .handles import has_curves, keep_identifier, painted_names
 from .menus import MENUS, default, item
 
@@ -305,9 +305,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="Frequency of the slowest wobble [Hz], for Set Jiggle", default=2.5, min=0.01,
         soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
-    stress_output: bpy.props.BoolProperty(
-        name="Stress Output", description="Keep stress, stretch, pressure and speed of each vertex, which can be shown "
-        "as colors and read by shaders", default=False, update=changes.note, override=OVERRIDABLE)
     export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
@@ -371,16 +368,16 @@ CONJAC_Solver.NAMES = frozenset(name for name in CONJAC_Solver.__annotations__
                                 if not name.startswith(dials.PREFIX))
 CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
+    | properties("")
     | renamed.moved({name: CONJAC_Solver.__annotations__[name] for name in CONJAC_Solver.NAMES}, "solver"))
+contact.CONJAC_Contact.__annotations__.update(properties("contact"))
 
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
-_switches = switches()
 for _group in set(classes) - set(identity.classes):
-    fit_for_the_mouse(_group.__name__, _group.__annotations__)
+    finish(_group.__name__, _group.__annotations__)
     _over_time = TIED_OVER_TIME if _group is entries.CONJAC_Constraint else READ_OVER_TIME
     for _name, _property in _group.__annotations__.items():
-        say_when_grey(_group.__name__, _name, _property.keywords, _switches)
         # keyframes would be read once and change what is baked with the frame that the artist looks at
         if _name not in _over_time:
             _property.keywords["options"] = _property.keywords.get("options", set()) - {"ANIMATABLE"}
