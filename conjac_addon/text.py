@@ -70,7 +70,7 @@ def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -
         row.use_property_split = False
     row.prop(data, name)
     if label:
-        mark = row.operator("conjac.make_own", text="", icon="AUTO", emboss=False)
+        mark = row.operator("conjac.make_own", text="", icon="EVENT_A", emboss=False)
         mark.path, mark.button = path, label
     if in_one:
         row.use_property_split = True
