@@ -17,7 +17,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
-from . import contact, damping, drafts, mechanisms, notes, presets, slow
+from . import contact, damping, drafts, fields, mechanisms, notes, presets, slow
 
 STATE_ICONS: dict[str, Any] = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK",
                                "stale": "FILE_REFRESH", "broken": "ERROR", "baking": "REC"}
@@ -196,7 +196,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     slides = [members.is_sharp(one) for one in baked]
     stepped = layout.column()
     stepped.active = not (slides and all(slides))
-    stepped.prop(moves.solver, "integrator")
+    setting(stepped, moves.solver, "integrator")
     draw_params(stepped, moves, "integrator")
     if any(slides):
         hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
@@ -214,7 +214,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if integrator.able("iterates"):
         stages = layout.column()
         stages.active = stepped.active
-        stages.prop(moves.solver, "stage_solver")
+        setting(stages, moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
         if method.follows and not integrator.why_not("quasistatic"):
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "
@@ -336,7 +336,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
     layout.operator("conjac.export_farm_job", icon="PACKAGE")
     if not members.is_sharp(context.object):
-        setting(layout, settings, "stress_output")
+        fields.draw(layout, context.object, "output")
         if settings.stress_output:
             layout.prop(context.window_manager, "conjac_colors", text="Colors")
     setting(layout, members.shared_settings(context.object), "cache_folder")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
+from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
@@ -42,6 +44,7 @@ from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
+from .integrators import integrator_of
 from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
@@ -108,7 +111,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     awake = _asleep(job, methods, joins)
     mesh = _mesh(prepared, matter, rest, mass, first, coordinates)
     condensation = _condensation(job, prepared, first, mesh, linear, joins)
-    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    integrator = integrator_of(scene)
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
@@ -338,8 +341,11 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):
-            x = one.volume.nodes
-            near = np.flatnonzero(np.linalg.norm(x - np.array(pull.position), axis=1) <= pull.radius)
+            x, place = one.volume.nodes, np.array(pull.position)
+            near = np.flatnonzero(_distance(place, x) <= pull.radius)
+            if not len(near):  # it is smaller than a tetrahedron
+                near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, place), pull.radius,
+                                  place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is near none of its nodes", "Move it to the body or raise its radius")
@@ -350,6 +356,12 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, share, places, strength))
     return pulls
+
+
+def _distance(place: Vec, points: Vec) -> Vec:
+    """Return how far points (k, 3) are from a place, (k,) [m]."""
+    away: Vec = np.linalg.norm(points - place, axis=1)
+    return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround,
