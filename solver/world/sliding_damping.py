@@ -153,7 +153,7 @@ class SlidingBody:
 
 
 @dataclass(frozen=True)
-class Contacts:
+class SlidingContacts:
     """Motion of the contacts with friction of all bodies, along what they touch."""
 
     is_touching: Mask  #: whether a body has any, (b,)
@@ -178,7 +178,7 @@ class Past:
     @classmethod
     def of(cls, rows: Vec) -> Past:
         """Return the past that was remembered as rows, (b, 12)."""
-        return cls(*rows[:, :3].T, rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
+        return cls(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
 
     @property
     def rows(self) -> Vec:
@@ -237,7 +237,7 @@ class SlidingDampers:
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
-    def _after(self, past: Past, contacts: Contacts, h: float) -> Past:
+    def _after(self, past: Past, contacts: SlidingContacts, h: float) -> Past:
         """Return the past at the end of h more seconds with these contacts."""
         fade, speed = float(np.exp(-h / OF_LATE)), np.linalg.norm(contacts.slip, axis=1)
         change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
@@ -268,7 +268,7 @@ class SlidingDampers:
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
 
-    def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> Contacts:
+    def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> SlidingContacts:
         """Return the motion of each body's contacts at positions x and velocities v of all nodes, (n, 3) [m], [m/s]."""
         nodes, slips, carriers = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
         if system.ground.friction is not None:
@@ -292,7 +292,8 @@ class SlidingDampers:
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
         is_touching: Mask = count[:, 0] > 0
-        return Contacts(is_touching, slip, np.where(is_touching, np.linalg.norm(centre - base, axis=1), 0.0), carrier)
+        impact = np.where(is_touching, np.linalg.norm(centre - base, axis=1), 0.0)
+        return SlidingContacts(is_touching, slip, impact, carrier)
 
 
 def _rise(values: Vec, begins: float | Vec, ends: float | Vec) -> Vec:
