@@ -15,9 +15,11 @@ from ...meshing.closest_kernels import nearest_candidates
 from ...meshing.normals import unit_normals
 from ...meshing.sheets import border_edges
 from ...state import Index, Mask, Vec
+from .candidate_cells import CandidateCells
 
 FINE = 30.0  #: sampled places along the diagonal of a mesh
 CANDIDATES = 8  #: of them around a point, whose triangles may have the nearest place
+IN_CELL = 12  #: of them around the middle of a cell, for all points that are in it
 DEPTH = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
 ON = 1.0e-9  #: relative to the diagonal: what is so near is on the surface
 
@@ -40,6 +42,7 @@ class _Placed:
 
     x: Vec  #: vertices [m], (n, 3)
     tree: cKDTree  #: of the sampled places
+    cells: CandidateCells | None  #: of one that stands still
     normals: Vec  #: of the triangles, (t, 3)
 
 
@@ -143,8 +146,10 @@ class ObstacleMesh:
         if found is None:
             x = np.require(self._motion.at(key), float, ["C", "W"])
             places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
-            found = _Placed(x, cKDTree(places, balanced_tree=False, compact_nodes=False),
-                            unit_normals(x, self.triangles))
+            tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
+            cells = None if self._motion.moves else CandidateCells(tree, self._whose, self._spacing,
+                                                                   DEPTH * self.diagonal, IN_CELL)
+            found = _Placed(x, tree, cells, unit_normals(x, self.triangles))
         self._placed[key] = found
         while len(self._placed) > 2:
             self._placed.pop(next(iter(self._placed)))
@@ -152,15 +157,31 @@ class ObstacleMesh:
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
         """The nearest triangles of points (k, 3) [m] that have sampled places within reach [m]."""
-        count = min(CANDIDATES, len(self._whose))
-        _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
-        which = which.reshape(len(points), count)
-        candidates = np.append(self._whose, np.int32(-1))[which]
         found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
-        nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.normals,
-                           (ON * self.diagonal) ** 2, found, weights, outward)
+        nearest_candidates(np.ascontiguousarray(points), self._candidates(placed, points, reach), self.triangles,
+                           placed.x, placed.normals, (ON * self.diagonal) ** 2, reach**2, found, weights, outward)
         return _Nearest(found, weights, outward)
+
+    def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
+        """Return triangles that may be nearest to each point (k, 3) [m], (k, c), −1 for none within reach [m]."""
+        if placed.cells is None:
+            return self._asked(placed, points, reach)
+        within, known = placed.cells.of(points)
+        if within.all():
+            return known
+        others = self._asked(placed, points[~within], reach)
+        candidates: Index = np.full((len(points), max(known.shape[1], others.shape[1])), -1, np.int32)
+        candidates[np.flatnonzero(within), :known.shape[1]] = known
+        candidates[np.flatnonzero(~within), :others.shape[1]] = others
+        return candidates
+
+    def _asked(self, placed: _Placed, points: Vec, reach: float) -> Index:
+        """Return those of the sampled places nearest to each, of a tree."""
+        count = min(CANDIDATES, len(self._whose))
+        _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
+        candidates: Index = np.append(self._whose, np.int32(-1))[which.reshape(len(points), count)]
+        return candidates
 
     def _places(self, placed: _Placed, near: _Nearest) -> Vec:
         """The nearest places of the surface, moved with it, (k, 3) [m]."""

@@ -115,6 +115,7 @@ class ProjectiveBody:
             total = total + one.matrix(n)
         self._stiffness = total[self.free][:, self.free].tocsc()
         self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
+        self._energies = np.zeros(2)
         self._factors: dict[float, GlobalMatrix] = {}
         self._pairs = SecantPairs(self.memory)
         #: potential of the last step before its first iteration and after each [J]
@@ -169,8 +170,7 @@ class ProjectiveBody:
         """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
-        diagonal = np.zeros(len(self.rest))
-        np.add.at(diagonal, terms.points.nodes, terms.points.weights)
+        diagonal = np.bincount(terms.points.nodes, terms.points.weights, len(self.rest))
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
@@ -226,11 +226,9 @@ class ProjectiveBody:
             add_corners(one.nodes, pulls, net)
         points, own, lagged = terms.points, np.zeros(len(limits)), energy
         if len(points.nodes):
-            pulls, energies = np.empty((len(points.nodes), 3)), np.empty((len(points.nodes), 2))
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
-                           points.friction, limits, own, pulls, energies)
-            np.add.at(net, points.nodes, pulls)
-            energy, lagged = (energy + float(one) for one in energies.sum(axis=0))
+                           points.friction, limits, own, net, self._energies)
+            energy, lagged = (energy + float(one) for one in self._energies)
         return _Measured(energy, lagged, np.ascontiguousarray(net[self.free]).ravel(), own)
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
