@@ -19,7 +19,7 @@ from ..parts.projective.body import ProjectiveBody, TargetRows
 from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from ..world.interface import StepInputs
-from .bumps import planes_before
+from .bumps import Clearances, planes_before
 from .engines.interface import GrabbedPlace, Hold, Inputs, Report
 from .grabbing import REACH, Grabbed, around, strength_of
 from .layers import Layer, neighbours
@@ -65,6 +65,7 @@ class ProjectedBody(PlayedBody):
         #: it as one of the sheets that meet each other; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,
                            self._thickness, self._friction)
+        self._clearances = Clearances()
         self._strength = strength_of(float(self.body.mass.sum()), self._size)
 
     def _go_on(self, before: dict[str, Any]) -> None:
@@ -131,7 +132,7 @@ class ProjectedBody(PlayedBody):
             return []
         begun = self.x[self._touching]
         end = begun + h * self.v[self._touching]
-        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size)
+        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size, self._clearances)
         nodes = self._touching[found.points]
         return [TargetRows.touching(nodes, firm[nodes], found.places + self._thickness * found.normals, found.normals,
                                     self._friction, found.speed)]

@@ -106,7 +106,7 @@ class LiveBody(PlayedBody):
         self._mass = float(self.body.subspace.mass.sum())
         self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
         self._half_life = half_life_at_start(job, body)
-        self.body.stepping = replace(stepping, floor=self._floor(job))
+        self.body.stepping = self._stepping = replace(stepping, floor=self._floor(job))
         self._springs = self._soft_pins(job, prepared)
         self._strength = self.body.firm_grab()
         self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
@@ -239,8 +239,8 @@ class LiveBody(PlayedBody):
         springs = self._springs
         if springs is not None:
             springs = replace(springs, targets=carried(carrier, springs.targets))
-        how, (x, y, z) = body.stepping, inputs.gravity.tolist()
-        body.stepping = replace(how, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
+        x, y, z = inputs.gravity.tolist()
+        body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
                                 floor=self._under(inputs.ground), planes=self._bumped(h, inputs), springs=springs)
         pulls = list(self._grabs.values())
         for parts in (1, 4):
@@ -257,7 +257,7 @@ class LiveBody(PlayedBody):
 
     def _under(self, ground: Vec | None) -> Floor | None:
         """The floor where the artist has it now."""
-        floor = self.body.stepping.floor
+        floor = self._stepping.floor
         if floor is None or ground is None:
             return floor
         normal = ground[1] / np.linalg.norm(ground[1])

@@ -93,12 +93,14 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, farthes
             continue
         for j in range(count):
             k = candidates[i, j]
-            known = k < 0
-            for other in range(j):
-                known = known or candidates[i, other] == k
-            if known:
+            if k < 0:
                 continue
             v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
-            if away <= best + slack:
+            if away > best + slack:
+                continue
+            known = False
+            for other in range(j):
+                known = known or candidates[i, other] == k
+            if not known:
                 for axis in range(3):
                     outward[i, axis] += normals[k, axis]

@@ -34,7 +34,7 @@ def test_stiffness(jelly):  # noqa: F811
 
 
 def test_damping(jelly):  # noqa: F811
-    """What is braked hard hardly moves where weight comes on."""
+    """A body that is braked hard hardly moves where weight comes on."""
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     played = play(jelly, 0.1)
     start = seen(jelly)
@@ -57,8 +57,9 @@ def test_gravity(jelly):  # noqa: F811
 
 
 def test_strength_of_pins(jelly):  # noqa: F811
-    """What is painted half hangs by g over the stiffness of each kg."""
+    """A body that is painted half all over hangs by g over the stiffness of each kg."""
     jelly.vertex_groups["Pin"].add(list(range(len(jelly.data.vertices))), 0.5, "REPLACE")
+    jelly.conjac.soft_pins = True
     jelly.conjac.pin_stiffness, jelly.conjac.wobble_half_life = 200.0, 0.05
     played = play(jelly, 0.8)
     hung = -np.mean(seen(jelly) - rest_of(jelly), axis=0)[2]

@@ -43,6 +43,9 @@ def all_pairs(sheet, x, v, meet):
     """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
     found = {}
     normals = [vertex_normals(places, one.triangles) for one, places in zip(sheet, x)]
+    edge, thickness = (max(getattr(one, name) for one, own in zip(sheet, meet) if any(own))
+                       for name in ("edge", "thickness"))
+    reach = np.hypot(FACING * edge, edge + 2.0 * thickness)  # they are fast: more is not looked for
     near = [set(one.near.tolist()) for one in sheet]
     for s, one in enumerate(sheet):
         for t, other in enumerate(sheet):
@@ -57,6 +60,8 @@ def all_pairs(sheet, x, v, meet):
                     normal *= np.sign(away @ normal)
                     height = away @ normal
                     gap = max(one.thickness, other.thickness)
+                    if np.linalg.norm(away) > reach:
+                        continue
                     if (np.linalg.norm(away - height * normal) < FACING * min(one.edge, other.edge)
                             and height + H * (v[s][i] - v[t][j]) @ normal < WITHIN * gap):
                         found[s, i, t, j] = normal

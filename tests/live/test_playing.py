@@ -198,7 +198,7 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
 
 
 def test_what_is_taken_back_is_as_stiff_as_before(job):
-    """Where another body of the scene cannot take its settings, those that have taken theirs give them back."""
+    """A body gives back the settings that it has taken where another one of the scene cannot take its own."""
     engine = engine_of("modes", job, quiet)
     [body] = engine.bodies
     ways, before = body.body, body.body.points.volumes.copy()

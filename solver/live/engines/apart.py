@@ -22,7 +22,7 @@ Body = TypeVar("Body", bound=PlayedBody)
 
 
 class ApartEngine(ABC, Generic[Body]):
-    """Bodies that meet before or after they have moved by themselves. What fails begins anew, alone."""
+    """Bodies that meet before or after they have moved by themselves. One that fails is put back to the start."""
 
     poses = nothing_rigid()
     #: of a step: at best, where the clock asks for fewer, and in the longest steps

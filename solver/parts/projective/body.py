@@ -15,7 +15,7 @@ from ...linear.secant_pairs import SecantPairs
 from ...state import Index, Mask, Vec
 from .constraints import ProjectedElements
 from .factor import GlobalMatrix
-from .projection_kernels import project_points
+from .projection_kernels import project_points, resist_moves
 
 ITERATIONS, MEMORY = 10, 5
 INTEGRATORS = ("backward_euler", "bdf2")
@@ -216,11 +216,9 @@ class ProjectiveBody:
 
     def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
         """Return the potential of a step at positions (n, 3) [m]. limits: of friction where it was measured before."""
-        away, moved = x - terms.predicted, x - terms.base
-        weight = self.mass[:, None]
-        inertia, drag = terms.kappa * weight * away, terms.drag * weight * moved
-        energy = 0.5 * float(np.vdot(away, inertia) + np.vdot(moved, drag)) - float(np.vdot(terms.load, moved))
-        net = terms.load - inertia - drag
+        net = np.empty_like(x)
+        energy = float(resist_moves(x, terms.predicted, terms.base, self.mass, terms.load, terms.kappa, terms.drag,
+                                    net))
         for one, pulls in zip(self.constraints, self._pulls):
             energy += one.project(x, pulls)
             add_corners(one.nodes, pulls, net)

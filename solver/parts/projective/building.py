@@ -9,7 +9,7 @@ import numpy as np
 from ...forces.cloth.quadratic_kernels import weigh
 from ...forces.cloth.sheet import Sheet
 from ...state import Index, Vec
-from .constraints import Lengths, ProjectedElements, Triangles, Ways
+from .constraints import FlatRows, Lengths, ProjectedElements, Triangles, Ways
 
 LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
@@ -54,7 +54,8 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
                       for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli)])
     found: list[ProjectedElements] = [Ways(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)])]
-    found += bends(sheet, bending["bending_stiffness"], flat)
+    bending_rows = bends(sheet, bending["bending_stiffness"], flat)
+    found += [FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else bending_rows
     if turned > 0.0:
         found.append(Triangles(triangles, gradients, 2.0 * turned * areas))
     return found

@@ -14,7 +14,7 @@ from ...materials.lanes import LANES, MATERIAL_SLOTS
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
 from ...threads import parallel_for
-from .projection_kernels import project_rows, project_tets, project_triangles, project_ways
+from .projection_kernels import project_rows, project_tets, project_triangles, project_ways, pull_flat
 
 PIECES = 32  #: of the work on tetrahedra; borders do not depend on the number of threads
 
@@ -78,6 +78,24 @@ class Lengths:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         return _assembled(self.nodes, self.coefficients[:, :, None], self.weights, count)
+
+
+class FlatRows:
+    """½ w |Σ c_a x_a|² of rows that want to be zero, such as bends of flat cloth, all at once by their matrix."""
+
+    def __init__(self, rows: Lengths, count: int) -> None:
+        """rows: with `most` 0, about no centres. count: of nodes."""
+        self.nodes = np.arange(count, dtype=np.int32)[:, None]
+        self.weights = rows.weights
+        self._matrix = rows.matrix(count)
+        whole = self._matrix.tocsr()
+        self._table = whole.indptr.astype(np.int32), whole.indices.astype(np.int32), whole.data
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        return float(pull_flat(*self._table, x, pulls))
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        return self._matrix
 
 
 class Ways:
