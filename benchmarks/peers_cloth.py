@@ -8,7 +8,8 @@ ipctk's exact test; `depth_mm` how deep the deepest vertex is in the box, `stret
 length, in any frame. `changes` is convergence: how far frame COMPARED ends from its own places with FINE times the
 constraint steps (of ours, with a tenth of *Edge Left*), over the largest move until then.
 
-*Cloth Dynamics* ships with Blender 5.3, in a Python of its own, so that nothing of it comes into ConJac's:
+*Cloth Dynamics* ships with Blender 5.3, and 5.2.3 has it too, in a Python of its own, so that nothing of it comes into
+ConJac's:
 
     python3.13 -m venv build/peers53 && build/peers53/bin/pip install bpy==5.3.0
 

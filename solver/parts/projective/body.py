@@ -175,7 +175,7 @@ class ProjectiveBody:
         matrix.add(diagonal[self.free])
 
         def solve(right: Vec) -> Vec:
-            return np.ascontiguousarray(matrix.solve(right.reshape(-1, 3))).ravel()
+            return np.ascontiguousarray(matrix.direction(right.reshape(-1, 3))).ravel()
 
         self._pairs.clear(3 * len(self.free))
         here = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
@@ -186,7 +186,7 @@ class ProjectiveBody:
             if not there.lagged < here.energy and len(self._pairs):
                 # past steps mislead: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = solve(here.net)
+                move = np.ascontiguousarray(matrix.solve(here.net.reshape(-1, 3))).ravel()
                 trial, there = self._moved(x, move, terms, here)
             self._pairs.add(move, here.net - there.net)
             x, here = trial, there
