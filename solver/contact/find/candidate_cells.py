@@ -8,7 +8,8 @@ from scipy.spatial import cKDTree
 from ...state import Index, Mask, Vec
 
 WIDTH = 0.5  #: of the spacing of sampled places: of a cell
-SAMPLES = 32  #: sampled places around the middle of a cell, whose triangles are its candidates
+SAMPLES = 48  #: sampled places around the middle of a cell, whose triangles are its candidates
+NEAREST = 4  #: of them to each point of the cell, at least
 ROOM = 1024  #: cells that there is room for at first
 UNKNOWN, UNSURE = -1, -2  #: rows of cells that nobody was in yet, and of those where sampled places are too close
 
@@ -16,16 +17,15 @@ UNKNOWN, UNSURE = -1, -2  #: rows of cells that nobody was in yet, and of those 
 class CandidateCells:
     """Triangles of the sampled places nearest to the middle of each cell, found when a point is in it first.
 
-    They are a cell's candidates where they include, for every point in it, those of the sampled places nearest to that
-    point. A cell always has the same ones, whatever was looked up before.
+    They are a cell's candidates where they include, for every point in it, those of the few sampled places nearest to
+    that point. A cell always has the same ones, whatever was looked up before.
     """
 
-    def __init__(self, tree: cKDTree, whose: Index, spacing: float, around: float, count: int) -> None:
+    def __init__(self, tree: cKDTree, whose: Index, spacing: float, around: float) -> None:
         """tree: of sampled places, no farther apart than about `spacing` [m]. whose: the triangle of each. around:
-        how far cells go beyond these [m]. count: how many places are to be nearest."""
+        how far cells go beyond these [m]."""
         self._tree, self._whose = tree, whose
         self._all = min(SAMPLES, len(whose))
-        self._count = min(count, self._all)
         self._width = WIDTH * spacing
         self._low = tree.mins - around
         self._shape = np.ceil((tree.maxes + around - self._low) / self._width).astype(np.int64)
@@ -52,7 +52,7 @@ class CandidateCells:
         middles = self._low + self._width * (np.stack(np.unravel_index(new, self._shape), axis=1) + 0.5)
         away, which = (one.reshape(len(new), -1) for one in self._tree.query(middles, k=self._all))
         # those nearest to a point are no farther from the middle than this
-        farthest = away[:, self._count - 1] + np.sqrt(3.0) * self._width
+        farthest = away[:, min(NEAREST, self._all) - 1] + np.sqrt(3.0) * self._width
         is_sure = (farthest <= away[:, -1]) | (self._all == len(self._whose))
         self._row[new[~is_sure]] = UNSURE
         triangles = np.sort(self._whose[which[is_sure]], axis=1)

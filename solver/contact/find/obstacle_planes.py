@@ -163,7 +163,7 @@ class ObstacleMesh:
             places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
             tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
             cells = None if self._motion.moves else CandidateCells(tree, self._whose, self._spacing,
-                                                                   DEPTH * self.diagonal, CANDIDATES)
+                                                                   DEPTH * self.diagonal)
             found = _Placed(x, tree, cells, unit_normals(x, self.triangles))
         self._placed[key] = found
         while len(self._placed) > 2:
