@@ -20,6 +20,8 @@ stages would save most of that; one that goes on with the first one's accelerati
 NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves. The ducks of
 the dissertation, of which it saves 29 %, push by a penalty with damping; ours by a barrier, whose stiffness changes by
 orders of magnitude from iteration to iteration, so that an old factor hardly helps.
+`reference_ms` of each row is one factor of a fixed matrix in the same run (`benchmarks/reference_factor.py`): times over
+it compare between machines and loads.
 All times are the thread's own, of `self` and `ducks` the least of four runs, some of which wait for memory
 that a virtual machine has yet to find (100 to 300 ms of three steps). Steps that were halved or calmed are counted.
 """
@@ -38,6 +40,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 
 from benchmarks.cores import all_work
+from benchmarks.reference_factor import reference_ms
 from benchmarks.report import Claim, claim, emit
 from benchmarks.scenes import ducks, touching
 from solver.contact.laws.barrier import Barrier
@@ -193,9 +196,11 @@ PARTS = {"self": against_itself, "clock": by_the_clock, "share": at_rest, "ducks
 def main() -> None:
     part = sys.argv[1]
     threads.configure(1)
+    reference = reference_ms()
     with tempfile.TemporaryDirectory(prefix="conjac-contact-") as name:
         claims, details = PARTS[part](Path(name) / part)
-    emit(f"contact.{part}", claims, {**details, "steps": STEPS[part]})
+    emit(f"contact.{part}", claims, {**details, "steps": STEPS[part],
+                                     "reference_ms": round(0.5 * (reference + reference_ms()), 1)})
 
 
 if __name__ == "__main__":

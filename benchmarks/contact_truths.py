@@ -1,7 +1,9 @@
-"""Truths of contact with what a new body has: momentum of what meets in flight, Hertz's law, cloth over a wire.
+"""Truths of contact with what a new body has: momentum of what meets in flight, Hertz's law, cloth on a slope and over
+a wire.
 
     python -m benchmarks.contact_truths momentum
     python -m benchmarks.contact_truths hertz
+    python -m benchmarks.contact_truths slope
     python -m benchmarks.contact_truths wire
 
 SDIRK2, Quick and steps of 1/48 s; cloth alone and with Sharp Edges has Backward Euler and steps of 1/96 s.
@@ -16,6 +18,9 @@ which keeps it to the first. Tried on a soft and a rigid body, which lose .0068:
 (`_newton`), with Three-Stage SDIRK it is .0028, with BDF2 .02.
 hertz: a ball of 20 cm is pressed by 4 % of its radius between two plates. `hertz`: the force over Hertz's, less one,
 with the ball's own give as Tatara has it, at 4,096 nodes; the details have 1,000 and NEWTON-D besides.
+slope: a sheet of cloth of 40 cm, with and without Sharp Edges, is let go on a collider of .8, 1.05 and 1.5 μ.
+`cloth_slope` is the worst |acceleration - Coulomb's| / Coulomb's, `cloth_stands` the fastest that one moves in the end
+at .8 μ.
 wire: a towel of cloth with Sharp Edges, of 60 by 30 cm, is laid over a wire, its middle so far off it. What runs over a
 wire flies off where its tension is less than λ v²: with y from its middle to the wire that is 2 g λ (L²/4 − y²)/L, and
 v² is 2 g (y² − y₀²)/L at most, so at y = √((L²/4 + y₀²)/2). `wire_lost` counts the towels that are below the wire
@@ -241,6 +246,44 @@ def of_hertz() -> None:
         claim("hertz", abs(rows["4096, quick"]["off"]), "of Hertz's force", "<= 0.05")], rows)
 
 
+def down_slope(friction: float, share: float, sharp: bool, seconds: float = 1.0) -> tuple[float, float]:
+    """The acceleration of cloth on a slope of a share of μ in the last two thirds [m/s²], and its speed in the end."""
+    arrays: Arrays = {"floor": np.array([(-20.0, -20, 0), (20, -20, 0), (20, 20, 0), (-20, 20, 0)]),
+                      "faces": np.array([(0, 1, 2), (0, 2, 3)], np.int32)}
+    sheet = cloth("Sheet", (0.4, 0.4), (10, 10), (0.0, 0.0, 0.0025), arrays, thickness=1e-3,
+                  **({"eulerian": {}} if sharp else {}))
+    floor = {"name": "Floor", "vertices": "arrays/floor.npy", "triangles": "arrays/faces.npy", "friction": friction}
+    g = G / np.hypot(1.0, share * friction)
+    world = world_of(arrays, CLOTH_STEP, QUICK, bodies=[sheet | {"friction": friction, "touches": ["Floor"]}],
+                     obstacles=[floor], gravity=[share * friction * g, 0.0, -g], integrator={"kind": "backward_euler"})
+    state, speeds = world.initial_state(), []
+    for _ in range(round(seconds / CLOTH_STEP)):
+        state = advance(world, state, CLOTH_STEP, 1)
+        part, own = world.parts[0], world.parted(state)[0]
+        if isinstance(part, EolCloth):
+            speeds.append(float(part.cloth(own).mesh.v[:, 0].mean()))
+        elif isinstance(part, Nodes):
+            speeds.append(float(part.velocity(own)[part.bodies_in_world[0].nodes, 0].mean()))
+    late = np.array(speeds[len(speeds) // 3:])
+    return float(np.polyfit(np.arange(len(late)) * CLOTH_STEP, late, 1)[0]), speeds[-1]
+
+
+def of_slope() -> None:
+    rows: dict[str, Any] = {}
+    for sharp in (True, False):
+        for friction in (0.3, 0.6):
+            row = rows[f"{'sharp' if sharp else 'plain'}, {friction:g}"] = dict[str, float]()
+            row["stands_mm_s"] = round(1e3 * abs(down_slope(friction, 0.8, sharp)[1]), 4)
+            for share in (1.05, 1.5):
+                true = G * (share - 1.0) * friction / np.hypot(1.0, share * friction)
+                row[f"at_{share}"] = round(down_slope(friction, share, sharp)[0] / true - 1.0, 4)
+            print(rows, file=sys.stderr, flush=True)
+    emit("contact_truths.slope", [
+        claim("cloth_slope", max(abs(row[f"at_{share}"]) for row in rows.values() for share in (1.05, 1.5)),
+              "of Coulomb's acceleration", "<= 0.03"),
+        claim("cloth_stands", max(row["stands_mm_s"] for row in rows.values()), "mm/s", "<= 1")], rows)
+
+
 def towel(off: float, friction: float, itself: bool, seconds: float = 2.0) -> dict[str, Any]:
     """Whether it is lost, and when it was below the wire."""
     arrays: Arrays = {"wire": np.array([(0.0, -0.5, 0.0), (0.0, 0.5, 0.0)]), "ends": np.array([(0, 1)], np.int32)}
@@ -284,7 +327,7 @@ def of_wire() -> None:
         claim("wire_lost", float(sum(row["lost"] for row in rows.values())), f"towels of {len(rows)}", "<= 0")], rows)
 
 
-PARTS = {"momentum": of_momentum, "hertz": of_hertz, "wire": of_wire}
+PARTS = {"momentum": of_momentum, "hertz": of_hertz, "slope": of_slope, "wire": of_wire}
 
 
 def main() -> None:

@@ -69,7 +69,7 @@ def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, d
     lap("parts")
     coordinates = FreeNodes(nodes, np.flatnonzero(nodes[:, 2] == 0.0).astype(np.int32), None)
     dynamic = spread(nodes, DYNAMIC if method == "conjac" else 0)
-    solver = choose(linear)
+    solver = choose(linear, (count,))
     mesh = Mesh(elastic.tets, nodes, mass, parts, coordinates, dynamic, MODULUS * float(np.cbrt(6 * volumes.mean())))
     entry = catalogue.find("method", method)
     params = {param.key: param.default for param in entry.params} | {"beta": 1.0, "gamma": 1 / 3}

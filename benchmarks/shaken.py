@@ -11,10 +11,11 @@ ground before a paddle that comes and goes; a box of 30 cm falls on a hammock of
 thread, without filling and compiling. `shaken_off` is by how much of it the mean height or spread of a body, or the
 kinetic energy of both, over all frames, differs from that with steps of 1/768 s, none halved.
 
-Bodies in a shaken glass part and meet by chance: `shaken_off` was .007 and .043 before bodies that slide had a
-viscosity (`solver/world/sliding_damping.py`), .127 with one from their first slip on. That slip must last for some
-waves before it acts did not mend it: .14. Five frames in which steps are cut take half of the time, and half of all
-iterations are those that end friction.
+`shaken_off` was .007 and .043 before bodies that slide had a viscosity (`solver/world/sliding_damping.py`), .127 with
+one from their first slip on, and .14 where that slip must last for some waves: slip in a glass is mostly slower than a
+body sways by its own weight, and counted at once. What carries a body may now change its own velocity by as much as
+that sway, and the viscosity does not act in the glass at all. Frames in which steps are cut, eleven, take two thirds of
+the time, and half of all iterations are those that end friction.
 """
 
 from __future__ import annotations

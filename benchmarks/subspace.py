@@ -4,20 +4,20 @@ Each creature is built with the paper's number of modes and of cubature points, 
 iteration of mixed and of plain subspace elements is timed in turns: medians over many. A step of one iteration is what
 counts, with its line search; damping, floor and what is drawn are apart. Timed are drafts as they are built, which
 span slow vibrations and what the body does under its weight besides, and bodies in the paper's coordinates alone: four
-for each weight and axis. Part "dragon" asks how true it is: mean drop
-under its weight and first frequencies against the whole mesh. Part "stiffness" asks how many iterations a stage takes
-where parts of a bar are up to 1e5 times as stiff (Fig. 9): plain ones with projected stiffness, as is usual.
+for each weight and axis. Part "dragon" asks how true it is: mean drop under its weight and first frequencies against
+the whole mesh. Part "stiffness" asks how many iterations a stage takes where parts of a bar are up to 1e5 times as
+stiff (Fig. 9): plain ones with projected stiffness, as is usual.
 
-What limits an iteration of the octobot as a draft (105 coordinates, 227 points, one thread of a busy machine, 0.87 ms):
-0.40 ms go into the matrix, ten million operations that BLAS does at 38 GFlop/s, 0.19 into stretches, stresses and
-slopes at points, 0.09 into the line search, 0.06 into its Cholesky factor, and 0.13 into Python between kernels. The
-paper's 60 coordinates take a third of the matrix; drafts have more, so that their first five wobbles are right.
+`shares_ms` of each row are the milliseconds of an iteration's pieces, timed one by one in that run: `points` are
+stretches, stresses and slopes at cubature points, `matrix` is their sum Σ w Jᵀ Aᵀ H A J, `search` the Lagrangian at
+both ends of a step, `factor` Cholesky's, and `rest` gradients, springs and Python between kernels.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from benchmarks.report import Claim, claim, emit
 from benchmarks.vanilla import vanilla
 from solver import catalogue
 from solver.meshing.grid import box_tets
+from solver.parts.modes import stepping
 from solver.parts.modes.body import ReducedBody, ReducedState, Stepping
 from solver.parts.modes.cubature import Cubature
 from solver.parts.modes.operators import Substance
@@ -90,6 +91,48 @@ def iterated(body: ReducedBody) -> dict[str, float]:
     return {key: round(float(np.median(values[5:])), 3) for key, values in spent.items()}
 
 
+#: methods of cubature points, and the piece of an iteration that each belongs to
+PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "measure_begun": "search",
+          "measure_mixed": "search"}
+
+
+def shares(body: ReducedBody) -> dict[str, float]:
+    """Milliseconds of the pieces of one mixed iteration of a body that is pulled, medians."""
+    spent: dict[str, list[float]] = {piece: [] for piece in (*PIECES.values(), "factor", "rest")}
+    now: dict[str, float] = {}
+
+    def timed(call: Callable[..., Any], piece: str) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            began = time.perf_counter()
+            answer = call(*arguments)
+            now[piece] = now.get(piece, 0.0) + time.perf_counter() - began
+            return answer
+        return counted
+
+    far = int(np.linalg.norm(body.rest_surface - body.rest_surface.mean(axis=0), axis=1).argmax())
+    grab = body.grab(far, body.rest_surface[far] + 0.1, body.firm_grab())
+    body.stepping = Stepping(gravity=NO_GRAVITY)
+    state = body.step(body.rest(), H, [grab])
+    body.stepping = ONE
+    solve, own = stepping.factored_pairs, body.points
+    stepping.factored_pairs = timed(solve, "factor")  # type: ignore[assignment]
+    for name, piece in PIECES.items():
+        setattr(own, name, timed(getattr(own, name), piece))
+    try:
+        for _ in range(4 * STEPS):
+            now.clear()
+            began = time.perf_counter()
+            body.step(state, H, [grab])
+            now["rest"] = time.perf_counter() - began - sum(now.values())
+            for piece, one in now.items():
+                spent[piece].append(1e3 * one)
+    finally:
+        stepping.factored_pairs = solve
+        for name in PIECES:
+            delattr(own, name)
+    return {piece: round(float(np.median(values)), 3) for piece, values in spent.items()}
+
+
 def in_paper_coordinates(body: ReducedBody, tets: np.ndarray) -> ReducedBody:
     """That body without what drafts span besides skinning eigenmodes."""
     subspace = replace(body.subspace, functions=body.subspace.functions[:, : 4 * body.subspace.weights.shape[1]])
@@ -108,6 +151,7 @@ def of_creature(name: str) -> tuple[list[Claim], dict[str, Any]]:
                     round(creature.paper_ms / creature.paper_plain_ms, 2))]
     if name == "mammoth":
         claims.append(claim("precomputation", details["precomputed_s"], "s", "<= 90"))
+    details["shares_ms"] = shares(body)
     return claims, details | times | {f"paper_coordinates_{key}": one for key, one in alone.items()} | {
         "paper_ms": creature.paper_ms, "paper_plain_ms": creature.paper_plain_ms}
 

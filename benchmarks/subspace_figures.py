@@ -38,6 +38,7 @@ from solver.state import Vec
 Answer = tuple[list[Claim], dict[str, Any]]
 SOLVED = Iterating(iterations=60, tolerance=1e-9)
 STILL = Stepping(gravity=NO_GRAVITY, mass_damping=2.0, iterating=SOLVED)
+FAR = 0.1  #: of what the whole mesh does: a material that is farther off is measured with twice the weights too
 QUIET = 1.0  #: a step in which what swings comes to rest [s]
 
 
@@ -219,7 +220,14 @@ def of_pareto() -> Answer:
 
 def of_locality() -> Answer:
     """Fig. 12: one foot of a mammoth whose back is held is pulled: how far the tip of its trunk goes, of what the foot
-    does, by weights."""
+    does, by weights.
+
+    `trunk_in_weights` is the largest weight at that tip, of the largest anywhere. Five weights are those of legs alone:
+    what none of them moves cannot be led astray, so that five are no measure of the artifact, and 32 over five, which
+    was the goal, asks for what is there with ten weights to be less than what five cannot do. It is largest where
+    weights first reach the trunk, a two hundredth of what the foot does, and falls from there as in the paper, whose
+    figure has no number.
+    """
     nodes, tets = meshed(replace(MAMMOTH, tets=30_000))
     material = substance(MAMMOTH.young(nodes[tets].mean(axis=1)), tets)
     pins = np.flatnonzero(inside(nodes, (TRUNK[0],), 0.5)).astype(np.int32)
@@ -241,7 +249,9 @@ def of_locality() -> Answer:
         some = np.array([one for one in foot if int(one) in drawn])
         firm = 1e3 * len(foot) / len(some)
         state = rested(body, body.rest(), 15, Springs(np.array([drawn[int(one)] for one in some]), target[some], firm))
-        rows[f"{m} weights"] = share(body.positions(state))
+        weights = abs(body.subspace.weights)
+        rows[f"{m} weights"] = share(body.positions(state)) | {
+            "trunk_in_weights": float(weights[tip].max() / weights.max())}
     led = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
     return [claim("trunk_at_32_over_5", led[3] / led[0], "", "<= 0.5", "goes away, Fig. 12"),
             claim("trunk_at_64_over_largest", led[-1] / max(led), "", "<= 0.5", "goes away, Fig. 12"),
@@ -285,20 +295,25 @@ def of_materials() -> Answer:
     nodes, tets = box_tets((18, 3, 3), (0.6, 0.1, 0.1))
     pins = np.flatnonzero(nodes[:, 0] < 1e-9).astype(np.int32)
     rows: dict[str, dict[str, Any]] = {}
+    end = nodes[:, 0] > 0.6 - 1e-9
+
+    def sunk(material: Substance, mixed: bool, weights: int) -> float:
+        body = ReducedBody.build(tets, nodes, material, [pins], weights, stepping=Stepping(
+            mass_damping=2.0, iterating=replace(SOLVED, mixed=mixed)))
+        return float((nodes - body.positions(rested(body, body.rest(), 15)))[end, 2].mean())
+
     for name in catalogue.family("material"):
-        material = substance(1e5, tets, name)
+        material, entry = substance(1e5, tets, name), catalogue.find("material", name)
         whole = Whole(nodes, tets, material, pins)
         x, _ = whole.at_rest(nodes, whole.mass[:, None] * np.array([0.0, 0.0, -9.81]))
-        mixed = catalogue.find("material", name).load().is_objective
-        body = ReducedBody.build(tets, nodes, material, [pins], 16, stepping=Stepping(
-            mass_damping=2.0, iterating=replace(SOLVED, mixed=mixed)))
-        end = nodes[:, 0] > 0.6 - 1e-9
-        there = body.positions(rested(body, body.rest(), 15))
-        drop, true = ((nodes - one)[end, 2].mean() for one in (there, x))
-        rows[catalogue.find("material", name).label] = {"mm": round(1e3 * float(drop), 2), "whole_mm": round(
-            1e3 * float(true), 2), "of_whole": round(float(drop / true), 3), "mixed": mixed}
-        print(name, rows[catalogue.find("material", name).label], file=sys.stderr, flush=True)
-    return [claim("worst_material_off", max(abs(row["of_whole"] - 1.0) for row in rows.values()), "", "<= 0.1")], {
+        mixed, true = entry.load().is_objective, float((nodes - x)[end, 2].mean())
+        drop = sunk(material, mixed, 16)
+        row = rows[entry.label] = {"mm": round(1e3 * drop, 2), "whole_mm": round(1e3 * true, 2),
+                                   "of_whole": round(drop / true, 3), "mixed": mixed}
+        if abs(row["of_whole"] - 1.0) > FAR:
+            row["of_whole_by_32_weights"] = round(sunk(material, mixed, 32) / true, 3)
+        print(name, row, file=sys.stderr, flush=True)
+    return [claim("worst_material_off", max(abs(row["of_whole"] - 1.0) for row in rows.values()), "", f"<= {FAR}")], {
         "end_sinks": rows}
 
 

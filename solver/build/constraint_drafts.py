@@ -16,15 +16,15 @@ from ..parts.projective.building import cloth_constraints, membrane_moduli, rope
 from ..parts.projective.constraints import Lengths, Tets
 from ..parts.xpbd.body import CompliantBody
 from ..parts.xpbd.tables import CompliantRows, NeoHookean, compliant_cloth
-from ..state import Vec
+from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.constraint_drafts import ConstraintDraft, SteppedBody
 from .air import air_of
 from .cloth import PreparedCloth
 from .draft_obstacles import draft_obstacles, friction_of_nodes, touching_nodes
+from .draft_pins import draft_pins
 from .fields import Prepared
 from .ground import drawn_above, ground_of
-from .inputs import places_over_time
 from .pinned_vertices import held_vertices
 from .ropes import PreparedRope, bends_of
 from .soft_bodies import pulls_of
@@ -35,6 +35,7 @@ STRETCHED = 1.0e2  #: of m/h² of all of a rope: how hard a link holds that may 
 
 #: of tetrahedra with μ and λ, of cloth by its sheet and choices, of rows
 MakeTets = Callable[..., Any]
+MakeBody = Callable[[Vec, list[Any], Index], SteppedBody]  #: of masses, constraints and prescribed nodes
 
 
 def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
@@ -50,8 +51,8 @@ def projective_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
     if isinstance(one, PreparedCloth):
         notes += [f"Projective Dynamics: {said}" for said in membrane_moduli(_membrane(one))[2]]
 
-    def make(mass: Vec, constraints: list[Any]) -> SteppedBody:
-        return ProjectiveBody(one.volume.nodes, mass, constraints, one.fields.pinned, _gravity(job),
+    def make(mass: Vec, constraints: list[Any], pinned: Index) -> SteppedBody:
+        return ProjectiveBody(one.volume.nodes, mass, constraints, pinned, _gravity(job),
                               float(law.get("mass_damping", 0.0)), integrator, int(params["projective_iterations"]),
                               int(params["projective_memory"]))
 
@@ -66,15 +67,15 @@ def compliant_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
     if law.get("stiffness_damping") and not isinstance(one, (PreparedCloth, PreparedRope)):
         notes.append("Stiffness Damping does nothing to what XPBD fills with tetrahedra: take Wobble Half-Life")
 
-    def make(mass: Vec, constraints: list[Any]) -> SteppedBody:
-        return CompliantBody(one.volume.nodes, mass, constraints, one.fields.pinned, _gravity(job),
+    def make(mass: Vec, constraints: list[Any], pinned: Index) -> SteppedBody:
+        return CompliantBody(one.volume.nodes, mass, constraints, pinned, _gravity(job),
                              float(law.get("mass_damping", 0.0)), float(law.get("stiffness_damping", 0.0)),
                              int(params["xpbd_substeps"]), int(params["xpbd_sweeps"]))
 
     return _draft(job, one, "XPBD", make, NeoHookean, compliant_cloth, CompliantRows, notes)
 
 
-def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]], SteppedBody], of_tets: MakeTets,
+def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTets,
            of_cloth: Callable[..., Sequence[Any]], of_rows: Callable[[Lengths], Any],
            notes: list[str]) -> ConstraintDraft:
     scene, body, nodes = job.scene, one.body, one.volume.nodes
@@ -121,13 +122,13 @@ def _draft(job: Job, one: Prepared, method: str, make: Callable[[Vec, list[Any]]
         notes.append(f"{method} knows no Wobble Half-Life with keyframes")
         half_life = 0.0
     said = [f'"{body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)]
-    surface_nodes = np.setdiff1d(touching_nodes(one), one.fields.pinned)
+    pinned, motion = draft_pins(job, one)
+    surface_nodes = np.setdiff1d(touching_nodes(one), pinned)
     obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes], size)
     with blame(scene, body, "method"):
-        stepped = make(matter.mass, constraints)
-    return ConstraintDraft(stepped, shown, places_over_time(job, one.fields.motion, nodes[one.fields.pinned]),
-                           ground_of(job), scene.time.start, method, pulls, air, half_life or 0.0,
-                           None if obstacles is None else (obstacles, surface_nodes), said)
+        stepped = make(matter.mass, constraints, pinned)
+    return ConstraintDraft(stepped, shown, motion, ground_of(job), scene.time.start, method, pulls, air,
+                           half_life or 0.0, None if obstacles is None else (obstacles, surface_nodes), said)
 
 
 def _gravity(job: Job) -> tuple[float, float, float]:

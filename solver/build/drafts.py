@@ -23,9 +23,10 @@ from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import Draft
 from .draft_obstacles import draft_obstacles, friction_of_nodes
+from .draft_pins import draft_pins
 from .fields import Prepared
 from .ground import drawn_above, ground_of
-from .inputs import over_time, places_over_time
+from .inputs import over_time
 from .pinned_vertices import held_vertices
 from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
@@ -50,14 +51,14 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     fibers = fibers_of(job, body, fields)
     substance = Substance(material, material.constants(**fields.element_parameters), fields.density,
                           None if fibers is None else fibers.material, None if fibers is None else fibers.constants)
-    motion = places_over_time(job, fields.motion, nodes[fields.pinned])
-    groups = _groups(nodes, tets, fields.pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
+    pinned, motion = draft_pins(job, one)
+    groups = _groups(nodes, tets, pinned, motion, (scene.time.end - scene.time.start) / scene.time.fps)
     weights, points = int(params["subspace_weights"]), int(params["subspace_points"]) or None
     # what is linear in positions has no stretches
     iterating = Iterating(material.is_objective, int(params["subspace_iterations"]))
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
-    pins = [fields.pinned[group] for group in groups]
+    pins = [pinned[group] for group in groups]
     mass, first = one.matter(job, nodes, 0).mass, np.array([0, len(nodes)])
     pulls = pulls_of(job, [one], mass, first)
     pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]

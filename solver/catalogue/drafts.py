@@ -23,7 +23,7 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "Passes over all constraints in a s
 #: what drafts on constraints may have
 CONSTRAINED = ("draft", "drafts cloth", "drafts ropes")
 #: of collisions and what else joins a draft to others, of all of them
-APART = "collisions with itself and with soft bodies, welds, attachments, constraints, cuts and nails"
+APART = "collisions with itself and with soft bodies, welds, simulated bones, constraints, cuts and nails"
 CONSTRAINED_LEAVES_OUT = f"{APART}, fibers, the kind of material, hard limits of lengths and areas"
 
 ENTRIES: tuple[Entry, ...] = (

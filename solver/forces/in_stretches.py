@@ -10,9 +10,10 @@ import numpy as np
 from ..materials.lanes import LANES
 from ..state import Index, Vec
 from ..threads import parallel_for
+from .condensed_kernels import STRETCH_SLOTS
 from .elastic import Elastic
 from .elastic_kernels import Address
-from .in_stretches_kernels import STRETCH_SLOTS, lead, linearise, measure, nothing
+from .in_stretches_kernels import lead, linearise, measure, nothing
 from .stencils import StretchedElements
 
 

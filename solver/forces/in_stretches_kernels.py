@@ -18,21 +18,12 @@ from ..materials.lanes import (
     RIGHT,
     SIGMA,
     STRESS,
-    TANGENT,
     put,
     vector,
 )
 from ..threads import inlined, kernel
-from .elastic_kernels import (
-    ELEMENT_SLOTS,
-    VOLUME,
-    MaterialKernel,
-    corner_blocks,
-    corner_forces,
-    load_block,
-    store_blocks,
-    store_forces,
-)
+from .condensed_kernels import ALONG, BAR, GAP, KERNELS, TABLE, pull_of_gap, second_order, tangent_of
+from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
 
@@ -40,50 +31,10 @@ from .fiber_kernels import BODY, load_constants
 FLOOR = 0.1
 TINY = 1.0e-300
 
-# behind the slots of the element loop: a loop over one array has vectors, as nothing can overlap
-ALONG = ELEMENT_SLOTS  #: A = ∂z̄/∂F, 6 x 9, F column-major
-BENT = ALONG + 54  #: H A, 6 x 9
-HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
-CURVED = HESSIAN + 36  #: B of `turning_kernels`, 6
-BAR = CURVED + 6  #: z̄, 6
-STRETCH_SLOTS = BAR + 6
-
-TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
-KERNELS = (MaterialKernel, MaterialKernel)
-
-
 @kernel(MATERIAL_KERNEL)
 def nothing(work, project):  # type: ignore[no-untyped-def]
     """Add nothing, where there are no fibers."""
     return
-
-
-@inlined
-def _pair(entry):  # type: ignore[no-untyped-def]
-    """Row and column of an entry of z."""
-    if entry < 3:
-        return entry, entry
-    return (0 if entry < 5 else 1), (1 if entry == 3 else 2)
-
-
-@inlined
-def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
-    """Return the slot of ∂P_ij/∂F_km."""
-    if j == m:
-        return TANGENT + 9 * j + 3 * i + k
-    if j < m:
-        i, j, k, m = k, m, i, j
-    return TANGENT + 9 * (2 + j + m) + 3 * i + k
-
-
-@inlined
-def _six(left, a, step, right, b, other):  # type: ignore[no-untyped-def]
-    """Σ of six products, as far apart as these steps say."""
-    return (
-        left[a] * right[b] + left[a + step] * right[b + other] + left[a + 2 * step] * right[b + 2 * other]
-        + left[a + 3 * step] * right[b + 3 * other] + left[a + 4 * step] * right[b + 4 * other]
-        + left[a + 5 * step] * right[b + 5 * other]
-    )
 
 
 @inlined
@@ -178,42 +129,6 @@ def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     put(work, GRADIENT + 6, lane, (e, f, c))
 
 
-@inlined
-def _stress(work, multipliers, block):  # type: ignore[no-untyped-def]
-    """P = Aᵀ λ."""
-    for column in range(9):
-        for lane in range(LANES):
-            a, row = (ALONG + column) * LANES + lane, 9 * LANES
-            work[(STRESS + column) * LANES + lane] = (
-                work[a] * multipliers[block, 0, lane] + work[a + row] * multipliers[block, 1, lane]
-                + work[a + 2 * row] * multipliers[block, 2, lane] + work[a + 3 * row] * multipliers[block, 3, lane]
-                + work[a + 4 * row] * multipliers[block, 4, lane] + work[a + 5 * row] * multipliers[block, 5, lane])
-
-
-@kernel(types.void(types.float64[::1], TABLE, TABLE, types.int64))
-def second_order(work, slope, hessian, block):  # type: ignore[no-untyped-def]
-    """ψ' = Qᵀ vec P and H = Qᵀ (∂P/∂F) Q of what the material says at F = S(z), Q from z to S. [MFEM 6]"""
-    for entry in range(6):
-        i, j = _pair(entry)
-        for lane in range(LANES):
-            s = work[(STRESS + i + 3 * j) * LANES + lane]
-            if i != j:
-                s += work[(STRESS + j + 3 * i) * LANES + lane]
-            slope[block, entry, lane] = s
-        for other in range(6):
-            k, m = _pair(other)
-            for lane in range(LANES):
-                s = work[slot_of(i, j, k, m) * LANES + lane]
-                if i != j:
-                    s += work[slot_of(j, i, k, m) * LANES + lane]
-                if k != m:
-                    s += work[slot_of(i, j, m, k) * LANES + lane]
-                    if i != j:
-                        s += work[slot_of(j, i, m, k) * LANES + lane]
-                work[(HESSIAN + 6 * entry + other) * LANES + lane] = s
-                hessian[block, 6 * entry + other, lane] = s
-
-
 @kernel(types.void(types.float64[::1], TABLE, types.int64))
 def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
     """Write A and z̄ of one block, of F that `decompose` has left in the lane array, and z̄ into the table."""
@@ -256,26 +171,6 @@ def begin_stretch(work, z, block):  # type: ignore[no-untyped-def]
         load_stretch(work, lane, a, b, c, d, e, f)
 
 
-@kernel("void(f8[::1])")
-def tangent_of(work):  # type: ignore[no-untyped-def]
-    """Aᵀ H A in place of the material's ∂P/∂F. [MFEM 6]"""
-    row, entry = 9 * LANES, 6 * LANES
-    for k in range(6):
-        for column in range(9):
-            for lane in range(LANES):
-                # H is symmetric: its column k for its row
-                work[(BENT + 9 * k + column) * LANES + lane] = _six(
-                    work, (HESSIAN + k) * LANES + lane, entry, work, (ALONG + column) * LANES + lane, row)
-    for j in range(3):
-        for m in range(j + 1):
-            for i in range(3):
-                for k in range(3):
-                    out = slot_of(i, j, k, m) * LANES
-                    for lane in range(LANES):
-                        work[out + lane] = _six(work, (ALONG + i + 3 * j) * LANES + lane, row,
-                                                work, (BENT + k + 3 * m) * LANES + lane, row)
-
-
 @kernel(types.void(*BODY, *KERNELS, *KERNELS, types.float64[:, ::1], TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE))
 def linearise(  # type: ignore[no-untyped-def]
     start, stop, x, nodes, rest, constants, fibers, stress, tangent, fiber_stress, fiber_tangent, works,
@@ -302,12 +197,11 @@ def linearise(  # type: ignore[no-untyped-def]
             second_order(work, slope, hessian, block)
             for entry in range(6):
                 for lane in range(LANES):
-                    multipliers[block, entry, lane] = slope[block, entry, lane]
-                for other in range(6):
-                    for lane in range(LANES):
-                        multipliers[block, entry, lane] += hessian[block, 6 * entry + other, lane] * (
-                            z_bar[block, other, lane] - z[block, other, lane])
-            _stress(work, multipliers, block)
+                    work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
+            pull_of_gap(work)
+            for entry in range(6):
+                for lane in range(LANES):
+                    multipliers[block, entry, lane] = work[(LEFT + entry) * LANES + lane]
             tangent_of(work)
             corner_forces(work)
             corner_blocks(work)

@@ -11,7 +11,8 @@ from numba import types
 from ..materials.algebra import dot
 from ..materials.lanes import LANES
 from ..threads import inlined, kernel
-from .in_stretches_kernels import CURVED, HESSIAN, TABLE, columns_of, frames_of, slot_of, stretch_of
+from .condensed_kernels import CURVED, HESSIAN, TABLE, slot_of
+from .in_stretches_kernels import columns_of, frames_of, stretch_of
 
 
 @inlined

@@ -23,7 +23,7 @@ from .schema_cloth import Cloth as Cloth
 from .schema_cloth import Eulerian as Eulerian
 from .schema_cloth import Wind as Wind
 from .schema_constraints import Constraint
-from .schema_mechanisms import Mechanism
+from .schema_mechanisms import Mechanism, RigidBody
 from .schema_ropes import Rope
 from .schema_values import (
     AMONG_BODIES,
@@ -349,6 +349,11 @@ class Scene(Strict):
     def method_of(self, body: Body) -> Choice:
         """How a body is solved: by its own method, else by the scene's."""
         return self.method if body.method is None else body.method
+
+    def holder_of(self, attach: Attach) -> RigidBody | None:
+        """Return the rigid body that an attachment names; None where there is none of that name."""
+        return next((body for one in self.mechanisms if one.name == attach.mechanism for body in one.bodies
+                     if body.name == attach.body), None)
 
     def joins(self) -> list[list[str]]:
         """Names of the soft bodies of each force and each constraint between such."""

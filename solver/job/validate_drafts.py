@@ -22,6 +22,7 @@ def check_drafts(scene: schema.Scene) -> None:
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
                          f"Use {', '.join(labels[:-1])} or {labels[-1]}")
         cloth, others = body.cloth, _not_touched(scene, body)
+        moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
         for there, what, field in (
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
@@ -30,7 +31,8 @@ def check_drafts(scene: schema.Scene) -> None:
                 (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
                 (bool(others), f'it touches the ground and colliders, and not "{others[0] if others else ""}"',
                  "touches"),
-                (bool(body.attach), "it cannot hang on bodies of a mechanism", "attach"),
+                (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have to '
+                 "feel it", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
                 (body.follow is not None, "it follows no object", "follow"),
                 (body.pins_yield, "its pins do not give way", "pins_yield"),

@@ -69,9 +69,9 @@ class Clearances:
         known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
         if known.shape != points.shape:
             known, clear = points, np.zeros(len(points))
-        clear = clear - np.sqrt(((points - known) ** 2).sum(axis=1))
-        self._known[id(shape)] = points, clear
-        return clear
+        found: Vec = clear - np.sqrt(((points - known) ** 2).sum(axis=1))
+        self._known[id(shape)] = points, found
+        return found
 
 
 def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0,

@@ -30,7 +30,7 @@ from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
 from ..world.layout import of_another_version
 from ..world.nodes import Nodes
-from ..world.sliding_damping import PAST
+from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 
 if TYPE_CHECKING:  # its kernels are compiled where something is jointed
@@ -337,7 +337,7 @@ def _carried(part: Nodes, stood: Sequence[tuple[Nodes, State, slice]], time: flo
     What the ground's friction holds, and how long nodes have touched, goes on; histories of rates do not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
-    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), 8))
+    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
     for (old, own, nodes), body in zip(stood, part.bodies_in_world):

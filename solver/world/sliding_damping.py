@@ -7,7 +7,9 @@ with a constant coefficient of friction, 1995; Martins, Oden & Simões, A study 
 What lies in the band of a half-life is damped too little to prevent that, and real bodies lose far more where they rub.
 So a body without pins has a viscosity α E while its contacts slide: none while it sticks, rolls, flies, or lands. Where
 they slide faster than it sways by its own weight they must have slid to one side for the time that some waves take
-through it, as what is shaken to and fro or stops within that time leans, and its lean becomes motion again.
+through it, as what stops within that time leans, and its lean becomes motion again. On what is shaken to and fro, as a
+glass or what tumbles, slip comes of that and not of vibration: what carries a body may change its own velocity by about
+as much as that sway, and it has no viscosity.
 
 The barrier of a collider is a spring as well, of a few millimeters and without damping, on which a rigid block would
 bounce and slip down whenever it is light. So that has dashpots in proportion to its stiffness while a body slides, also
@@ -22,19 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ..assembly.kernels import multiply_one
+from ..contact.laws.interface import along
 from ..forces.green import Green
 from ..forces.stencils import block_diagonal
 from ..nonlinear.conjugate_gradients import ConjugateGradients
 from ..state import Index, Mask, State, Vec
 from .half_life_damping import MovingNodes
 
-#: memory of each body, at its nodes: the greatest speeds of late of its centre of mass over its contacts and of their
-#: slip [m/s], the mean slip of late [m/s], and how long they have slid to one side [s], both vectors; (n, 8)
-PAST = "sliding.past"
+PAST = "sliding.past"  #: memory of each body, at its nodes: `Past`, (n, 12)
 OF_LATE = 0.3  #: time in which these slips and speeds fall to 1/e [s]
 SLIDES = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
 #: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts, and
@@ -123,6 +125,40 @@ class SlidingBody:
         return found
 
 
+@dataclass(frozen=True)
+class Contacts:
+    """Motion of the contacts with friction of all bodies, along what they touch."""
+
+    is_touching: Mask  #: whether a body has any, (b,)
+    slip: Vec  #: mean slip [m/s], (b, 3)
+    impact: Vec  #: speed of the centre of mass relative to them [m/s], (b,)
+    carrier: Vec  #: mean velocity of what they touch [m/s], (b, 3)
+
+
+@dataclass(frozen=True)
+class Past:
+    """Motion of the contacts of all bodies of late."""
+
+    width: ClassVar[int] = 12  #: numbers of a body
+
+    impact: Vec  #: greatest speed of the centre of mass over them [m/s], (b,)
+    peak: Vec  #: greatest mean slip [m/s], (b,)
+    shake: Vec  #: greatest difference of what carries a body from its own mean velocity [m/s], (b,)
+    slip: Vec  #: mean slip [m/s], (b, 3)
+    slid: Vec  #: how long they have slid to one side [s], (b, 3)
+    carrier: Vec  #: mean velocity of what carries a body [m/s], (b, 3)
+
+    @classmethod
+    def of(cls, rows: Vec) -> Past:
+        """Return the past that was remembered as rows, (b, 12)."""
+        return cls(*rows[:, :3].T, rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
+
+    @property
+    def rows(self) -> Vec:
+        """Return all of it in one array, (b, 12)."""
+        return np.column_stack([self.impact, self.peak, self.shake, self.slip, self.slid, self.carrier])
+
+
 class SlidingDampers:
     """Damping of all bodies that may slide."""
 
@@ -142,22 +178,19 @@ class SlidingDampers:
         """
         coordinates = system.coordinates
         x, v = coordinates.positions(state.q, state.time, state.carrier_motion), system.velocity(state)
-        mean, impact = self._slip(system, x, v, state.time)
-        speed = np.linalg.norm(mean, axis=1)
+        contacts = self._contacts(system, x, v, state.time)
         known = state.memory.get(PAST)
-        past = known[self._first] if known is not None and len(known) == len(x) else np.zeros((len(speed), 8))
-        fade = float(np.exp(-h / OF_LATE))
-        past = np.column_stack([np.maximum(np.stack([impact, speed], axis=1), fade * past[:, :2]),
-                                mean + fade * (past[:, 2:5] - mean), self._slid(past[:, 5:], mean, speed, h)])
-        if not past.any():
+        remembered = known[self._first] if known is not None and known.shape == (len(x), Past.width) else np.zeros(
+            (len(self._bodies), Past.width))
+        past = self._after(Past.of(remembered), contacts, h)
+        rows = past.rows
+        if not rows.any():
             return state
-        state = replace(state, memory={**state.memory, PAST: np.append(past, np.zeros((1, 8)), axis=0)[self._owner]})
-        late = np.maximum(speed, np.linalg.norm(past[:, 2:5], axis=1))
-        together = late / np.maximum(late + past[:, 0], np.finfo(float).tiny)
-        weights = np.maximum(float(np.linalg.norm(system.gravity)) * self._waves, np.finfo(float).tiny)
-        is_fast = _rise(past[:, 1] / weights, SWAYING, FASTER)
-        lasting = _rise(np.linalg.norm(past[:, 5:], axis=1) / self._waves, BRIEFLY * is_fast, LASTINGLY * is_fast)
-        slides = _rise(together, TOGETHER, WHOLLY) * lasting
+        of_none = np.zeros((1, Past.width))
+        state = replace(state, memory={**state.memory, PAST: np.append(rows, of_none, axis=0)[self._owner]})
+        speed = np.linalg.norm(contacts.slip, axis=1)
+        late = np.maximum(speed, np.linalg.norm(past.slip, axis=1))
+        slides = self._slides(past, late, float(np.linalg.norm(system.gravity)))
         if not slides.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -176,6 +209,25 @@ class SlidingDampers:
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
+    def _after(self, past: Past, contacts: Contacts, h: float) -> Past:
+        """Return the past at the end of h more seconds with these contacts."""
+        fade, speed = float(np.exp(-h / OF_LATE)), np.linalg.norm(contacts.slip, axis=1)
+        change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
+        return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
+                    np.maximum(np.linalg.norm(change, axis=1), fade * past.shake),
+                    contacts.slip + fade * (past.slip - contacts.slip),
+                    self._slid(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
+
+    def _slides(self, past: Past, late: Vec, gravity: float) -> Vec:
+        """Return how far each body slides, from 0 to 1, (b,). late: its slip of late [m/s], (b,). gravity: [m/s²]."""
+        together = late / np.maximum(late + past.impact, np.finfo(float).tiny)
+        sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
+        is_fast = _rise(past.peak / sway, SWAYING, FASTER)
+        is_shaken = _rise(past.shake / sway, SWAYING / FASTER, SWAYING)
+        lasting = _rise(np.linalg.norm(past.slid, axis=1) / self._waves, BRIEFLY * is_fast, LASTINGLY * is_fast)
+        slides: Vec = _rise(together, TOGETHER, WHOLLY) * lasting * (1.0 - is_shaken)
+        return slides
+
     def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
         """Return how long contacts have slid to one side after h more seconds, (b, 3) [s], from how long they had, and
         their mean slip (b, 3) and its size (b,) [m/s]."""
@@ -188,39 +240,34 @@ class SlidingDampers:
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
 
-    def _slip(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> tuple[Vec, Vec]:
-        """Return the mean velocity of each body's contacts with friction along what they touch, (b, 3), and the speed
-        of its centre of mass relative to them, (b,) [m/s]."""
-        nodes, slips = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))]
+    def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> Contacts:
+        """Return the motion of each body's contacts at positions x and velocities v of all nodes, (n, 3) [m], [m/s]."""
+        nodes, slips, carriers = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
         if system.ground.friction is not None:
-            contacts = system.ground.find(x, time)
-            rate = v[contacts.nodes] - system.ground.plane.velocity(time)
+            contacts, plane = system.ground.find(x, time), system.ground.plane.velocity(time)
             nodes.append(contacts.nodes)
-            slips.append(_along(rate, contacts.normal))
+            slips.append(along(v[contacts.nodes] - plane, contacts.normal))
+            carriers.append(np.broadcast_to(plane, (len(contacts.nodes), 3)))
         for law in system.contacts:
             if law.has_friction:
-                pairs, along = law.slips(x, v)
+                pairs, slip = law.slips(x, v)
                 apart = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
                 nodes += [*pairs[apart].T]
-                slips += [along[apart], -along[apart]]
-        found, slip, bodies = np.concatenate(nodes), np.concatenate(slips), len(self._bodies)
+                slips += [slip[apart], -slip[apart]]
+                carriers += [v[pairs[apart, 1]], v[pairs[apart, 0]]]
+        found, bodies = np.concatenate(nodes), len(self._bodies)
         owner = self._owner[found]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]
-        mean, base = (np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1)
-                      / np.maximum(count, 1) for values in (slip, v[found]))
+        slip, base, carrier = (
+            np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1) / np.maximum(count, 1)
+            for values in (np.concatenate(slips), v[found], np.concatenate(carriers)))
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
-        impact = np.where(count[:, 0] > 0, np.linalg.norm(centre - base, axis=1), 0.0)
-        return mean, impact
+        is_touching: Mask = count[:, 0] > 0
+        return Contacts(is_touching, slip, np.where(is_touching, np.linalg.norm(centre - base, axis=1), 0.0), carrier)
 
 
 def _rise(values: Vec, begins: float | Vec, ends: float | Vec) -> Vec:
     """Return how far values (b,) are on their way between two bounds, from 0 to 1; beyond bounds of zero, 1."""
     out: Vec = np.clip((values - begins) / np.maximum(ends - begins, NARROW), 0.0, 1.0)
-    return out
-
-
-def _along(rate: Vec, normal: Vec) -> Vec:
-    """Return the part of rates (k, 3) along surfaces with normals (k, 3)."""
-    out: Vec = rate - np.einsum("ki,ki->k", rate, normal)[:, None] * normal
     return out

@@ -34,6 +34,18 @@ def test_what_nothing_holds_falls(tmp_path, scene):
 
 
 @pytest.mark.parametrize("scene", [{}, MIXED], ids=["subspace", "mixed"])
+def test_a_piece_that_nothing_holds_falls_beside_one_that_is_pinned(tmp_path, scene):
+    job = small(tmp_path / "job", **scene)
+    nodes, tets = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "tets"))
+    np.save(job / "arrays" / "nodes.npy", np.concatenate([nodes, nodes + [0.0, 0.3, 0.0]]))
+    np.save(job / "arrays" / "tets.npy", np.concatenate([tets, tets + len(nodes)]))
+    x = baked(job)[0]
+    fallen = x[0] - x[-1]
+    assert fallen[45:, 2] == pytest.approx(0.5 * 9.81 * (2 / 24) ** 2, rel=0.3) and np.ptp(fallen[45:, 2]) < 1e-3
+    assert 1e-3 < fallen[:45, 2].max() < 0.8 * fallen[45:, 2].min()
+
+
+@pytest.mark.parametrize("scene", [{}, MIXED], ids=["subspace", "mixed"])
 def test_what_is_pinned_all_over_is_refused(tmp_path, scene):
     job = small(tmp_path / "job", **scene)
     np.save(job / "arrays" / "pinned.npy", np.arange(45, dtype=np.int32))

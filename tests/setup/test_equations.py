@@ -64,6 +64,18 @@ def everything(command):
     return named, command.stdout
 
 
+#: of papers of which every equation is implemented
+WHOLE = [*(f"MFEM {number}" for number in range(1, 12)), "MFEM Alg. 1", "Notes, Compliant Constraints",
+         "Notes, Projective Dynamics", "Notes, Energy Potentials", "Notes, Implicit Integration"]
+
+
+@pytest.mark.parametrize("tag", WHOLE)
+def test_equations_of_subspaces_and_projective_dynamics_are_listed_and_implemented(tag, command):
+    """All numbers and the algorithm of the subspace paper, and the headings of the notes on these methods."""
+    assert tag in equations.listed()
+    assert f"\n[{tag}]  " in "\n" + command.stdout, f"no docstring names [{tag}]"
+
+
 def test_unlisted_tag_is_found_with_its_line(tmp_path):
     source = tmp_path / "law.py"
     source.write_text('"""A law."""\n\n\ndef law():\n    """A law. [Nobody 7]"""\n')

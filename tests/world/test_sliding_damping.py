@@ -8,7 +8,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver.job.load import load
-from solver.world.sliding_damping import LASTINGLY, PAST
+from solver.world.sliding_damping import LASTINGLY, PAST, Past
 
 H = 1 / 48
 SLIDE = np.array([0.4, 0.1, 0.0])
@@ -33,7 +33,9 @@ def momenta(world, u, x):
 
 def damped(world, state, v, impact=0.0, slid=9.0):
     """Velocities that are left of a body that has slid to that side for so many seconds."""
-    past = np.tile([impact, 0.0, 0.0, 0.0, 0.0, *slid * SLIDE / np.linalg.norm(SLIDE)], (len(world.rest), 1))
+    count, none = len(world.rest), np.zeros(len(world.rest))
+    still, to_one_side = np.zeros((count, 3)), np.tile(slid * SLIDE / np.linalg.norm(SLIDE), (count, 1))
+    past = Past(none + impact, none, none, still, to_one_side, still).rows
     return world.sliding.apply(world, replace(state, u=v.ravel(), memory={PAST: past}), H, ()).u.reshape(-1, 3)
 
 
@@ -87,20 +89,41 @@ def test_a_pinned_body_has_none(tmp_path):
     assert nodes_of(load(job)).sliding is None
 
 
-def on_collider(folder):
-    """A free box within reach of a collider with friction, and its state at rest."""
+def on_collider(folder, reach=0.0):
+    """A free box within reach of a collider with friction that goes so far to and fro along x twice a second [m], and
+    its state at rest."""
     job = box_job(folder, cells=(2, 2, 2), motion=False, method={"kind": "vanilla"}, integrator={"kind": "sdirk2"})
-    floor = [(-9.0, -9.0, -4e-4), (9.0, -9.0, -4e-4), (9.0, 9.0, -4e-4), (-9.0, 9.0, -4e-4)]
-    np.save(folder / "arrays" / "floor.npy", np.array(floor))
+    floor = np.array([(-9.0, -9.0, -4e-4), (9.0, -9.0, -4e-4), (9.0, 9.0, -4e-4), (-9.0, 9.0, -4e-4)])
+    np.save(folder / "arrays" / "floor.npy", floor)
+    np.save(folder / "arrays" / "floor_motion.npy", floor + [swung(reach, k / 48)[0] for k in range(49)])
     np.save(folder / "arrays" / "faces.npy", np.array([(0, 1, 2), (0, 2, 3)], dtype=np.int32))
     change(job, "contact", {"law": {"kind": "barrier", "params": {"distance": 0.01}}})
     change(job, "obstacles", [{"name": "floor", "vertices": "arrays/floor.npy", "triangles": "arrays/faces.npy",
-                               "friction": 0.5}])
+                               "motion": "arrays/floor_motion.npy", "friction": 0.5}])
     change(job, "bodies.0.friction", 0.5)
     change(job, "bodies.0.pin", {})
     change(job, "bodies.0.wobble_half_life", 0.75)
     world = nodes_of(load(job))
     return world, world.initial_state()
+
+
+def swung(reach, time):
+    """Way along x [m] and velocity [m/s] of what goes so far to and fro twice a second, (1, 3) each."""
+    angle = 4.0 * np.pi * time
+    return np.array([[reach * np.sin(angle), 0.0, 0.0]]), np.array([[4.0 * np.pi * reach * np.cos(angle), 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.08])
+def test_slip_on_what_is_shaken_takes_no_vibration(tmp_path, reach):
+    # in a glass that was shaken it took a seventh of the energy: slip there is that of the shake
+    world, state = on_collider(tmp_path / "job", reach)
+    rest, taken = state.q.reshape(-1, 3), 0.0
+    for k in range(24):
+        way, speed = swung(reach, k * H)
+        v = speed + 0.05 * SLIDE + 0.05 * np.sin(40.0 * rest[:, ::-1])
+        state = world.sliding.apply(world, replace(state, time=k * H, q=(rest + way).ravel(), u=v.ravel()), H, ())
+        taken = max(taken, np.abs(state.u.reshape(-1, 3) - v).max())
+    assert (taken > 0.0) == (reach == 0.0)
 
 
 def test_what_slides_does_not_bounce_on_the_barrier_of_a_collider(tmp_path):

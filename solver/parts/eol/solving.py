@@ -34,7 +34,10 @@ SETTLED = 0.3  #: of the distance at which surfaces push: where the next round m
 MISSED, SHARE = 0.02, 0.02
 COMES_BACK, CYCLE = 0.5, 4  #: of its move: where a round ends so near to one of so many before it goes half of its way
 RENEWALS = 4  #: of friction
-RENEWED = 0.02  #: of all friction: how wrong it may be
+AGREES = 0.02  #: of all friction: how wrong it may be where a round ends
+#: of all friction: it is renewed while it is more wrong than that. On a slope that is steeper by a twentieth than
+#: friction holds, a twentieth of friction is left, and its error moves the cloth
+RENEWED = 1.0e-3
 
 #: whether an answer ends where its round was asked
 Stays = Callable[[Minimum], bool]
@@ -240,7 +243,7 @@ class Solving:
             right, drags = friction.right(pressed, along), held[:, None] * along - given
             wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
-            enough = bool(wrong.sum() <= RENEWED * most)
+            enough, agrees = (bool(wrong.sum() <= share * most) for share in (RENEWED, AGREES))
             asked.slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), right)
             if enough or (k >= renewals and (stays is None or not stays(answer))):
@@ -248,4 +251,4 @@ class Solving:
             drag, faster = friction.foreseen(pressed, right, asked.slips)
             if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
                 dragged = None
-        return answer, enough
+        return answer, agrees

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from numba import types
 
-from ...forces.elastic_kernels import MaterialKernel
-from ...forces.fiber_kernels import load_constants
-from ...forces.in_stretches_kernels import (
+from ...forces.condensed_kernels import (
     ALONG,
+    BAR,
+    GAP,
+    HESSIAN,
     KERNELS,
+    SLOPE,
     STRETCH_SLOTS,
     TABLE,
-    begin_stretch,
-    frames_of,
-    load_stretch,
+    dot_six,
+    pull_of_gap,
     second_order,
+    six_of,
     slot_of,
-    stretch_along,
-    stretch_of,
     tangent_of,
 )
+from ...forces.elastic_kernels import MaterialKernel
+from ...forces.fiber_kernels import load_constants
+from ...forces.in_stretches_kernels import begin_stretch, frames_of, load_stretch, stretch_along, stretch_of
 from ...forces.turning_kernels import add_turning, curve, take_stretching
 from ...materials.algebra import decompose
-from ...materials.lanes import ENERGY, GRADIENT, LANES, LEFT, STRESS, TANGENT
+from ...materials.lanes import ENERGY, GRADIENT, LANES, STRESS, TANGENT
 from ...threads import kernel
 
 POINT_SLOTS = STRETCH_SLOTS
@@ -137,21 +140,10 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
             fiber_stress(work, True)
             fiber_tangent(work, not exact)
             second_order(work, slope, hessian, block)
-            # λ as it would be if positions stayed, where the material had U
             for entry in range(6):
                 for lane in range(LANES):
-                    total = slope[block, entry, lane]
-                    for other in range(6):
-                        total += hessian[block, 6 * entry + other, lane] * (
-                            z_bar[block, other, lane] - z[block, other, lane])
-                    work[(LEFT + entry) * LANES + lane] = total
-            for column in range(9):
-                for lane in range(LANES):
-                    work[(STRESS + column) * LANES + lane] = 0.0
-                for entry in range(6):
-                    for lane in range(LANES):
-                        work[(STRESS + column) * LANES + lane] += (
-                            work[(ALONG + 9 * entry + column) * LANES + lane] * work[(LEFT + entry) * LANES + lane])
+                    work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
+            pull_of_gap(work)
             if exact:
                 take_stretching(work)
             tangent_of(work)
@@ -160,44 +152,62 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
             _store(work, volumes, stresses, tangents, block)
 
 
-@kernel(types.void(types.int64, types.int64, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, types.int64,
+@kernel("void(f8[::1])")
+def _follow(work):  # type: ignore[no-untyped-def]
+    """dz = z̄ − z + A J δy where z̄ stood, λ = ψ' + H dz where ψ' did, and dzᵀ H dz − aᵀ H a, a = A J δy."""
+    for entry in range(6):
+        for lane in range(LANES):
+            at, moved = (ALONG + 9 * entry) * LANES + lane, GRADIENT * LANES + lane
+            s = work[(GAP + entry) * LANES + lane]
+            for column in range(9):
+                s += work[at + column * LANES] * work[moved + column * LANES]
+            work[(BAR + entry) * LANES + lane] = s
+    for lane in range(LANES):
+        work[ENERGY * LANES + lane] = 0.0
+    for entry in range(6):
+        for lane in range(LANES):
+            h, dz = six_of(work, HESSIAN + 6 * entry, 1, lane), six_of(work, BAR, 1, lane)
+            bent = dot_six(h, dz)
+            work[(SLOPE + entry) * LANES + lane] += bent
+            # (dz − a)ᵀ H (dz + a) = gᵀ H (2 dz − g), g = z̄ − z
+            work[ENERGY * LANES + lane] += work[(GAP + entry) * LANES + lane] * (
+                2.0 * bent - dot_six(h, six_of(work, GAP, 1, lane)))
+
+
+@kernel(types.void(types.int64, types.int64, ROWS, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, TABLE, ROWS,
                    types.float64[::1], types.float64[::1]))
 def lead(  # type: ignore[no-untyped-def]
-    start, stop, moved, z, z_bar, slope, hessian, along, change, multipliers, chunks, volumes, bent,
+    start, stop, moved, z, z_bar, slope, hessian, along, change, multipliers, works, volumes, bent,
 ):
     """dz = z̄ − z + A J δy and λ = ψ' + H dz of a change of gradients `moved`, (16 b, 9). [MFEM 7] [MFEM 8]
 
     bent: w (dzᵀ H dz − aᵀ H a) with a = A J δy, (16 b,) [J]: how much faster the Lagrangian falls than by positions.
     """
-    count = z.shape[0]
+    chunks, count = works.shape[0], z.shape[0]
     for chunk in range(start, stop):
+        work = works[chunk]
         for block in range(chunk * count // chunks, (chunk + 1) * count // chunks):
+            for slot in range(9):
+                for lane in range(LANES):
+                    work[(GRADIENT + slot) * LANES + lane] = moved[block * LANES + lane, slot]
+            for slot in range(54):
+                for lane in range(LANES):
+                    work[(ALONG + slot) * LANES + lane] = along[block, slot, lane]
+            for slot in range(36):
+                for lane in range(LANES):
+                    work[(HESSIAN + slot) * LANES + lane] = hessian[block, slot, lane]
             for entry in range(6):
                 for lane in range(LANES):
-                    change[block, entry, lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-                for column in range(9):
-                    for lane in range(LANES):
-                        change[block, entry, lane] += (
-                            along[block, 9 * entry + column, lane] * moved[block * LANES + lane, column])
+                    work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
+                    work[(SLOPE + entry) * LANES + lane] = slope[block, entry, lane]
+            _follow(work)
             for entry in range(6):
                 for lane in range(LANES):
-                    multipliers[block, entry, lane] = slope[block, entry, lane]
-                for other in range(6):
-                    for lane in range(LANES):
-                        multipliers[block, entry, lane] += (
-                            hessian[block, 6 * entry + other, lane] * change[block, other, lane])
-            # dzᵀ H dz − aᵀ H a = (dz − a)ᵀ H (dz + a) = gᵀ H (2 dz − g), g = z̄ − z
+                    change[block, entry, lane] = work[(BAR + entry) * LANES + lane]
+                    multipliers[block, entry, lane] = work[(SLOPE + entry) * LANES + lane]
             for lane in range(LANES):
-                bent[block * LANES + lane] = 0.0
-            for entry in range(6):
-                for other in range(6):
-                    for lane in range(LANES):
-                        gap = z_bar[block, entry, lane] - z[block, entry, lane]
-                        far = z_bar[block, other, lane] - z[block, other, lane]
-                        bent[block * LANES + lane] += (
-                            gap * hessian[block, 6 * entry + other, lane] * (2.0 * change[block, other, lane] - far))
-            for lane in range(LANES):
-                bent[block * LANES + lane] *= volumes[block * LANES + lane]
+                point = block * LANES + lane
+                bent[point] = volumes[point] * work[ENERGY * LANES + lane]
 
 
 @kernel(types.void(types.int64, types.int64, types.float64[::1], TABLE, TABLE, MaterialKernel, MaterialKernel, ROWS,

@@ -27,7 +27,9 @@ from .skinning import Subspace
 
 CHUNKS = 16  #: pieces of the points; their borders do not depend on the number of threads
 TRACKS = 4  #: sums of stiffness that are made apart and added in one order
-BLOCKS = 4  #: lane blocks a product: what it reads stays in the second-level cache
+#: lane blocks of a product: what it reads stays in the second-level cache, and BLAS does small ones without copies
+BLOCKS, SMALL_BLOCKS = 8, 2
+SMALL = 1.0e6  #: multiplications that BLAS calls small
 PAIRS = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 
 
@@ -68,8 +70,9 @@ class CubaturePoints:
             np.zeros((blocks, 6, LANES)) for _ in range(5))
         self._hessian, self._along = np.zeros((blocks, 36, LANES)), np.zeros((blocks, 54, LANES))
         p = self.functions.shape[2]
-        tracks = min(TRACKS, -(-blocks // BLOCKS))
-        self._products = np.zeros((tracks, 3 * BLOCKS * LANES, 6, p))
+        self._step = LANES * (SMALL_BLOCKS if 18 * SMALL_BLOCKS * LANES * p**2 <= SMALL else BLOCKS)
+        tracks = min(TRACKS, -(-len(self.functions) // self._step))
+        self._products = np.zeros((tracks, 3 * self._step, 6, p))
         self._partial, self._sums = np.zeros((tracks, p, 6 * p)), np.zeros((tracks, p, 6 * p))
 
     def contract(self, fiber_constants: Vec) -> None:
@@ -129,7 +132,7 @@ class CubaturePoints:
 
     def _sum(self, start: int, stop: int) -> None:
         """Tracks start to stop, each over every so many chunks."""
-        step, p = BLOCKS * LANES, self.functions.shape[2]
+        step, p = self._step, self.functions.shape[2]
         tracks = len(self._sums)
         for track in range(start, stop):
             product, partial, total = self._products[track], self._partial[track], self._sums[track]
@@ -147,9 +150,8 @@ class CubaturePoints:
 
         Returns Σ w (dzᵀ H dz − aᵀ H a) [J], a = A J δy: by which the Lagrangian falls faster. [MFEM 7] [MFEM 8]
         """
-        chunks = len(self._works)
-        parallel_for(lead, chunks, moved, self._z, self._z_bar, self._slope, self._hessian, self._along, self._change,
-                     self._multipliers, chunks, self.volumes, self._energies)
+        parallel_for(lead, len(self._works), moved, self._z, self._z_bar, self._slope, self._hessian, self._along,
+                     self._change, self._multipliers, self._works, self.volumes, self._energies)
         return float(self._energies.sum())
 
     def measure(self, gradients: Vec) -> float:
@@ -159,13 +161,13 @@ class CubaturePoints:
         return float(self._energies.sum())
 
     def measure_begun(self) -> float:
-        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] where the iteration begins that was linearised last. [MFEM 4]"""
+        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] where the iteration begins that was linearised last. [MFEM 2-4]"""
         parallel_for(measure_begun, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._z, self._z_bar, self._multipliers, self._energies)
         return float(self._energies.sum())
 
     def measure_mixed(self, gradients: Vec, relaxation: float) -> float:
-        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] with a share of the change of stretches. [MFEM 4]"""
+        """Σ w (ψ(z) + λᵀ (z̄ − z)) [J] with a share of the change of stretches. [MFEM 2-4]"""
         parallel_for(measure_mixed, len(self._works), gradients, self.volumes, self._constants, self._fibers,
                      *self._energy,
                      self._works, self._z, self._change, relaxation, self._multipliers, self._energies)

@@ -80,9 +80,9 @@ class ReducedStage:
             self.points.damp(self.damped[0], gradients - self._before, self._rate, True)
         force = self.points.forces() + self.force - self.kappa * (y - self.start) - self.drag * (y - self.base)
         matrix = self.points.stiffness()
-        diagonal = np.arange(len(y))
+        p, flat = len(y), matrix.reshape(-1)
         for pair in (0, 2, 5):
-            matrix[diagonal, pair, diagonal] += self.kappa + self.drag
+            flat[pair * p :: 6 * p + 1] += self.kappa + self.drag
         self.held.add(y, force, matrix)
         return force, matrix
 
@@ -200,7 +200,7 @@ def solve_pairs(matrix: Vec, force: Vec) -> Vec:
 def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
     """Its upper Cholesky factor (3 p, 3 p), axis by axis, and the solution (p, 3). Raises StepFailed."""
     p = len(force)
-    lower = np.zeros((3 * p, 3 * p))
+    lower = np.empty((3 * p, 3 * p))  # whose upper triangle nobody reads
     for pair, (i, k) in enumerate(PAIRS):
         lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
     factor, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)

@@ -170,7 +170,7 @@ class ProjectiveBody:
         """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
-        diagonal = np.bincount(terms.points.nodes, terms.points.weights, len(self.rest))
+        diagonal = np.asarray(np.bincount(terms.points.nodes, terms.points.weights, len(self.rest)), dtype=float)
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 

@@ -1,0 +1,24 @@
+"""Which nodes of a draft have a prescribed motion: those that are pinned, and those that animated bones carry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..coordinates.prescribed import Carried, OverTime, SideBySide
+from ..job.folder import Job
+from ..state import Index
+from .fields import Prepared
+from .inputs import over_time, places_over_time
+
+
+def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
+    """Return prescribed nodes, (p,), and where they are [m], (p, 3) at a time. Each of its bones is animated."""
+    nodes, fields = one.volume.nodes, one.fields
+    groups, motions = [fields.pinned], [places_over_time(job, fields.motion, nodes[fields.pinned])]
+    for k, attach in enumerate(one.body.attach):
+        bone = job.scene.holder_of(attach)
+        assert bone is not None and bone.motion is not None  # `check_drafts` lets no others through
+        mine = fields.attached[fields.attached_by == k]
+        groups.append(mine)
+        motions.append(Carried(over_time(job, bone.motion), nodes[mine]))
+    return np.concatenate(groups).astype(np.int32), SideBySide(motions) if one.body.attach else motions[0]
