@@ -10,7 +10,7 @@ BOXES = 48  #: along an axis, at most, into which vertices are sorted
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
-def vertex_normals(x, triangles, out):  # type: ignore[no-untyped-def]
+def write_vertex_normals(x, triangles, out):  # type: ignore[no-untyped-def]
     """Write unit normals at vertices x (n, 3), weighted by the areas around each, (n, 3); zero where there is none."""
     for i in range(out.shape[0]):
         out[i, 0] = out[i, 1] = out[i, 2] = 0.0

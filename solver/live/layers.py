@@ -14,7 +14,7 @@ from scipy.sparse import coo_matrix
 
 from ..parts.projective.body import NOTHING, TargetRows
 from ..state import Index, Mask, Vec
-from .layer_kernels import BOXES, facing_pairs, sort_into_boxes, vertex_normals
+from .layer_kernels import BOXES, facing_pairs, sort_into_boxes, write_vertex_normals
 
 FACING = 0.75  #: of an edge: how far aside vertices may be that face each other
 WITHIN = 2.0  #: thicknesses at a step's end, within which two get a plane
@@ -92,7 +92,7 @@ class Layers:
 
     def _facing(self, h: float) -> int:
         """Find the pairs that face each other in a step of h seconds. Returns how many."""
-        vertex_normals(self._x, self._triangles, self._normals)
+        write_vertex_normals(self._x, self._triangles, self._normals)
         # as far as what faces each other may be that meets within the step
         closing = 2.0 * h * float(np.sqrt(((self._v - self._v.mean(axis=0)) ** 2).sum(axis=1).max()))
         widest, thickest = float(self._edge.max()), float(self._thickness.max())

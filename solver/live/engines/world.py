@@ -24,6 +24,7 @@ from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
 
 CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
+LONGEST_RIGID = 1.0 / 72.0  #: of mechanisms alone [s]: they are shown sixty times a second though timers come late
 
 
 class WorldEngine:
@@ -59,7 +60,9 @@ class WorldEngine:
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
         if not self._soft:
-            del self.efforts[1]
+            self.efforts = [Effort("", h)]
+            if h < LONGEST_RIGID:
+                self.efforts.append(Effort("longer steps", min(LONGER * h, LONGEST_RIGID)))
 
     def _begin(self) -> State:
         """The start, where the objects are now."""
