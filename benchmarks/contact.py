@@ -20,8 +20,8 @@ stages would save most of that; one that goes on with the first one's accelerati
 NEWTON-D, HYBRID-L1, QLB and Quick from there on, and the share of NEWTON-D's time that HYBRID-L1 saves. The ducks of
 the dissertation, of which it saves 29 %, push by a penalty with damping; ours by a barrier, whose stiffness changes by
 orders of magnitude from iteration to iteration, so that an old factor hardly helps.
-`reference_ms` of each row is one factor of a fixed matrix in the same run (`benchmarks/reference_factor.py`): times over
-it compare between machines and loads.
+`reference_ms` of each row is one factor of a fixed matrix in the same run (`benchmarks/reference_factor.py`): times
+over it compare between machines and loads.
 All times are the thread's own, of `self` and `ducks` the least of four runs, some of which wait for memory
 that a virtual machine has yet to find (100 to 300 ms of three steps). Steps that were halved or calmed are counted.
 """

@@ -11,7 +11,7 @@ NONE, ALL, COLLECTION = "none", "all", "collection"
 
 
 class CONJAC_Contact(bpy.types.PropertyGroup):
-    """Contact settings of a soft body or a collider."""
+    """Contact settings of a soft body or a collider; `entry_properties` adds its own."""
 
     __slots__ = ()
 
@@ -27,28 +27,12 @@ class CONJAC_Contact(bpy.types.PropertyGroup):
     itself: bpy.props.BoolProperty(
         name="Self Collision", description="Its own parts collide with each other: bodies that fold need it, and it "
         "takes time", default=False, override=OVERRIDABLE)
-    pins_yield: bpy.props.BoolProperty(
-        name="Pins Yield", description="Hold pinned parts, and parts on bones, by stiff springs, so that animation "
-        "presses them against an obstacle instead of moving them through it, which would stop the bake", default=False,
-        override=OVERRIDABLE)
-    by_mesh: bpy.props.BoolProperty(
-        name="Collide by Mesh", description="The visible faces of this mesh collide, instead of those of its "
-        "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,
-        override=OVERRIDABLE)
-    simplify: bpy.props.FloatProperty(
-        name="Simplify", description="Collide by fewer faces, which contain what is drawn and stand out of it by up to "
-        "this share of the object's size: faster where the mesh is finer than its tetrahedra. 0: all faces collide",
-        default=0.0, min=0.0, max=0.1, soft_max=0.01, precision=4, override=OVERRIDABLE)
     is_collider: bpy.props.BoolProperty(
         name="Collider to Others", description="Other soft bodies collide with it as it plays now; it ignores them",
         default=False, override=OVERRIDABLE)
     friction: bpy.props.FloatProperty(
         name="Friction", description="Coulomb's coefficient: 0 slides like ice. Two objects in contact use the "
         "geometric mean of theirs", default=0.5, min=0.0, max=100.0, soft_max=1.0, precision=3, override=OVERRIDABLE)
-    thickness: bpy.props.FloatProperty(
-        name="Thickness", description="Distance outside of its faces at which others collide with it: of a collider "
-        "along the normals, of a soft body all around", default=0.0,
-        min=0.0, soft_max=0.1, precision=4, unit="LENGTH", override=OVERRIDABLE)
     distance: bpy.props.FloatProperty(
         name="Contact Distance", description="Distance at which surfaces begin to repel each other; 0 fits the "
         "tetrahedra. A larger one is faster, and shows a gap", default=0.0, min=0.0, soft_max=0.1, precision=4,

@@ -1,12 +1,20 @@
-"""A parameter or a family of solver/catalogue as a property of Blender."""
+"""Properties of Blender that are declared once: a parameter or a family of solver/catalogue, and a field of a soft body
+in scene.json.
 
+Each of FIELDS becomes a property, is gathered into the job (`gather/fields.py`), drawn in its part of a panel
+(`ui/fields.py`) and named where it has changed. The solver's half is one field of `solver/job/schema.py`. Blender's
+start reads this file and needs nothing of `members`, so each question is asked in a function.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Param
-from . import dials
+from . import changes, dials, members
 from .menus import Item, items
 
 #: a parameter's unit → Blender's unit; what is not here is shown as a plain number, its unit in the tooltip
@@ -51,3 +59,75 @@ def menu(family: str, name: str, description: str, default: str, first: tuple[It
     """A menu of one catalogue family; the identifiers are the catalogue's keys."""
     return bpy.props.EnumProperty(name=name, description=description, default=default, override=OVERRIDABLE,
                                   items=[*first, *items(catalogue.menu(family).values())])
+
+
+#: properties as classes are annotated with them, which Blender's stubs take for None
+BOOL: Any = bpy.props.BoolProperty
+FLOAT: Any = bpy.props.FloatProperty
+
+
+@dataclass(frozen=True)
+class BodyField:
+    """One field of a soft body in scene.json, which a bake reads where it is not its default."""
+
+    field: str  #: its name in scene.json
+    definition: Any  #: the property, as a class is annotated with it
+    fold: str  #: part of a panel in which it is drawn
+    group: str = ""  #: group of Object.conjac that has the property; "" for Object.conjac itself
+    property_name: str = ""  #: name of the property, where it is not that of the field
+    needs: str = ""  #: switch of the same group without which it does nothing
+    suits: Callable[[bpy.types.Object], bool] = lambda obj: members.is_soft_body(obj)  #: objects that have it
+
+    @property
+    def name(self) -> str:
+        """Return the name of the property."""
+        return self.property_name or self.field
+
+    @property
+    def label(self) -> str:
+        """Return what the artist reads."""
+        return str(self.definition.keywords["name"])
+
+    def holder(self, obj: bpy.types.Object) -> bpy.types.PropertyGroup:
+        """Return the group of settings that has the property."""
+        group: bpy.types.PropertyGroup = getattr(obj.conjac, self.group) if self.group else obj.conjac
+        return group
+
+
+#: all of them, in the order in which they are drawn
+FIELDS: list[BodyField] = [
+    BodyField("pins_yield", BOOL(
+        name="Pins Yield", description="Hold pinned parts, and parts on bones, by stiff springs, so that animation "
+        "presses them against an obstacle instead of moving them through it, which would stop the bake", default=False,
+        override=OVERRIDABLE),
+        "pins", "contact", suits=lambda obj: members.collides(obj) and not members.is_sharp(obj)),
+    BodyField("thickness", FLOAT(
+        name="Thickness", description="Distance outside of its faces at which others collide with it: of a collider "
+        "along the normals, of a soft body all around", default=0.0,
+        min=0.0, soft_max=0.1, precision=4, unit="LENGTH", override=OVERRIDABLE),
+        "surface", "contact", suits=lambda obj: members.is_volume(obj)),
+    BodyField("touches_by_mesh", BOOL(
+        name="Collide by Mesh", description="The visible faces of this mesh collide, instead of those of its "
+        "tetrahedra, which are coarser: exact, and slower the more faces there are", default=False,
+        override=OVERRIDABLE),
+        "surface", "contact", "by_mesh", suits=lambda obj: members.is_volume(obj)),
+    BodyField("simplify", FLOAT(
+        name="Simplify", description="Collide by fewer faces, which contain what is drawn and stand out of it by up to "
+        "this share of the object's size: faster where the mesh is finer than its tetrahedra. 0: all faces collide",
+        default=0.0, min=0.0, max=0.1, soft_max=0.01, precision=4, override=OVERRIDABLE),
+        "surface", "contact", needs="by_mesh", suits=lambda obj: members.is_volume(obj)),
+    BodyField("stress_output", BOOL(
+        name="Stress Output", description="Keep stress, stretch, pressure and speed of each vertex, which can be shown "
+        "as colors and read by shaders", default=False, update=changes.note, override=OVERRIDABLE),
+        "output", suits=lambda obj: members.is_soft_body(obj) and not members.is_sharp(obj)),
+]
+
+
+def properties(group: str) -> dict[str, Any]:
+    """Return the properties of a group, by name, as its class is annotated with them."""
+    return {one.name: one.definition for one in FIELDS if one.group == group}
+
+
+def labels() -> dict[str, str]:
+    """Return what the artist reads of each, by its field in scene.json."""
+    return {one.field: one.label for one in FIELDS}

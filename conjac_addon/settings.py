@@ -14,7 +14,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
-from .entry_properties import OVERRIDABLE, menu, number, with_dial
+from .entry_properties import OVERRIDABLE, menu, number, properties, with_dial
 from .handles import has_curves, keep_identifier, painted_names
 from .menus import MENUS, default, item
 
@@ -305,9 +305,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Wobble", description="Frequency of the slowest wobble [Hz], for Set Jiggle", default=2.5, min=0.01,
         soft_max=20.0, max=1.0e4, precision=2, override=OVERRIDABLE)
 
-    stress_output: bpy.props.BoolProperty(
-        name="Stress Output", description="Keep stress, stretch, pressure and speed of each vertex, which can be shown "
-        "as colors and read by shaders", default=False, update=changes.note, override=OVERRIDABLE)
     export: menu("export", "Format", "What the bake leaves behind for playback and rendering", default("export"))
     cache_folder: bpy.props.StringProperty(
         name="Cache Folder", description="Folder that holds a folder of results for each baked object",
@@ -372,7 +369,9 @@ CONJAC_Solver.NAMES = frozenset(name for name in CONJAC_Solver.__annotations__
                                 if not name.startswith(dials.PREFIX))
 CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
+    | properties("")
     | renamed.moved({name: CONJAC_Solver.__annotations__[name] for name in CONJAC_Solver.NAMES}, "solver"))
+contact.CONJAC_Contact.__annotations__.update(properties("contact"))
 
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 

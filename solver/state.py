@@ -34,3 +34,5 @@ class State:
     carrier_motion: CarrierMotion | None = None
     #: stage of joints whose solution this is, while its step is not finished; no snapshot has it
     tree_stage: Any = field(default=None, compare=False, repr=False)
+    #: impulses of a cloth on what it touches or is attached to in the step that returned this state; no snapshot has it
+    reaction: Any = field(default=None, compare=False, repr=False)

@@ -12,7 +12,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members
 from .. import settings as properties
-from . import animated, attach, cloth, fibers, maps, pins, ropes, spots
+from . import animated, attach, cloth, fibers, fields, maps, pins, ropes, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
@@ -57,11 +57,9 @@ def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, An
     half_life = properties.si(settings, HALF_LIFE, scene)
     if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
         body[HALF_LIFE] = half_life
-    if settings.stress_output and not members.is_sharp(obj):
-        body["stress_output"] = True
     lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
              "attach": attach.attach_settings(obj), "follow": follow_settings(obj)}
-    return body | {key: said for key, said in lists.items() if said}
+    return body | fields.gathered(obj, scene, "") | {key: said for key, said in lists.items() if said}
 
 
 class BodyReader:

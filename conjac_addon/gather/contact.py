@@ -9,7 +9,7 @@ import bpy
 from ...solver import catalogue
 from .. import members
 from .. import settings as properties
-from . import obstacles
+from . import fields, obstacles
 
 
 def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: list[bpy.types.Object]
@@ -53,15 +53,7 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         if others and len(obj.conjac.cuts) and obj.name not in others:
             others.append(obj.name)  # pieces of what collides with others do so with each other
         body["friction"] = properties.shortest(obj.conjac.contact.friction)
-        thickness = properties.si(obj.conjac.contact, "thickness", scene)
-        if thickness and members.is_volume(obj):
-            body["thickness"] = thickness
-        if obj.conjac.contact.by_mesh and members.is_volume(obj):
-            body["touches_by_mesh"] = True
-            if obj.conjac.contact.simplify:
-                body["simplify"] = properties.shortest(obj.conjac.contact.simplify)
-        if obj.conjac.contact.pins_yield and members.collides(obj) and not members.is_sharp(obj):
-            body["pins_yield"] = True
+        body |= fields.gathered(obj, scene, "contact")
     if colliders:
         document["obstacles"] = [{"name": one.name, "friction": properties.shortest(one.conjac.contact.friction)}
                                  for one in colliders]

@@ -14,7 +14,7 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from ...solver.frames.compared import nameless, read
 from ...solver.job.files import open_regular
-from .. import members
+from .. import entry_properties, members
 from .. import settings as properties
 from . import wind
 from .body import map_end
@@ -101,8 +101,8 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        for name in ("touches", "friction", "thickness", "pins_yield", "touches_by_mesh", "simplify", "integrator",
-                     "stage_solver", "step", "largest_deformation"):
+        of_contact = (one.field for one in entry_properties.FIELDS if one.group == "contact")
+        for name in (*of_contact, "touches", "friction", "integrator", "stage_solver", "step", "largest_deformation"):
             body.pop(name, None)
 
 
@@ -199,8 +199,7 @@ _OF_BODIES = {"bodies": "Soft Bodies", "soft_bodies": "Soft Bodies", "vertices":
 
 #: what contact says
 _OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
-               "push_apart": "Push Apart", "pins_yield": "Pins Yield",
-               "touches_by_mesh": "Collide by Mesh", "simplify": "Simplify"}
+               "push_apart": "Push Apart"}
 
 #: the same for what a mechanism says
 _WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "child": "Joints",
@@ -232,8 +231,9 @@ def _label(path: str) -> str:
         return "Springs"
     if keys[0] == "mechanisms" and keys[-1] in _WORDS:
         return _WORDS[keys[-1]]
-    if keys[-1] in _OF_CONTACT:
-        return _OF_CONTACT[keys[-1]]
+    named = _OF_CONTACT | entry_properties.labels()
+    if keys[-1] in named:
+        return named[keys[-1]]
     if "eulerian" in keys:
         keys[-1] = catalogue.SHARP.key if keys[-1] == "eulerian" else f"sharp_{keys[-1]}"
     if keys == ["time", "fps"]:

@@ -8,6 +8,7 @@ from ...solver import catalogue
 from .. import contact, members
 from ..gather import contact as contacts
 from ..text import hint, setting
+from . import fields
 
 #: how many of what is touched are named
 NAMED = 3
@@ -33,7 +34,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     setting(layout, said, "itself")
     if not members.is_sharp(obj):
-        setting(layout, said, "pins_yield")
+        fields.draw(layout, obj, "pins")
         if said.pins_yield and not said.itself:
             hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
     shared = members.owner(obj).conjac.contact
@@ -41,12 +42,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     rubs = layout.column()
     rubs.active = not law.able("constraints")
     setting(rubs, said, "friction")
-    if members.is_volume(obj):
-        setting(layout, said, "thickness")
-        setting(layout, said, "by_mesh")
-        fewer = layout.column()
-        fewer.active = said.by_mesh
-        setting(fewer, said, "simplify")
+    fields.draw(layout, obj, "surface")
     setting(layout, shared, "distance")
     if contacts.pushes_apart(members.owner(obj)):
         setting(layout, shared, "push_apart")

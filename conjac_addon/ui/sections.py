@@ -17,7 +17,7 @@ from ..operators import simulate_after
 from ..operators.first_settings import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
-from . import contact, damping, drafts, mechanisms, notes, presets, slow
+from . import contact, damping, drafts, fields, mechanisms, notes, presets, slow
 
 STATE_ICONS: dict[str, Any] = {"none": "RADIOBUT_OFF", "partial": "PAUSE", "complete": "CHECKMARK",
                                "stale": "FILE_REFRESH", "broken": "ERROR", "baking": "REC"}
@@ -339,7 +339,7 @@ def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     layout.operator("conjac.export", icon="EXPORT").format = settings.export
     layout.operator("conjac.export_farm_job", icon="PACKAGE")
     if not members.is_sharp(context.object):
-        setting(layout, settings, "stress_output")
+        fields.draw(layout, context.object, "output")
         if settings.stress_output:
             layout.prop(context.window_manager, "conjac_colors", text="Colors")
     setting(layout, members.shared_settings(context.object), "cache_folder")

@@ -27,6 +27,7 @@ from ..world.mechanisms import JointInWorld, MechanismInWorld, OwnFrames
 from .constraints import constraints_of, notes_of
 from .explicit_steps import notes_of_explicit
 from .inputs import over_time
+from .integrators import integrator_of
 from .positions import WorldPositions, frame, inverse, place_mechanism, target_of, until_of
 
 
@@ -70,7 +71,7 @@ def build_mechanisms(job: Job) -> Joints:
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
     # rigid bodies keep their spin by themselves
-    integrator = entry.load()(parameters("integrator", scene.integrator) | {"keep_spin": False})
+    integrator = integrator_of(scene, keep_spin=False)
     world = Joints([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
                    integrator, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, held, placed, rates)

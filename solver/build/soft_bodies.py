@@ -42,6 +42,7 @@ from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
 from .inputs import activation_of, over_time, places_over_time
+from .integrators import integrator_of
 from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
@@ -108,7 +109,7 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     awake = _asleep(job, methods, joins)
     mesh = _mesh(prepared, matter, rest, mass, first, coordinates)
     condensation = _condensation(job, prepared, first, mesh, linear, joins)
-    integrator = catalogue.find("integrator", scene.integrator.kind).load()(parameters("integrator", scene.integrator))
+    integrator = integrator_of(scene)
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 

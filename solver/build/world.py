@@ -14,6 +14,7 @@ from ..world.interface import Coupling, Part
 from ..world.nodes import Nodes
 from ..world.world import World
 from .fields import Prepared
+from .integrators import integrator_of
 from .soft_bodies import assemble, joins_apart, prepare_all
 from .volumes import Stage as Report
 
@@ -174,4 +175,6 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Joints | None = None, r
     rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in held.rides)]
     riding = AttachedCoordinates(unpinned, rigid, by_body, rides)
     part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, held)
-    return SoftPart(part, rigid, [FleshOnBones(part, rigid, by_body)] if len(riding.riders) else [])
+    if not len(riding.riders):
+        return SoftPart(part, rigid)
+    return SoftPart(part, rigid, [FleshOnBones(part, rigid, integrator_of(job.scene), by_body)])

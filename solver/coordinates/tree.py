@@ -14,6 +14,7 @@ import numpy as np
 from ..state import Index, State, Vec
 from . import tree_kernels
 from .joints.interface import Charted, JointType
+from .joints.rotations import product, quaternion
 
 CENTRES = "joints.centres"  #: key of the memory: centres of all charts, one after the other
 #: pairs of the memory's keys whose values are coordinates and rates of an earlier moment
@@ -171,6 +172,28 @@ class Tree:
             if batch.chart is not None:
                 batch.chart.home(batch.entries, batch.centres, q, u, centres)
         return replace(state, q=q, u=u, memory={**state.memory, CENTRES: centres})
+
+    def root_origin(self, state: State, root: int) -> Vec:
+        """Return the origin of the moving frame of body `root`'s free joint in the world, (3,) [m]."""
+        frame, first = self.in_parent[root], int(self.dof[root])
+        out: Vec = frame[:3, :3] @ state.q[first + 3 : first + 6] + frame[:3, 3]
+        return out
+
+    def with_free_root(self, state: State, root: int, angle: Vec, origin: Vec) -> State:
+        """Return a state whose body `root` on a free joint is rotated with the tree above it, on a chart about its new
+        orientation. Rates stay.
+
+        angle: rotation vector in the world, (3,) [rad]. origin: of the joint's moving frame afterwards, (3,) [m].
+        """
+        frame, first = self.in_parent[root], int(self.dof[root])
+        q, centres = state.q.copy(), state.memory.get(CENTRES, self.fresh).copy()
+        centre = slice(self.start[root], self.start[root] + 4)
+        at = product(centres[None, centre], quaternion(q[None, first : first + 3]))
+        centres[centre] = product(quaternion((frame[:3, :3].T @ angle)[None]), at)[0]
+        centres[centre] /= np.linalg.norm(centres[centre])
+        q[first : first + 3] = 0.0
+        q[first + 3 : first + 6] = frame[:3, :3].T @ (origin - frame[:3, 3])
+        return replace(state, q=q, memory={**state.memory, CENTRES: centres})
 
 
 def _carry(batches: Sequence[Batch], q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:

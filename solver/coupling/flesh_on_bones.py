@@ -14,7 +14,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
-from ..integrators.interface import System
+from ..integrators.interface import Integrator, System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings, nearest
@@ -52,9 +52,9 @@ class FleshOnBones(Coupling, System[CoupledStage]):
     prefix.
     """
 
-    def __init__(self, soft: Nodes, jointed: Joints, by_body: bool = False) -> None:
-        """by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
-        self.soft, self.jointed, self.by_body = soft, jointed, by_body
+    def __init__(self, soft: Nodes, jointed: Joints, integrator: Integrator, by_body: bool = False) -> None:
+        """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
+        self.soft, self.jointed, self.integrator, self.by_body = soft, jointed, integrator, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         self._skeleton = Skeleton(jointed, attached.bodies, by_body)
         self._cut = soft.unknowns
@@ -118,12 +118,12 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         """Return the states after the integrator's step, before joints are closed."""
         soft, joints = self.parted(state)
         on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
-        start, external_force = self.soft.damped_start(soft, h, on_soft)
+        start, external_force = self.soft.damped_start(soft, h, on_soft, self.integrator.remembered_rates)
         recall(self.soft.links, soft)
         before = [start, joints]
         self._free_bones.start_step(on_soft is None and on_bones is None)
         with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
-            after = self.jointed.impacts.step(self.soft.integrator, self, self.merged(before), h)
+            after = self.jointed.impacts.step(self.integrator, self, self.merged(before), h)
             flesh, bones = self._free_bones.restore_momenta(before, self.parted(after), h)
         if self.soft.links:
             flesh = remembering(self.soft.links, flesh, self.positions(after))

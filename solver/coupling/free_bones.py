@@ -16,16 +16,14 @@ from scipy.sparse.csgraph import connected_components
 from ..assembly.damping import Damped
 from ..coordinates.attached import Attached
 from ..coordinates.inertia import moments
-from ..coordinates.joints.rotations import product, quaternion
-from ..coordinates.tree import CENTRES
 from ..integrators.spin import Turn, spin, turned
+from ..nonlinear.limits import INSIGNIFICANT
 from ..parts.joints.jointed import Jointed, PosedTree
 from ..state import Index, Mask, State, Vec
-from ..world.joints import EFFORT, Joints
+from ..world.joints import Joints
 from ..world.nodes import Nodes
 
 FREE = 6  #: rates of a free joint
-INSIDE = 1.0e-9  #: relative to all constraint impulses on a tree: a smaller resultant is internal
 
 
 @dataclass(frozen=True)
@@ -185,10 +183,9 @@ class FreeBones:
         posed: PosedTree | None = bones.tree_stage
         if posed is None or posed.constraint_solution is None:
             return False
-        effort = posed.constraint_solution.memory.get(EFFORT, np.zeros(self._tree.rates))
-        first = int(self._tree.dof[one.bones[0]])
+        efforts, first = posed.constraint_solution.efforts, int(self._tree.dof[one.bones[0]])
         impulses = posed.constraint_solution.on_bodies
-        return bool(effort[first : first + FREE].any()) or (
+        return efforts is not None and bool(efforts[first : first + FREE].any()) or (
             impulses is not None and _adds_up(posed.lin.posture.E[one.bones], impulses[one.bones]))
 
     def _with_root_velocity(self, bones: State, root: int, centre: Vec, gain: Vec, lacking: Vec) -> State:
@@ -209,22 +206,13 @@ class FreeBones:
         moved = turn.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
         spun = turn.rotation @ E[:3, :3] @ twist[:3] + turn.lacking
 
-        q, u, centres = bones.q.copy(), bones.u.copy(), bones.memory.get(CENTRES, tree.fresh).copy()
-        frame, centre = tree.in_parent[root], slice(tree.start[root], tree.start[root] + 4)
-        angle = frame[:3, :3].T @ turn.angle
-        at = product(centres[None, centre], quaternion(q[None, first : first + 3]))
-        centres[centre] = product(quaternion(angle[None]), at)[0]
-        centres[centre] /= np.linalg.norm(centres[centre])
-        place = frame[:3, :3] @ q[first + 3 : first + FREE] + frame[:3, 3]
-        q[first : first + 3] = 0.0
-        q[first + 3 : first + FREE] = frame[:3, :3].T @ (turn.placed(place[None])[0] - frame[:3, 3])
-
-        memory = {**bones.memory, CENTRES: centres}
-        then = tree.posture(q, u, memory, self._posture)
+        origin = turn.placed(tree.root_origin(bones, root)[None])[0]
+        bones = tree.with_free_root(bones, root, turn.angle, origin)
+        then, u = tree.posture(bones.q, bones.u, bones.memory, self._posture), bones.u.copy()
         turned_to = then.E[root, :3, :3].T
         target = np.concatenate([turned_to @ spun, turned_to @ moved])
         u[first : first + FREE] = np.linalg.solve(then.S[first : first + FREE].T, target)
-        return replace(bones, q=q, u=u, memory=memory)
+        return replace(bones, u=u)
 
 
 def _points(inertia: Vec) -> Vec:
@@ -244,7 +232,7 @@ def _adds_up(E: Vec, impulses: Vec) -> bool:
     turn = E[:, :3, :3]
     torque, force = np.einsum("bij,bj->bi", turn, impulses[:, :3]), np.einsum("bij,bj->bi", turn, impulses[:, 3:])
     torque += np.cross(E[:, :3, 3] - E[0, :3, 3], force)
-    return any(np.abs(part.sum(axis=0)).max() > INSIDE * np.abs(part).sum() for part in (torque, force))
+    return any(np.abs(part.sum(axis=0)).max() > INSIGNIFICANT * np.abs(part).sum() for part in (torque, force))
 
 
 def _flying(jointed: Jointed, soft: Nodes, attached: Attached) -> list[tuple[Index, Index]]:

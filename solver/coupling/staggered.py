@@ -22,7 +22,6 @@ from ..coordinates.prescribed import OnItsWay
 from ..errors import StepFailed
 from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
 from ..state import State, Vec
-from ..world.eol_cloth import REACTION
 from ..world.interface import NO_INPUTS, Coupling, Part, StepInputs
 from ..world.layout import Layout
 from ..world.subsystems import Advance, Subsystems, naming_part, rescuing, stepping
@@ -36,13 +35,13 @@ SLOWEST, FASTEST = 0.02, 1.0  #: bounds of the relaxation factor
 
 
 class SubsteppedCloth(Protocol):
-    """A cloth that takes substeps and reports its reaction in the state."""
+    """A cloth that takes substeps; its step returns its reaction with the state."""
 
     def with_interface(self, inertia: InterfaceInertia | None) -> Part:
         """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
 
     def may_finish(self, state: State) -> bool:
-        """Whether the interface points may be where they are after a step that ended in this state."""
+        """Whether the interface points may be where they are after the step that returned this state."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class InterfaceLink:
         return self.points.stop - self.points.start if self.within is None else int(self.within.shape[1])
 
     def reaction(self, state: State) -> Vec:
-        """Return the cloth's impulses on the points of the part, (k, 3) [N s]."""
-        reaction: Vec = state.memory[REACTION][self.points]
+        """Return the cloth's impulses on the points of the part, (k, 3) [N s]. state: as its step returned it."""
+        reaction: Vec = state.reaction.impulses[self.points]
         return reaction if self.within is None else self.within.T @ reaction
 
 

@@ -15,7 +15,7 @@ from ..parts.stage import Stage
 from ..state import State, Vec
 from .intersection_free import BLOCKED_REMEDY
 from .iterations import EXTENT_FRACTION, Iterations, PosedStage
-from .limits import StopRule, remaining
+from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 ARC_MARGIN = 0.9  #: safety factor of a bound on straight paths: attached nodes move on arcs
@@ -23,7 +23,6 @@ ARC_MARGIN = 0.9  #: safety factor of a bound on straight paths: attached nodes 
 NEGLIGIBLE = 1.0e-5
 SHORTEST = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 BLOCKED = 1.0e-3  #: fraction of a step below which it is blocked by contact, and has not just made contact
-QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
 UPHILL = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
 TRIALS = 12  #: step lengths that are tried
 SHORTEST_BACKTRACK = 0.2  #: smallest ratio of two successive step lengths

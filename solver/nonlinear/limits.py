@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..catalogue.stepping import ITERATIONS, TOLERANCE
 from ..errors import StepFailed
 from .problem import Evaluation, StageProblem
 
-TOLERANCE, ITERATIONS = 1.0e-6, 100  #: defaults
+QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
+INSIGNIFICANT = 1.0e-9  #: relative to the values that it is of: a smaller difference is rounding
 WINDOW = 5  #: iterations over which the convergence rate is measured
 
 #: relative to the energy at stake in a stage on the ground: admissible remaining energy; a larger one would show in
@@ -31,8 +33,9 @@ class StopRule:
 
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
-        """Return the rule of a solver's params: tolerance, iterations, force_scale and patience, with defaults."""
-        return cls(params.get("tolerance", TOLERANCE), int(params.get("iterations", ITERATIONS)),
+        """Return the rule of a solver's params: tolerance, iterations, force_scale and patience, with the catalogue's
+        defaults."""
+        return cls(params.get("tolerance", TOLERANCE.default), int(params.get("iterations", ITERATIONS.default)),
                    params.get("force_scale", 0.0), patience=params.get("patience", 0.0))
 
     def goal(self, problem: StageProblem, first: Evaluation) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf, isfinite, sqrt
 
+from ..catalogue.stepping import TOLERANCE
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
@@ -13,7 +14,7 @@ from ..state import Vec
 from .bounded_search import BoundedSearch
 from .forces_protocol import Stretched
 from .interface import StageSolver
-from .limits import TOLERANCE, StopRule, remaining
+from .limits import StopRule, remaining
 from .newton_visible import NewtonVisible
 from .problem import Evaluation, StageProblem
 
@@ -35,7 +36,7 @@ class MixedFEM(StageSolver):
         """params: mixed_iterations, of a stage with inertia; decrement_left and strain_left, relative to the first
         Newton decrement and to an edge's length, for early stopping; iterations, of a static stage and of Newton's
         method."""
-        self.limits = StopRule(TOLERANCE, int(params["iterations"]), 0.0, ends_early=True)
+        self.limits = StopRule(TOLERANCE.default, int(params["iterations"]), 0.0, ends_early=True)
         self._most = int(params["mixed_iterations"])
         self._decrement_left, self._strain_left = params["decrement_left"], params["strain_left"]
         self._newton = NewtonVisible({"edge_left": min(EDGE_LEFT, self._strain_left),

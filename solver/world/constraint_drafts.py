@@ -17,12 +17,11 @@ from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..parts.projective.body import NOTHING, ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
-from .bodies import BodyInWorld
+from .bodies import BLOW_UP, BodyInWorld
+from .draft_obstacles import NEAR as NEAR
 from .draft_obstacles import DraftObstacles
 from .interface import Part, StepInputs
 
-BLOW_UP = 1.0e3  #: a body this many times its size has blown up
-NEAR = 0.02  #: of a body's size: nodes so near to the ground are asked whether they touch it
 FIRM = 4.0  #: times what a step resists a node's move with: how hard the ground pushes
 PAST = ("past_x", "past_v", "past_h")
 

@@ -237,11 +237,12 @@ class MechanismConstraints:
         """Return a solution in the form that the posed stage and the state keep. position_correction: of positions
         alone, (m,)."""
         self.active = outside.active(solution)
-        memory: Mapping[str, Vec] = {}
+        efforts: Vec | None = None
         if self.drives is not None:
-            memory = {EFFORT: outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)}
+            efforts = outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)
+        memory: Mapping[str, Vec] = {} if efforts is None else {EFFORT: efforts}
         worst = outside.unsettled(solution, posed.lin.posture)
-        return ConstraintSolution(solution.u, outside.on_bodies(solution, self.tree.count), memory,
+        return ConstraintSolution(solution.u, outside.on_bodies(solution, self.tree.count), memory, efforts,
                                   () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:

@@ -11,7 +11,9 @@ from ..contact.find.ground import mixed
 from ..contact.find.obstacle_planes import ObstacleMesh
 from ..state import Index, Vec
 
-NEAR = 0.02  #: relative to a body's size: a point so near is bounded by the plane before it
+#: relative to a body's size: a point so near to an obstacle is bounded by the plane before it, a node so near to the
+#: ground may touch it
+NEAR = 0.02
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,10 @@ from ..forces.pulls import Pull
 from ..parts.modes.body import ReducedBody, ReducedState
 from ..parts.modes.loads import Planes, PointSprings, SkinPoints
 from ..state import State, Vec
-from .bodies import BodyInWorld
+from .bodies import BLOW_UP, BodyInWorld
 from .draft_obstacles import DraftObstacles
 from .interface import Part, StepInputs
 
-BLOW_UP = 1.0e3  #: a body this many times its size has blown up
 PAST = ("past_y", "past_u", "past_led", "past_led_rate", "past_h")
 
 
@@ -78,13 +77,13 @@ class Draft(Part):
         """A step of the reduced body. Raises StepFailed."""
         ends, before = state.time + h, self._reduced(state)
         body, carrier_motion = self.body, self._carrier_motion(ends)
-        if body.stepping.floor is not None:
-            height = float(self.ground.point(ends) @ self.ground.normal)
-            body.stepping = replace(body.stepping, floor=replace(body.stepping.floor, offset=height))
+        floor = body.stepping.floor
+        if floor is not None:
+            floor = replace(floor, offset=float(self.ground.point(ends) @ self.ground.normal))
         if self.fibers is not None and self.fibers.activate(ends):
             body.points.contract(self.fibers.constants[:, body.points.elements])
-        body.stepping = replace(body.stepping, planes=self._planes(before, carrier_motion, h))
-        after = body.step(before, h, carrier_motion=carrier_motion, springs=self._springs)
+        stepping = replace(body.stepping, floor=floor, planes=self._planes(before, carrier_motion, h))
+        after = body.step(before, h, carrier_motion=carrier_motion, springs=self._springs, stepping=stepping)
         extent = float(abs(after.y).max(initial=0.0))
         if not np.isfinite(extent):
             raise StepFailed("a coordinate is not a number", self.shown.name)

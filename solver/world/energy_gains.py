@@ -32,7 +32,7 @@ GAINED_EARLY = 1.0e-3  #: the same for stages with early stopping, where a gain 
 STRICTER = 0.1  #: tolerance of the repeated step, relative to that of early stopping
 
 
-def gains(soft: SoftBodies, before: State, after: State, admissible: float = GAINED) -> bool:
+def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> bool:
     """Return whether bodies have more energy after a step than before, by more than the admissible fraction of what
     moves or is stored and beyond the work of prescribed nodes. Whatever changes by time alone is as it is in the end.
 
@@ -63,11 +63,11 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
         is_repeated = has_energy and _stops_early_in_peace(soft, rule.limits) and gains(soft, state, after,
                                                                                         GAINED_EARLY)
         return integrate(state, h, _stricter(rule)) if is_repeated else after
-    if not gains(soft, state, after):
+    if not gains(soft, state, after, GAINED):
         return after
     counts[REPEATED] += 1
     after = integrate(state, h, replace(rule, turns_freely=False))
-    if gains(soft, state, after):
+    if gains(soft, state, after, GAINED):
         raise StageNotConverged("a linearised step gained energy")
     return after
 

@@ -16,11 +16,9 @@ from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.sheet_mesh import SheetMesh
 from ..state import State, Vec
+from .bodies import BLOW_UP
 from .interface import Part, StepInputs
 
-REACTION = "felt"  #: key of the memory: impulses on interface points, (p, 3) [N s]
-OFF = "off"  #: key of the deviation of interface points from their predicted path at a step's end, (o, 3) [m]
-BLOW_UP = 1.0e3  #: a cloth this many times its size has diverged
 OF_MESH = ("x", "material", "faces", "v", "slide", "on", "kept")
 OF_CLOTH = ("pin", "flat", "free", "pressing")
 
@@ -106,22 +104,22 @@ class EolCloth(Part):
         cloth.mesh.checked()
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
-        """Return the state after a sequence of substeps, each on a mesh of its own; see `interface`."""
-        after, felt = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
+        """Return the state after a sequence of substeps, each on a mesh of its own (see `interface`), with the
+        reaction of the step where another part needs it."""
+        after, reaction = self.steps.felt_step(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)
         self.notes += [f'"{self.name}": {one}' for one in self.steps.step_log.sentences]
         self.steps.step_log.sentences.clear()
-        memory = self._memory(after)
-        did = {REACTION: felt.impulses, OFF: felt.off} if self.steps.is_felt else {}
-        return State(state.time + h, state.q, state.u, {**memory, **did})
+        return State(state.time + h, state.q, state.u, self._memory(after),
+                     reaction=reaction if self.steps.is_felt else None)
 
     def with_interface(self, inertia: InterfaceInertia | None) -> EolCloth:
         """Return a copy whose interface points respond with this inertia; None: their motion is prescribed."""
         return replace(self, inertia=inertia)
 
     def may_finish(self, state: State) -> bool:
-        """Whether the interface points may be where they are after a step that ended in this state."""
-        return self.steps.may_finish(self.cloth(state), state.time, state.memory[OFF])
+        """Whether the interface points may be where they are after the step that returned this state."""
+        return self.steps.may_finish(self.cloth(state), state.time, state.reaction.off)
 
     def _refuse_blow_up(self, mesh: SheetMesh) -> None:
         extent, size = float(np.abs(mesh.x - mesh.x[0]).max()), float(np.ptp(mesh.material, axis=0).max())

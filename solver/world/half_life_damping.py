@@ -26,6 +26,7 @@ from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.inertia import moments
 from ..forces.pulls import Pull
+from ..nonlinear.limits import INSIGNIFICANT
 from ..state import Index, State, Vec
 
 CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in contact without a break [s], (n,)
@@ -33,8 +34,6 @@ CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in
 #: supported
 CARRIES_FROM, CARRIES_FULLY = 0.1, 0.2
 CARRYING = 100.0  #: additional mass of all supporting contacts relative to the body's own
-EVEN = 1.0e-9  #: relative to the fastest pin: smaller deviations of pins from a rigid motion are none
-FLAT = 1.0e-9  #: relative to the largest moment of inertia: a smaller one is zero
 
 
 class MovingNodes(Protocol):
@@ -117,7 +116,7 @@ class PinMotion:
         weight = np.ones(len(pins))
         out = rigid(weight, pins, v, x)
         deviation = v - rigid(weight, pins, v)
-        if np.abs(deviation).max() > EVEN * fastest:
+        if np.abs(deviation).max() > INSIGNIFICANT * fastest:
             out += self._laplacian().solve(self._coupling @ deviation)
         return out
 
@@ -258,7 +257,7 @@ def rigid_impulses(mass: Vec, onto: Vec, x: Vec, impulses: Vec) -> Vec:
 def _inverse(inertia: Vec) -> Vec:
     """Return the inverse of a symmetric matrix (3, 3), zero along axes without inertia."""
     values, axes = np.linalg.eigh(inertia)
-    inverse = np.where(values > FLAT * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)
+    inverse = np.where(values > INSIGNIFICANT * values[-1], 1.0 / np.where(values > 0.0, values, 1.0), 0.0)
     out: Vec = (axes * inverse) @ axes.T
     return out
 

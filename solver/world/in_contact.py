@@ -22,6 +22,7 @@ from ..nonlinear.ground_newton import solve_on_ground
 from ..nonlinear.initial_guess import lowest_potential_start
 from ..nonlinear.interface import StageSolver
 from ..nonlinear.intersection_free import intersection_free_start
+from ..nonlinear.limits import QUASISTATIC_FRACTION
 from ..nonlinear.problem import StageProblem
 from ..state import Index, State, Vec
 from .soft_bodies import ALL, Selection, SoftBodies
@@ -35,7 +36,6 @@ SolvedByIslands = Callable[[StageProblem, FrictionProblemAt, Vec, Vec, Vec, Inde
                            tuple[StageProblem, Vec]]
 FRICTION_ROUNDS = 2  #: of lagged friction, each with the normal forces and normals at the end of the one before
 NO_NODES: Index = np.zeros(0, dtype=np.int64)
-QUASISTATIC_FRACTION = 0.1  #: tolerance of quasistatic positions relative to that of dynamic ones
 
 
 class LastForces:

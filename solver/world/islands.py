@@ -20,6 +20,7 @@ from ..nonlinear.contact_newton import solve_in_contact
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.initial_guess import lowest_potential_start
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.limits import INSIGNIFICANT
 from ..nonlinear.problem import StageProblem
 from ..nonlinear.stage_matrix import StageMatrix
 from ..parts.interface import Whole
@@ -35,7 +36,6 @@ LEAST_NODES = 4000  #: number of nodes below which a factor costs less than anot
 #: fraction of the nodes in contact beyond which separate solves do not pay off
 LARGEST_FRACTION = 0.35
 NEAR_FACTOR = 2.0  #: distance at which a body joins a group, relative to the activation distance
-NEGLIGIBLE = 1.0e-9  #: relative to an edge: displacements that contact cut by less count as full
 
 
 class Islands:
@@ -58,7 +58,7 @@ class Islands:
         """
         x = plain.positions_at(unknowns)
         far = np.abs(plain.positions_at(guess) - x).max(axis=1)
-        cut_short = self._body[far > NEGLIGIBLE * min(law.edge for law in self._soft.contacts)]
+        cut_short = self._body[far > INSIGNIFICANT * min(law.edge for law in self._soft.contacts)]
         links, touched = self._links(plain, (step_start, x))
         seeds = np.union1d(np.union1d(cut_short[cut_short >= 0], touched), self._body[on_ground])
         groups, free = self._split(links, seeds)

@@ -79,10 +79,14 @@ class Nodes(SoftSystem, Part):
             return after
         return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
-    def damped_start(self, state: State, h: float, external_force: Vec | None = None) -> tuple[State, Vec | None]:
+    def damped_start(self, state: State, h: float, external_force: Vec | None = None,
+                     rates: Sequence[str] | None = None) -> tuple[State, Vec | None]:
         """Return the state at the start of a step of h seconds after half-life damping and what objects that bodies
-        follow change, and the external force on nodes with what that damping takes, (n, 3) [N]."""
-        rates = self.integrator.remembered_rates
+        follow change, and the external force on nodes with what that damping takes, (n, 3) [N].
+
+        rates: keys of the memory with earlier rates of an integrator; None: of the part's own.
+        """
+        rates = self.integrator.remembered_rates if rates is None else rates
         if self._damping is not None:
             self._damping.begin(h, self.nodes_at_ground(state, h))
         if self.losses is not None:

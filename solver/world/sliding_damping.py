@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -72,18 +73,34 @@ class SlidingBody:
         slowness = np.sqrt(float(mass.sum()) / volume / modulus).mean()
         return cls(nodes, tets, viscous, float(np.cbrt(volume) * slowness))
 
+    @cached_property
+    def _elements(self) -> tuple[Vec, Vec]:
+        """Arrays of the elements' forces (p, 4, 3) and blocks (p, 6, 9), which each step overwrites."""
+        return np.zeros((len(self.tets), 4, 3)), np.zeros((len(self.tets), 6, 9))
+
+    @cached_property
+    def _vectors(self) -> Vec:
+        """Products of its nodes' matrix and of the preconditioner, (2, 3 k), which each iteration overwrites."""
+        return np.zeros((2, 3 * (self.nodes.stop - self.nodes.start)))
+
+    @cached_property
+    def _solver(self) -> ConjugateGradients:
+        return ConjugateGradients(LEFT, MOST)
+
     def viscosity(self, x: Vec, seconds: float) -> tuple[Index, Vec]:
-        """Return the elements (p, 4) and their blocks h D of so many seconds of full viscosity at x (n, 3) [m]."""
-        forces, blocks = np.zeros((len(self.tets), 4, 3)), np.zeros((len(self.tets), 6, 9))
+        """Return the elements (p, 4) and their blocks h D of so many seconds of full viscosity at x (n, 3) [m]; the
+        next call overwrites them."""
+        forces, blocks = self._elements
         self.viscous.fill(x, 0.0, forces, blocks)
         blocks *= seconds * ACROSS * self.wave
         return self.tets, blocks
 
-    def dashpots(self, nodes: Index, blocks: Vec, others: Mask, mass: Vec, seconds: float) -> tuple[Index, Vec]:
+    def dashpots(self, nodes: Index, blocks: Vec, others: Mask, mass: Vec, seconds: float, scratch: Vec
+                 ) -> tuple[Index, Vec]:
         """Return the pairs of the body and what is prescribed, (s, 4), and their blocks h D of so many seconds.
 
         nodes, blocks: of the stiffness of all pairs, (s, 4) and (s, 6, 9) [N/m]. others: the prescribed nodes, (n,).
-        mass: of all nodes, (n,) [kg].
+        mass: of all nodes, (n,) [kg]. scratch: (2, n, 3), overwritten.
         """
         own = np.zeros(len(others), dtype=bool)
         own[self.nodes] = True
@@ -91,7 +108,8 @@ class SlidingBody:
         nodes, blocks = np.ascontiguousarray(nodes[found]), np.ascontiguousarray(blocks[found])
         stiffness = 0.0
         for axis in range(3):
-            column, forces = np.zeros((2, len(own), 3))
+            column, forces = scratch
+            scratch[:] = 0.0
             column[own, axis] = 1.0
             multiply_one(blocks, nodes, column, forces)
             stiffness -= float(forces[own, axis].sum())
@@ -99,11 +117,11 @@ class SlidingBody:
             blocks *= seconds * GAP * float(np.sqrt(mass[self.nodes].sum() / stiffness))
         return nodes, blocks
 
-    def damped(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]]) -> list[Vec]:
+    def damped(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]], scratch: Vec) -> list[Vec]:
         """Return velocities of all nodes, (n, 3) each, after damping by tables of nodes (s, 4) and blocks of h D
-        (s, 6, 9); those of other bodies and of what is prescribed stay."""
+        (s, 6, 9); those of other bodies and of what is prescribed stay. scratch: (2, n, 3), overwritten."""
         inertia = np.repeat(mass[self.nodes], 3)
-        column, product = np.zeros((2, len(mass), 3))
+        column, product = scratch
 
         def impulses(v: Vec) -> Vec:
             column[self.nodes] = v.reshape(-1, 3)
@@ -113,12 +131,21 @@ class SlidingBody:
             own: Vec = product[self.nodes].ravel()
             return own
 
+        weighted, preconditioned = self._vectors
+
+        def multiply(v: Vec) -> Vec:
+            np.multiply(inertia, v, out=weighted)
+            return np.subtract(weighted, impulses(v), out=weighted)
+
+        def precondition(r: Vec) -> Vec:
+            return np.divide(r, inertia, out=preconditioned)
+
         found = []
         for rate in rates:
             column[:] = rate
-            solver, right = ConjugateGradients(LEFT, MOST), impulses(rate[self.nodes])
+            right = impulses(rate[self.nodes])
             column[:] = 0.0
-            change = solver.solve(lambda v: inertia * v - impulses(v), right, lambda r: r / inertia)
+            change = self._solver.solve(multiply, right, precondition)
             after = rate.copy()
             after[self.nodes] += change.reshape(-1, 3)
             found.append(after)
@@ -168,6 +195,7 @@ class SlidingDampers:
         self._first = np.array([body.nodes.start for body in bodies], dtype=np.int64)
         self._waves = np.array([body.wave for body in bodies])
         self._owner = np.full(count, len(bodies), dtype=np.int32)  #: number of each node's body
+        self._scratch = np.zeros((2, count, 3))
         for number, body in enumerate(bodies):
             self._owner[body.nodes] = number
 
@@ -203,9 +231,9 @@ class SlidingDampers:
         for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / SLIDES, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if share > 0.0 and pairs is not None:
-                tables.append(body.dashpots(*pairs, others, system.mass, h * float(share)))
+                tables.append(body.dashpots(*pairs, others, system.mass, h * float(share), self._scratch))
             if any(len(nodes) for nodes, _ in tables):
-                rates = body.damped(rates, system.mass, tables)
+                rates = body.damped(rates, system.mass, tables, self._scratch)
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 

@@ -13,6 +13,7 @@ from ..integrators.spin import keep_spin
 from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.interface import StageSolver
+from ..nonlinear.limits import INSIGNIFICANT
 from ..nonlinear.prescribed_directions import PrescribedDirections
 from ..parts.interface import Condensation, PosedNodes
 from ..parts.stage import NodeStage, Stage
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 PARTS = 4  #: parts of a step whose modal motion gains energy
-SAME_TIME = 1.0e-9  #: relative to a step: a smaller remainder is rounding
 
 
 @dataclass(kw_only=True)
@@ -157,7 +157,7 @@ class SoftSystem(SoftBodies):
                 part = self._modal_step(after, rest)
             except StageNotConverged:
                 part = self._modal_step(after, 0.5 * rest)
-            if part is None or part.time >= end - SAME_TIME * h:
+            if part is None or part.time >= end - INSIGNIFICANT * h:
                 return part if part is None else replace(part, time=end)
             after = part
         raise StageNotConverged("dynamic nodes swung too far")

@@ -41,7 +41,7 @@ CLEAN = {
        for room in ("world", "coupling")},
     **{room: EVERYWHERE | frozenset("ahead besides grips pushes pushing riding rides asked".split())
        for room in ("live", "parts/modes")},
-    "": EVERYWHERE - {"rubs", "rubbed", "brakes"},
+    "": EVERYWHERE,
 }
 #: identifiers that are not this room's to name, and words of the window
 ALLOWED = {"nonlinear": {"kept_open"}, "world": {"led_rate"}, "job": {"tell"}, "reshape": {"rides"},

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from made_up import Pendulum
 from small_jobs import box_job, change
+from tuned_scenes import SCENES
 from worlds import world_of
 
 from solver.errors import BadScene, StepFailed
@@ -104,3 +105,26 @@ def test_a_part_from_outside_moves_beside_a_soft_body(tmp_path):
     assert world.parted(state)[1].memory["swings"] == [2]
     end = world.output(state, 1)[-1]
     assert np.linalg.norm(end) == pytest.approx(0.2)
+
+
+def test_each_part_of_a_world_keeps_its_own_integrator(tmp_path):
+    """A world has none that its parts share: what acts on nothing of each other is stepped as it is alone."""
+    alone = [world_of(load(box_job(tmp_path / kind, name=kind, method={"kind": "vanilla"}, integrator={"kind": kind})))
+             for kind in ("backward_euler", "sdirk2")]
+    together = World([part for world in alone for part in world.parts])
+    states = together.parted(run(together, 3))
+    for world, state in zip(alone, states):
+        world.forget_past()
+        own = run(world, 3)
+        assert own.q.tobytes() == state.q.tobytes() and own.u.tobytes() == state.u.tobytes()
+    assert [type(part.integrator).__name__ for part in together.parts] == ["BackwardEuler", "SDIRK2"]
+
+
+def test_what_hangs_on_bones_is_stepped_by_the_integrator_of_their_coupling(tmp_path):
+    world = world_of(load(SCENES["hung root"](tmp_path / "job")))
+    [coupling], (soft, bones) = world.couplings, world.parts
+    assert {type(one.integrator).__name__ for one in (coupling, soft, bones)} == {"SDIRK2"}
+    used, step = [], type(coupling.integrator).step
+    coupling.integrator.step = lambda system, *rest: used.append(system) or step(coupling.integrator, system, *rest)
+    run(world, 1)
+    assert used == [coupling]

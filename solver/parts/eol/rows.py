@@ -18,7 +18,7 @@ from .step_log import place_of
 from .unknowns import Unknowns
 
 
-@dataclass
+@dataclass(frozen=True)
 class StepRows:
     """All that a step has to keep to."""
 

@@ -73,17 +73,19 @@ class Solving:
         def answer_of(one: AssembledSystem, warm: WarmStart | None, renewals: int = RENEWALS,
                       stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Also whether friction is what the pressing gives."""
+            nonlocal rows
             friction = self._frictional(mesh, rows, now)
-            return (self.ask(one, rows, warm), True) if friction is None else self._rub(one, rows, friction, warm,
-                                                                                      renewals, stays)
+            if friction is None:
+                return self.ask(one, rows, warm), True
+            answer, agrees, rows = self._rub(one, rows, friction, warm, renewals, stays)
+            return answer, agrees
 
         def asked_more(answer: Minimum) -> bool:
             """Whether the answer takes cloth through something that it shall be kept out of now."""
-            more, rows.deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
-            if not rows.deepest:
-                return False
-            rows.touched = rows.touched.with_more(more)
-            return True
+            nonlocal rows
+            more, deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
+            rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
+            return bool(deepest)
 
         pushed, gave = np.zeros((len(now.round_x) if self.is_felt else 0, 3)), still
         try:
@@ -214,10 +216,10 @@ class Solving:
                               np.concatenate([still, other]), mu)
 
     def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: WarmStart | None,
-             renewals: int,
-             stays: Stays | None) -> tuple[Minimum, bool]:
-        """With friction, whose drag begins with that of the last answer, or step, and is renewed so often at most, or
-        while answers stay where they are asked; and whether that was enough."""
+             renewals: int, stays: Stays | None) -> tuple[Minimum, bool, StepRows]:
+        """Solve with friction, whose drag begins with that of the last solution, or step, and is updated so often at
+        most, or while solutions stay where they are linearised. Return the solution, whether that was enough, and the
+        rows with its normal impulses, rates and slips."""
         contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
         pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
         vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.still)
@@ -236,19 +238,19 @@ class Solving:
                 answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
-            asked.pressing = np.zeros(len(posed.impulse))
-            asked.pressing[vertices] = np.linalg.norm(pressing, axis=1)
-            asked.rates = np.concatenate(posed.unknowns.parted(answer.u), axis=1)
-            along, pressed = friction.along(asked.rates[vertices]), asked.pressing[vertices]
+            impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(answer.u), axis=1)
+            impulses[vertices] = np.linalg.norm(pressing, axis=1)
+            along, pressed = friction.along(rates[vertices]), impulses[vertices]
             right, drags = friction.right(pressed, along), held[:, None] * along - given
             wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
             enough, agrees = (bool(wrong.sum() <= share * most) for share in (RENEWED, AGREES))
-            asked.slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
+            slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), right)
+            asked = replace(asked, pressing=impulses, rates=rates, slips=slips)
             if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
             drag, faster = friction.foreseen(pressed, right, asked.slips)
             if wrong[np.maximum(held, drag) > ALIKE * np.minimum(held, drag)].sum() > RENEWED * most:
                 dragged = None
-        return answer, agrees
+        return answer, agrees, asked

@@ -41,6 +41,7 @@ class ConstraintSolution:
     rates: Vec  #: (m,)
     on_bodies: Vec | None = None  #: impulses in the bodies' frames, (n, 6) [N m s, N s]
     memory: Mapping[str, Vec] = field(default_factory=dict)  #: for the State: multipliers, warm starts, efforts
+    efforts: Vec | None = None  #: efforts of drives [N m, N], (m,); None without drives
     unsettled: Sequence[str] = ()  #: which frictions' passes ran out before they agreed
     worst: Unsettled | None = None  #: where that of contacts did
     position_correction: Vec | None = None  #: rates that positions owe and velocities never see, (m,); None for none

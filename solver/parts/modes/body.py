@@ -245,14 +245,15 @@ class ReducedBody:
         return Floor(unit, height, weight / (few * 5e-3 * self.subspace.size), friction)
 
     def step(self, state: ReducedState, h: float, grabs: Sequence[Grab] = (), carrier_motion: Vec | None = None,
-             springs: Callable[[float], Sequence[PointSprings]] | None = None) -> ReducedState:
+             springs: Callable[[float], Sequence[PointSprings]] | None = None,
+             stepping: Stepping | None = None) -> ReducedState:
         """The state h seconds later. led: coordinates of groups of pins then, from `PinGroups.lead`; None: they stay.
-        springs: those at work at a moment [s], evaluated for each stage.
+        springs: those at work at a moment [s], evaluated for each stage. stepping: of this step; None: the body's own.
 
         Raises StepFailed where a stage has no solution; the old state is still good.
         """
         end = state.carrier_motion if carrier_motion is None else carrier_motion
-        how = self.stepping
+        how = self.stepping if stepping is None else stepping
         damped = self._damped(state)
         before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.led_rate])
         solved: list[SolvedStage] = []

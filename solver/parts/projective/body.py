@@ -241,7 +241,7 @@ class _StepTerms:
     kappa: float  #: 1/(a b h²) [1/s²]
     predicted: Vec  #: y, where inertia alone leads [m], (n, 3)
     load: Vec  #: [N], (n, 3)
-    base: Vec  #: what mass damping brakes away from [m], (n, 3)
+    base: Vec  #: positions from which mass damping resists motion [m], (n, 3)
     drag: float  #: β/(b h) [1/s²]
     points: TargetRows
     begin: Vec  #: positions at the step's start [m], (n, 3)

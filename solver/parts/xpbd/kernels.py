@@ -189,7 +189,7 @@ def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, mo
             off = s0 * n0 + s1 * n1 + s2 * n2
             s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
             slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
-            # what rubbed so far counts: no more in all than friction's share of the push
+            # friction so far counts: no more in all than its coefficient times the normal impulse
             most = max(friction[k] * push - multipliers[k, 1], 0.0)
             stopped = min(slid / weight, most)
             multipliers[k, 1] += stopped
