@@ -5,9 +5,11 @@
 Five fingers of 3 × 4 × 15 cm hang from a palm that is pinned, and gravity pulls them sideways for fifteen frames; they
 are 20 to 0.1 mm apart. Two cubes in one mesh, the upper one pinned, are as far apart.
 
-`apart_bend` is missed at a gap of 2 mm by less than a hundredth, and holds at all smaller ones: sheets that are led
-apart while they are filled are thinner meanwhile, by up to a quarter of what is thin on each side, and get fewer nodes
-across; led back they bend a little more.
+`apart_bend` is missed at a gap of 2 mm by less than a hundredth, and holds at all smaller ones. Most of it is the palm:
+3 cm of it are not pinned, and it is a third narrower where fingers are near. As a beam it is turned by .051 for .014
+rad and sheared by 3 for 2 mm, which is 6.6 mm of 76 at the tips. `apart_bend_fingers` is of hands whose palms are
+pinned whole, so that fingers alone bend. Tetrahedra as fine for all hands were tried: the spread one bends by 73 mm
+then.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import contextlib
 import importlib
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +45,17 @@ def main() -> int:
             print("hand", gap, bend[gap], nodes[gap], file=sys.stderr)
         for gap in (0.002, 0.0001):
             fell[gap], _ = baked(Path(folder) / f"cubes {gap}", gap, _cubes)
+        alone = {gap: baked(Path(folder) / f"fingers {gap}", gap, partial(hand, above=-1e-4))[0] for gap in GAPS}
     wide = bend[GAPS[0]]
     report.emit("apart", [
         report.claim("apart_bend", max(abs(one / wide - 1.0) for one in bend.values()), "of the bend at 20 mm",
                      "<= 0.1"),
+        report.claim("apart_bend_fingers", max(abs(one / alone[GAPS[0]] - 1.0) for one in alone.values()),
+                     "of the bend at 20 mm", "<= 0.1"),
         report.claim("apart_nodes", max(nodes.values()) / nodes[GAPS[0]], "times the nodes at 20 mm", "<= 1.5"),
         report.claim("apart_falls", min(fell.values()) / FREE, "of a free fall", ">= 0.99"),
-    ], {"gaps mm": [1e3 * gap for gap in GAPS], "bend mm": list(bend.values()), "nodes": list(nodes.values())})
+    ], {"gaps mm": [1e3 * gap for gap in GAPS], "bend mm": list(bend.values()), "fingers mm": list(alone.values()),
+        "nodes": list(nodes.values())})
     extension.unregister()
     return 0
 
@@ -79,8 +86,9 @@ def baked(folder: Path, gap: float, make: Any, itself: bool = False) -> tuple[fl
     return 1e3 * abs(float(moved[watched, axis].mean())), len(np.load(kept)["nodes"])
 
 
-def hand(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
-    """The hand, what of it is pinned, the fingers' tips, and the axis along which gravity pulls."""
+def hand(gap: float, above: float = 0.03) -> tuple[Any, np.ndarray, np.ndarray, int]:
+    """The hand, what of it is pinned, the fingers' tips, and the axis along which gravity pulls. above: the fingers'
+    roots, from where on it is pinned [m]."""
     import bpy
 
     bpy.context.scene.gravity = (9.81, 0.0, 0.0)
@@ -98,7 +106,7 @@ def hand(gap: float) -> tuple[Any, np.ndarray, np.ndarray, int]:
     body = _mesh("Hand", [across, deep, down], full)
     body.location.z = 2.0
     z = local(body)[:, 2]
-    return body, z > 0.03, z < -0.12, 0
+    return body, z > above, z < -0.12, 0
 
 
 def _mesh(name: str, axes: list[np.ndarray], full: np.ndarray) -> Any:

@@ -222,11 +222,11 @@ def of_locality() -> Answer:
     """Fig. 12: one foot of a mammoth whose back is held is pulled: how far the tip of its trunk goes, of what the foot
     does, by weights.
 
-    `trunk_in_weights` is the largest weight at that tip, of the largest anywhere. Five weights are those of legs alone:
-    what none of them moves cannot be led astray, so that five are no measure of the artifact, and 32 over five, which
-    was the goal, asks for what is there with ten weights to be less than what five cannot do. It is largest where
-    weights first reach the trunk, a two hundredth of what the foot does, and falls from there as in the paper, whose
-    figure has no number.
+    `trunk_in_weights` is the largest weight at that tip, of the largest anywhere: with five weights one is the trunk's
+    own already, and one the foot's. None of these has both to more than 5e-6, so that five lead nothing astray, and
+    32 over five, which was the goal, asks for less than nothing. What is led astray is largest where more weights
+    first reach into both, with ten a two hundredth of what the foot does, and falls from there as in the paper, whose
+    figure has no number. A goal that says so is `trunk_at_64_over_largest`.
     """
     nodes, tets = meshed(replace(MAMMOTH, tets=30_000))
     material = substance(MAMMOTH.young(nodes[tets].mean(axis=1)), tets)

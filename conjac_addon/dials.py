@@ -16,7 +16,16 @@ PREFIX = "dial_"
 
 #: unit of a parameter → how a field shows it, and how much of the unit one of these is
 UNITS = {"Pa": ("kPa", 1.0e3), "N m": ("µN·m", 1.0e-6), "N/m": ("N/m", 1.0), "kg/m³": ("kg/m³", 1.0),
-         "kg/m²": ("g/m²", 1.0e-3)}
+         "kg/m²": ("g/m²", 1.0e-3), "N m²": ("N·cm²", 1.0e-4), "kg/m": ("g/m", 1.0e-3), "N": ("N", 1.0)}
+
+#: class of settings → fields that are no parameters of the catalogue: how each is shown, how much one of these is, and
+#: the step: what a button sets is far from the default
+BESIDES = {"CONJAC_Weld": {"stiffness": ("MN/m³", 1.0e6, 100.0), "breaks": ("kPa", 1.0e3, 100.0)},
+           "CONJAC_Pull": {"stiffness": ("kN/m", 1.0e3, 20.0)},
+           "CONJAC_Settings": {"ground_stiffness_per_area": ("MN/m³", 1.0e6, 100.0)}}
+
+#: steps of Blender's fields: the largest one, and the smallest of a number that is not below one
+LARGEST, SMALLEST = 100.0, 1.0
 
 #: a share whose slider ends below this is shown in percent
 SMALL_SHARE, PERCENT = 0.3, ("%", 0.01)
@@ -38,16 +47,29 @@ def words(param: Param, name: str, keywords: dict[str, Any]) -> dict[str, Any] |
     name: of the property that it stands for, in the same group.
     """
     shown = unit_of(param)
-    if shown is None:
-        return None
-    unit, scale = shown
-    read, write = access(name, scale)
-    start = keywords["default"] / scale
-    made = {key: value / scale for key, value in keywords.items() if key in ("min", "max", "soft_min", "soft_max")}
-    description = keywords["description"].removesuffix(f", in {param.unit}")
-    return made | {"name": f"{keywords['name']} ({unit})", "description": f"{description}, in {unit}",
-                   "step": 100.0 if start >= 10.0 else max(start, 1.0), "precision": 1 if start >= 10.0 else 2,
+    return None if shown is None else beside(name, keywords, shown, param.unit)
+
+
+def beside(name: str, keywords: dict[str, Any], shown: tuple[str, float], unit: str) -> dict[str, Any]:
+    """Return the keywords of the dial of a FloatProperty. shown: its unit and the factor to that of the property."""
+    read, write = access(name, shown[1])
+    start = typical(keywords) / shown[1]
+    made = {key: value / shown[1] for key, value in keywords.items() if key in ("min", "max", "soft_min", "soft_max")}
+    description = keywords["description"].removesuffix(f", in {unit}")
+    return made | {"name": f"{keywords['name']} ({shown[0]})", "description": f"{description}, in {shown[0]}",
+                   "step": LARGEST if start >= 10.0 else max(start, SMALLEST), "precision": 1 if start >= 10.0 else 2,
                    "override": keywords["override"], "get": read, "set": write}
+
+
+def typical(keywords: dict[str, Any]) -> float:
+    """Return about how large the number of a FloatProperty is: its default, or a tenth of where its slider ends."""
+    return float(abs(keywords.get("default", 0.0)) or keywords.get("soft_max", keywords.get("max", 1.0)) / 10.0)
+
+
+def fit_step(keywords: dict[str, Any]) -> None:
+    """Let a pixel of the mouse change a number without a unit of Blender's by about a hundredth of it."""
+    if "step" not in keywords and "subtype" not in keywords and keywords.get("unit", "NONE") in ("NONE", "MASS"):
+        keywords["step"] = min(max(typical(keywords), SMALLEST), LARGEST)
 
 
 def access(name: str, scale: float) -> tuple[Callable[[Any], float], Callable[[Any, float], None]]:

@@ -1,11 +1,13 @@
 """Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots."""
 
+from typing import Any
+
 import bpy
 
 from ..solver import catalogue
 from .handles import can_cut, can_hold, is_empty, is_soft, painted_names
 from .identity import OVERRIDABLE
-from .menus import HOLDS, Item, item, items
+from .menus import HOLDS, QUALITIES, Item, item, items
 
 #: of a cut or a nail: how far after its frame it is, seen where Blender shows subframes
 AFTER = "How far after that frame, of the way to the next one: steps end there"
@@ -21,6 +23,22 @@ AS_BODY: Item = item("body", "As Painted Spots", "As Spots Move says", 100)
 def catalogue_param(key: str) -> catalogue.Param:
     """A parameter of constraints by its key."""
     return next(param for entry in catalogue.menu("constraint").values() for param in entry.params if param.key == key)
+
+
+def quality() -> Any:
+    """Return the property that keeps which quality of a bake was chosen last."""
+    chosen = [item(key, *words, number) for number, (key, words) in enumerate(QUALITIES.items(), 1)]
+    return bpy.props.EnumProperty(
+        name="Quality", description="The quality that was chosen last; it counts until edges or steps are changed",
+        default="none", options={"HIDDEN"}, override=OVERRIDABLE,
+        items=[item("none", "None", "Edges and steps are the artist's own", 0), *chosen])
+
+
+def by_button() -> Any:
+    """Return the property that keeps which settings buttons have chosen."""
+    return bpy.props.StringProperty(
+        name="Chosen by Buttons", description="Settings that buttons have chosen, as JSON", default="",
+        options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class CONJAC_Handle(bpy.types.PropertyGroup):
@@ -137,7 +155,7 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
         name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
         "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)
     breaks: bpy.props.FloatProperty(
-        name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ". In Pa", default=0.0, precision=0,
+        name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ", in Pa", default=0.0, precision=0,
         min=0.0, soft_max=1.0e6, override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)

@@ -1,5 +1,6 @@
 """Properties of Blender that are declared once: a parameter or a family of solver/catalogue, and a field of a soft body
-in scene.json.
+in scene.json. Each has a step for the mouse, and a tooltip that says when it is grey: Blender knows one tooltip of a
+field for all moments, and buttons have one for each (uncounted.py).
 
 Each of FIELDS becomes a property, is gathered into the job (`gather/fields.py`), drawn in its part of a panel
 (`ui/fields.py`) and named where it has changed. The solver's half is one field of `solver/job/schema.py`. Blender's
@@ -22,6 +23,31 @@ BLENDER_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s²": "ACCELERATION", "s":
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
+MOVES_ALL = "the method moves every node"
+
+#: name of a class of settings → field, or the first letters of several fields with a * behind them → when it is grey
+WHILE: dict[str, dict[str, str]] = {
+    "CONJAC_Settings": {
+        "seam_*": "Sewing is off", "ground_*": "Ground is off", "friction_group": "it touches nothing",
+        "friction_invert": "it touches nothing", "friction*": "Ground is off",
+        "fibers_group": "it has no fibers", "fibers_invert": "it has no fibers",
+        "sharp_friction": "Own Edge Friction or Sharp Edges is off", "sharp_*": "Sharp Edges is off",
+        "dynamic_*": MOVES_ALL, "spot*": MOVES_ALL, "suggest*": MOVES_ALL},
+    "CONJAC_Solver": {
+        "beta": "the integrator has a damping of its own",
+        "integrator": "all that is baked is cloth with Sharp Edges",
+        "stage_solver": "all that is baked is cloth with Sharp Edges"},
+    "CONJAC_Contact": {"friction": "the contact law has no friction", "simplify": "Collide by Mesh is off"},
+    "CONJAC_Handle": {"*": f"its Empty is hidden or deleted, or {MOVES_ALL}"},
+    "CONJAC_Spots": {"*": MOVES_ALL},
+    "CONJAC_Nail": {"until*": "Let Go is off"}, "CONJAC_Weld": {"until": "Let Go is off"},
+    "CONJAC_Constraint": {"until": "Let Go is off"},
+    "CONJAC_Mechanism": {"let_go": "Follow Animation is off", "tolerance": "Fewer Keyframes is off"},
+}
+
+#: fields whose names begin like one of WHILE and that are never grey
+NEVER = {"CONJAC_Settings": {"sharp_edges"}}
+
 
 def number(param: Param, **changed: Any) -> Any:
     """A Blender property for one parameter, with its unit, limits and tooltip."""
@@ -41,8 +67,19 @@ def number(param: Param, **changed: Any) -> Any:
     # six are as many as Blender shows
     digits = 1 if param.default >= 100.0 else 6 if 0.0 < param.default < 1.0e-3 else 3
     # a pixel of the mouse is a step's hundredth: one of about a hundredth of the number
-    step = min(max(param.default, 1.0), 100.0)
+    step = min(max(param.default, dials.SMALLEST), dials.LARGEST)
     return bpy.props.FloatProperty(unit=unit, precision=digits, step=step, **words)  # type: ignore[arg-type]
+
+
+def fit_for_the_mouse(group: str, properties: dict[str, Any]) -> None:
+    """Give each number of a class of settings a step that fits it, and a dial where one of SI cannot be dragged."""
+    for name, (unit, scale, step) in dials.BESIDES.get(group, {}).items():
+        words = dials.beside(name, properties[name].keywords, (unit, scale), "") | {"step": step}
+        dial: Any = bpy.props.FloatProperty(**words)  # type: ignore[func-returns-value]
+        properties[dials.PREFIX + name] = dial
+    for prop in properties.values():
+        if prop.function is bpy.props.FloatProperty:
+            dials.fit_step(prop.keywords)
 
 
 def with_dial(param: Param, key: str, **changed: Any) -> dict[str, Any]:
@@ -59,6 +96,33 @@ def menu(family: str, name: str, description: str, default: str, first: tuple[It
     """A menu of one catalogue family; the identifiers are the catalogue's keys."""
     return bpy.props.EnumProperty(name=name, description=description, default=default, override=OVERRIDABLE,
                                   items=[*first, *items(catalogue.menu(family).values())])
+
+
+def switches() -> dict[str, str]:
+    """Return the label of the switch that a parameter needs, by the parameter's key."""
+    params = {param.key: param for entry in catalogue.ENTRIES for param in entry.params}
+    return {key: params[param.needs].label for key, param in params.items() if param.needs in params}
+
+
+def finish(group: str, made: dict[str, Any]) -> None:
+    """Fit all properties of a class of settings for the mouse, and say of each when it is grey."""
+    fit_for_the_mouse(group, made)
+    needed = switches()
+    for name, prop in made.items():
+        say_when_grey(group, name, prop.keywords, needed)
+
+
+def say_when_grey(group: str, name: str, keywords: dict[str, Any], needed: dict[str, str]) -> None:
+    """Add to the description of a field when it is grey, where it ever is. needed: by `switches`."""
+    own = name.removeprefix(dials.PREFIX)
+    if own in NEVER.get(group, ()) or (own == name and "get" in keywords):  # an old name is drawn nowhere
+        return
+    reason = next((why for field, why in WHILE.get(group, {}).items()
+                   if own == field or (field.endswith("*") and own.startswith(field[:-1]))), "")
+    if not reason and own in needed:
+        reason = f"{needed[own]} is off"
+    if reason:
+        keywords["description"] = f"{keywords['description']}. Grey while {reason}"
 
 
 #: properties as classes are annotated with them, which Blender's stubs take for None

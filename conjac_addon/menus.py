@@ -53,6 +53,13 @@ READY: dict[str, tuple[str, str]] = {
     "rope_and_ball": ("Ball on a Rope", "A rope across two pegs and a ball of jelly that falls on it"),
 }
 
+#: quality of a bake → label and tooltip
+QUALITIES: dict[str, tuple[str, str]] = {
+    "draft": ("Draft", "Edges half as long again and steps twice as long as a new body's: quick to bake"),
+    "good": ("Good", "The edges and steps of a new body"),
+    "best": ("Best", "Edges two thirds and steps half as long as a new body's: slow to bake"),
+}
+
 #: kinds of bodies that have presets: folder of presets/conjac → label, and what its samples are called
 SAMPLES: dict[str, tuple[str, str]] = {
     "soft_body": ("Soft Body", "Ball"), "cloth": ("Cloth", "Swatch"), "rope": ("Rope", "Cord")}

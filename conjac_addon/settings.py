@@ -14,7 +14,7 @@ import bpy
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
 from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
-from .entry_properties import OVERRIDABLE, menu, number, properties, with_dial
+from .entry_properties import OVERRIDABLE, finish, menu, number, properties, with_dial
 from .handles import has_curves, keep_identifier, painted_names
 from .menus import MENUS, default, item
 
@@ -165,10 +165,8 @@ class CONJAC_Solver(bpy.types.PropertyGroup):
 
 
 class CONJAC_Settings(bpy.types.PropertyGroup):
-    """Everything an artist sets for one soft body. Results are never kept here; `bake` adds its own method.
-
-    The names of solver settings are here too, as scripts know them: each stands for that of `solver`.
-    """
+    """Everything an artist sets for one soft body, and the names of solver settings, as scripts know them. Results are
+    never kept here; `bake` adds its own method."""
 
     __slots__ = ()
 
@@ -196,6 +194,8 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Samples per Frame", description="Samples of the animation of pins and ground in each frame",
         default=2, min=1, max=16, override=OVERRIDABLE)
 
+    quality: entries.quality()
+    by_button: entries.by_button()
     use_scene_range: bpy.props.BoolProperty(
         name="Scene Frame Range", description="Bake the frame range of the scene", default=True, override=OVERRIDABLE)
     frame_start: bpy.props.IntProperty(
@@ -359,8 +359,7 @@ def _exact_defaults() -> dict[str, float | int | bool]:
     known = {property_name(entry, param): param.default for entry in _entries() for param in entry.params}
     numbers = (catalogue.DENSITY, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS, *catalogue.ROPE_NUMBERS,
                *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
-    besides = {param.key: param.default for param in numbers}
-    return known | besides | {"step": 1.0 / 120.0}
+    return known | {param.key: param.default for param in numbers} | {"step": 1.0 / 120.0}
 
 
 _DEFAULTS = _exact_defaults()
@@ -376,6 +375,7 @@ contact.CONJAC_Contact.__annotations__.update(properties("contact"))
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
+    finish(_group.__name__, _group.__annotations__)
     _over_time = TIED_OVER_TIME if _group is entries.CONJAC_Constraint else READ_OVER_TIME
     for _name, _property in _group.__annotations__.items():
         # keyframes would be read once and change what is baked with the frame that the artist looks at

@@ -6,7 +6,7 @@ import textwrap
 import blf
 import bpy
 
-from . import dials
+from . import by_button, dials
 
 #: letters in a line where there is no region to measure, about those of a sidebar as wide as Blender opens it
 LINE = 34
@@ -16,6 +16,8 @@ UNIT = 20.0
 
 #: units beside the text of a label: margins of panel and label with a sidebar's tabs or an editor's scroll bar; an icon
 MARGINS, ICON = 3.2, 1.1
+
+MARK = 1.0  #: units of the mark behind a value that a button chose
 
 #: of the width of a panel: what Blender gives to names in two columns, less what stands between these
 LEFT = 0.36
@@ -55,23 +57,31 @@ def dialog(layout: bpy.types.UILayout, text: str, width: int) -> None:
 
 def setting(layout: bpy.types.UILayout, data: bpy.types.bpy_struct, name: str) -> None:
     """A property in two columns, or in one with its name inside where the left one would cut that; its dial where it
-    has one."""
+    has one, and a mark behind it while its value is one that a button chose."""
+    label = path = ""
+    if isinstance(data, bpy.types.PropertyGroup) and (label := by_button.label_of(data, name)):
+        path = by_button.path_of(data, name)
     name = dials.name_in(data, name)
     prop = data.bl_rna.properties[name]
     # names of checkboxes stand in the right column
-    if prop.type == "BOOLEAN" or not is_cut(prop.name, bpy.context.region):
-        layout.prop(data, name)
-        return
-    layout.use_property_split = False
-    layout.prop(data, name)
-    layout.use_property_split = True
+    in_one = prop.type != "BOOLEAN" and is_cut(prop.name, bpy.context.region, MARK if label else 0.0)
+    row = layout.row(align=True) if label else layout
+    if in_one:
+        row.use_property_split = False
+    row.prop(data, name)
+    if label:
+        mark = row.operator("conjac.make_own", text="", icon="EVENT_A", emboss=False)
+        mark.path, mark.button = path, label
+    if in_one:
+        row.use_property_split = True
 
 
-def is_cut(name: str, region: bpy.types.Region | None) -> bool:
-    """Whether the name of a property is too long for the left one of two columns in a region."""
+def is_cut(name: str, region: bpy.types.Region | None, beside: float = 0.0) -> bool:
+    """Whether the name of a property is too long for the left one of two columns in a region. beside: units of what
+    else is in that line."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         return False
-    room = _width(region) - MARGINS * UNIT * bpy.context.preferences.system.ui_scale
+    room = _width(region) - (MARGINS + beside) * UNIT * bpy.context.preferences.system.ui_scale
     return _length(name, _points()) > LEFT * room
 
 

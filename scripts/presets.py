@@ -142,9 +142,9 @@ def page() -> str:
     lines = [
         "# Presets", "",
         "Written by `make manual` from `scripts/presets.py`. The menu at the top of *Look*, *Cloth* or *Rope* sets "
-        "what stands here; + beside it keeps your own, as everywhere in Blender. What is scanned or measured is of "
-        "real size: a monkey head of two metres made of rubber hardly moves, as it would not in life. *Set Jiggle* "
-        "makes any of them wobble as slowly as you like at the size that it has.", "",
+        "these numbers; + beside it saves your own preset, as everywhere in Blender. They are numbers of real "
+        "materials at real size: a monkey head of two meters made of rubber hardly moves, in life as here. *Set "
+        "Jiggle* makes any of them wobble as slowly as you like at its size.", "",
         "## Soft Bodies", "",
         "Half-life: seconds in which a wobble of 4 Hz falls to half its height, ln 2 / (π f η), by the loss factor η.",
         "", "| preset | Young's modulus | Poisson's ratio | density | η | half-life | source |",

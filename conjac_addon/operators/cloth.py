@@ -2,13 +2,21 @@
 
 import bpy
 
-from .. import failures, kinds, members, playback
+from .. import by_button, failures, kinds, members, playback
 from ..redraw import redraw_panels
-from . import chosen, previews
+from . import chosen, previews, quality
 from .first_settings import suit_cloth
 from .joining import join
 from .light import Behaviour
 from .poll import active_soft_body, mesh_unless, unless
+
+
+def _make_cloth(obj: bpy.types.Object, scene: bpy.types.Scene, label: str) -> None:
+    """Make an object cloth, with what nobody has set. label: of the button that does it."""
+    obj.conjac.kind = kinds.CLOTH
+    with by_button.noted(obj, label, quality.unset(obj)):
+        suit_cloth(obj, scene)
+    obj.conjac.quality = "good"
 
 
 class CONJAC_OT_add_cloth(Behaviour):
@@ -21,8 +29,7 @@ class CONJAC_OT_add_cloth(Behaviour):
         for obj in chosen.meshes(context):
             if members.is_soft_body(obj):
                 continue
-            obj.conjac.kind = kinds.CLOTH
-            suit_cloth(obj, context.scene)
+            _make_cloth(obj, context.scene, "Add Cloth")
             join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}
@@ -41,8 +48,7 @@ class CONJAC_OT_turn_into_cloth(Behaviour):
         playback.hide(obj)
         playback.hide_cut(obj)
         previews.remove(obj)
-        obj.conjac.kind = kinds.CLOTH
-        suit_cloth(obj, context.scene)
+        _make_cloth(obj, context.scene, "Turn Into Cloth")
         failures.mend(obj.session_uid, failures.BAKE)
         redraw_panels()
         return {"FINISHED"}

@@ -4,7 +4,7 @@ import bpy
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import contact, handles, members
+from .. import by_button, contact, handles, members
 from ..redraw import redraw_panels
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
@@ -17,6 +17,7 @@ SIZE = 0.2  #: of the smaller object's largest side: how large the Empty is draw
 
 
 class CONJAC_OT_add_constraint(AddEntry, Behaviour):
+    @by_button.noting("Add Constraint")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         others = [one for one in context.selected_objects if handles.can_hold(obj.conjac, one)]

@@ -3,6 +3,7 @@
 import bpy
 from mathutils import Matrix
 
+from .. import by_button
 from ..timeline import present_frame, present_subframe
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
@@ -15,6 +16,7 @@ TURNS = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963
 class CONJAC_OT_add_cut(AddEntry, Behaviour):
     of_volumes = True
 
+    @by_button.noting("Add Cut")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         size = [obj.dimensions[axis] for axis in range(3)]

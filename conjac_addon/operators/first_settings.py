@@ -91,13 +91,10 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
     elif max(sizes) > 0.0:
         _stiffen(settings, density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG))
     edge, nodes = filled_box([*obj.dimensions], 0.0)
-    budget = max(NODES / bodies, FEWEST)
-    shown = settings.edge_length or edge * max(1.0, nodes / budget) ** (1.0 / 3.0)
+    shown = settings.edge_length or edge * max(1.0, nodes / max(NODES / bodies, FEWEST)) ** (1.0 / 3.0)
     if not settings.is_property_set("edge_length"):
-        enough = max(edge, OF_THICKNESS * thickness(obj))
-        _, nodes = filled_box([*obj.dimensions], enough)
-        enough *= max(1.0, nodes / budget) ** (1.0 / 3.0)
-        if enough > edge:
+        enough, by_box = edges(obj, bodies)
+        if enough > by_box:
             settings.edge_length = float(f"{enough:.2g}")
     if held is None and not settings.contact.is_property_set("collides_with"):
         settings.contact.collides_with = contact.ALL
@@ -109,6 +106,17 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
+
+
+def edges(obj: bpy.types.Object, bodies: int = 1) -> tuple[float, float]:
+    """Return the edge length of a new body's tetrahedra and the one that 0 picks by its box, both in Blender units.
+
+    bodies: how many share a budget of nodes.
+    """
+    by_box, _ = filled_box([*obj.dimensions], 0.0)
+    enough = max(by_box, OF_THICKNESS * thickness(obj))
+    _, nodes = filled_box([*obj.dimensions], enough)
+    return enough * max(1.0, nodes / max(NODES / bodies, FEWEST)) ** (1.0 / 3.0), by_box
 
 
 def thickness(obj: bpy.types.Object) -> float:

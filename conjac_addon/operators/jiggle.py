@@ -3,14 +3,16 @@
 import bpy
 
 from ...solver.errors import BadInput
-from .. import kinds, members
+from .. import by_button, kinds, members
 from ..redraw import redraw_panels
 from ..settings import unit_scale
-from . import soft_parts
+from . import quality, soft_parts
 from .attach import rig_of
 from .first_settings import stiffen_layer, suit
 from .light import Behaviour
 from .poll import active_armature, active_mesh, in_object_mode, unless
+
+LABEL = "Jiggle the Soft Parts"  #: of the button
 
 
 class CONJAC_OT_jiggle(Behaviour):
@@ -50,7 +52,8 @@ class CONJAC_OT_jiggle(Behaviour):
             raise BadInput("all of it is painted Soft, so nothing holds it", "Paint less of it", obj.name)
         if members.is_mechanism(rig):
             soft_parts.attach(obj, rig, held)
-            stiffen_layer(obj, soft_parts.depth(obj, soft) * unit_scale(context.scene))
+            with by_button.noted(obj, LABEL):
+                stiffen_layer(obj, soft_parts.depth(obj, soft) * unit_scale(context.scene))
         else:
             pin = obj.vertex_groups.get(obj.conjac.pin_group) or obj.vertex_groups.new(name=obj.conjac.pin_group)
             pin.remove(range(len(obj.data.vertices)))
@@ -58,7 +61,9 @@ class CONJAC_OT_jiggle(Behaviour):
                 pin.add(vertices.tolist(), 1.0, "REPLACE")
             if not self.nodes:
                 obj.conjac.suggest_spots = False
-            suit(obj, context.scene, held=soft_parts.depth(obj, soft))
+            with by_button.noted(obj, LABEL, quality.unset(obj)):
+                suit(obj, context.scene, held=soft_parts.depth(obj, soft))
+            obj.conjac.quality = "good"
         how = f"held by {len(held)} bones" if members.is_mechanism(rig) else f'pinned to "{rig.name}"'
         self.report({"INFO"}, f'"{obj.name}": {int(soft.sum())} vertices are soft, the others {how}')
         if self.nodes and not len(obj.conjac.handles) and members.moves_dynamic_nodes(obj):

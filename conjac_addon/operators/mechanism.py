@@ -5,7 +5,7 @@ from collections.abc import Collection
 import bpy
 
 from ...solver.errors import ConJacError
-from .. import gather, kinds, parts
+from .. import by_button, gather, kinds, parts
 from ..first_solvers import LIVELY
 from ..redraw import redraw_panels
 from ..timeline import present_frame
@@ -25,6 +25,7 @@ class CONJAC_OT_ragdoll(Behaviour):
         return unless(cls, active_armature(cls, context), lambda rig: not len(rig.data.bones),
                       "The armature has no bones") is not None
 
+    @by_button.noting("Ragdoll from Armature")
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = context.object
         settings = armature.conjac

@@ -6,7 +6,7 @@ import importlib
 
 import bpy
 
-from .. import menus
+from .. import by_button, menus
 from ..ready import sample
 from .light import Behaviour
 
@@ -28,7 +28,8 @@ class _AtCursor(Behaviour):
 class CONJAC_OT_add_ready(_AtCursor):
     def execute(self, context: bpy.types.Context) -> set[str]:
         made = importlib.import_module(f"...ready.{self.scene}", __name__)
-        made.make(context, context.scene.cursor.location.copy())
+        with by_button.as_made():
+            made.make(context, context.scene.cursor.location.copy())
         label = menus.READY[self.scene][0]
         self.report({"INFO"}, f"{label} is ready: press Play Live or Bake")
         return {"FINISHED"}
@@ -37,6 +38,7 @@ class CONJAC_OT_add_ready(_AtCursor):
 class CONJAC_OT_add_sample(_AtCursor):
     def execute(self, context: bpy.types.Context) -> set[str]:
         kind, _, preset = self.preset.partition("/")
-        made = sample.make(context, context.scene.cursor.location.copy(), kind, preset)
+        with by_button.as_made():
+            made = sample.make(context, context.scene.cursor.location.copy(), kind, preset)
         self.report({"INFO"}, f"{made.name} is ready: press Play Live or Bake")
         return {"FINISHED"}

@@ -8,7 +8,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ...solver.errors import BadInput
-from .. import contact, kinds, members, playback
+from .. import by_button, contact, kinds, members, playback
 from ..gather import sources
 from ..gather.obstacles import is_full
 from ..redraw import redraw_panels
@@ -25,6 +25,7 @@ class CONJAC_OT_add_ground(Behaviour):
         return unless(cls, baked(cls, context), lambda obj: members.owner(obj).conjac.use_ground,
                       "It has a ground already: see Ground") is not None
 
+    @by_button.noting("Add Ground")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = members.owner(context.object)
         if not obj.is_editable:
@@ -48,6 +49,7 @@ class CONJAC_OT_level_ground(Behaviour):
         return unless(cls, baked(cls, context), lambda obj: sunk(obj, context.scene) <= GAP,
                       "Its ground is not below the grid, or something lies that deep") is not None
 
+    @by_button.noting("Raise Ground to the Grid")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = members.owner(context.object)
         if not obj.is_editable:
@@ -83,6 +85,7 @@ class CONJAC_OT_land(Behaviour):
         return unless(cls, active_soft_body(cls, context), lambda obj: not unnoticed(obj, context.scene),
                       "No plain mesh lies below it") is not None
 
+    @by_button.noting("Land on What Is Below")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         floor = unnoticed(obj, context.scene)[0]

@@ -2,8 +2,9 @@
 
 import bpy
 
-from .. import kinds, members
+from .. import by_button, kinds, members
 from ..redraw import redraw_panels
+from . import quality
 from .first_settings import suit_rope
 from .joining import join
 from .light import Behaviour
@@ -43,8 +44,10 @@ class CONJAC_OT_add_rope(Behaviour):
             else:
                 continue
             rope.conjac.kind = kinds.ROPE
-            suit_rope(rope)
-            show_thickness(rope)
+            with by_button.noted(rope, "Add Rope", quality.unset(rope)):
+                suit_rope(rope)
+                show_thickness(rope)
+            rope.conjac.quality = "good"
             join(rope, context.scene)
             made.append(rope)
         context.view_layer.objects.active = made[0]

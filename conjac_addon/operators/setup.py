@@ -6,9 +6,9 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .. import kinds, members, playback
+from .. import by_button, kinds, members, playback
 from ..redraw import redraw_panels
-from . import chosen, previews
+from . import chosen, previews, quality
 from .entries import AddEntry, RemoveEntry
 from .first_settings import suit
 from .joining import join
@@ -56,7 +56,9 @@ class CONJAC_OT_add_soft_body(Behaviour):
         objects = list(chosen.meshes(context))
         for obj in objects:
             obj.conjac.kind = kinds.SOFT_BODY
-            suit(obj, context.scene, bodies=len(objects))
+            with by_button.noted(obj, "Add Soft Body", quality.unset(obj)):
+                suit(obj, context.scene, bodies=len(objects))
+            obj.conjac.quality = "good"
             join(obj, context.scene)
         redraw_panels()
         return {"FINISHED"}

@@ -11,7 +11,7 @@ from ...solver import catalogue
 from ..bake import break_lock, share
 from ..bake import operators as bake
 from ..live import operators as live
-from ..menus import FIBERS, READY, SHARING, items, samples
+from ..menus import FIBERS, QUALITIES, READY, SHARING, items, samples
 from ..settings import painted_params
 from . import (
     attach,
@@ -30,6 +30,7 @@ from . import (
     preview,
     preview_joints,
     pulls,
+    quality,
     quick,
     ready,
     remedies,
@@ -299,6 +300,16 @@ classes = (
         "bake", bake, "Bake",
         "Simulate the active soft body or mechanism and everything attached to it. A stopped bake is resumed",
         UNDO, BEHIND),
+    operator(
+        "set_quality", quality, "Set Quality",
+        "Set edges of tetrahedra and time steps of the active object, and of all that it is baked with",
+        quality=EnumProperty(
+            name="Quality", description="How fine and how slow to bake", default="good",
+            items=[(key, label, sentence) for key, (label, sentence) in QUALITIES.items()])),
+    operator(
+        "make_own", quality, "Keep Value", "Keep a value that a button chose", {"UNDO", "INTERNAL"}, TELLS,
+        path=StringProperty(name="Setting", description="Path of the setting below the object's own"),
+        button=StringProperty(name="Button", description="Which button chose its value")),
     operator(
         "pause", bake, "Pause Bake", "Stop the bake after the current step; Bake resumes it", NO_STEP),
     operator(

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
-from .. import contact, members
+from .. import by_button, contact, members
 from ..redraw import redraw_panels
 from . import first_settings
 from .entries import AddEntry, RemoveEntry
@@ -15,6 +15,7 @@ REACH, LEAST = 1.5, 0.02
 
 
 class CONJAC_OT_add_weld(AddEntry, Behaviour):
+    @by_button.noting("Add Weld")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         others = [one for one in context.selected_objects if one != obj and members.is_soft_body(one)]

@@ -3,7 +3,7 @@
 import bpy
 
 from ...solver import catalogue
-from .. import identity
+from .. import by_button, identity
 from . import still
 from .light import Behaviour
 from .on_worker import Doing, OnWorker
@@ -23,7 +23,8 @@ def set_wobble(obj: bpy.types.Object, scene: bpy.types.Scene, hertz: float, wait
     if owner is None:
         return []
     settings, key = owner.conjac, catalogue.YOUNGS_MODULUS.key
-    for prop in (f"{key}_high", key):
-        setattr(settings, prop, float(f"{found['times'] * getattr(settings, prop):.3g}"))
+    with by_button.noted(owner, "Set Jiggle"):
+        for prop in (f"{key}_high", key):
+            setattr(settings, prop, float(f"{found['times'] * getattr(settings, prop):.3g}"))
     return [f'"{name}": its slowest wobble had {found["hertz"]:.3g} Hz and has {hertz:.3g} Hz now, with '
             f"{catalogue.YOUNGS_MODULUS.label} {settings.youngs_modulus:.3g} Pa"]

@@ -7,7 +7,7 @@ from .. import members
 from .. import settings as properties
 from ..gather import read_by_itself
 from ..text import hint, setting
-from . import holding, painted, presets, sections
+from . import painted, presets, sections
 
 HARD_LIMITS = ("length_limit", "area_limit")  #: beside Stretch Limit
 
@@ -22,7 +22,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "area_density")
     setting(layout, settings, "thickness")
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
-    holding.draw(layout, obj)
     sections.draw_simulate_after(layout, obj)
     half_life = catalogue.WOBBLE_HALF_LIFE
     setting(layout, settings, half_life.key)

@@ -67,7 +67,7 @@ def draw_pulls(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(pull, "object", text="")
         row.operator("conjac.remove_pull", text="", icon="REMOVE").index = index
         column.prop(pull, "radius")
-        column.prop(pull, "stiffness")
+        setting(column, pull, "stiffness")
         column.prop(pull, "strength", slider=True)
     layout.operator("conjac.add_pull", icon="EMPTY_ARROWS")
 
@@ -81,11 +81,11 @@ def draw_welds(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(weld, "object", text="")
         row.operator("conjac.remove_weld", text="", icon="REMOVE").index = index
         column.prop(weld, "distance")
-        column.prop(weld, "stiffness")
+        setting(column, weld, "stiffness")
         column.prop(weld, "group")
         column.prop(weld, "is_sliding")
         if not weld.is_sliding:
-            column.prop(weld, "breaks")
+            setting(column, weld, "breaks")
             column.prop(weld, "begins")
         row = column.row(align=True)
         row.prop(weld, "is_released")

@@ -10,8 +10,9 @@ from ..text import hint, setting
 from . import painted_state
 
 
-def draw(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Soft Pins once Pin is painted, and Follow."""
+    obj = context.object
     settings, is_sharp = obj.conjac, members.is_sharp(obj)
     if painted_state.is_begun(obj, catalogue.maps()["pin"]):
         layout.prop(settings, "soft_pins")

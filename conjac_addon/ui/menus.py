@@ -29,13 +29,14 @@ SUBMENUS: dict[str, tuple[str, tuple[str | None, ...]]] = {
                                       "preview_tets", "remove_previews")),
     "mechanism": ("Mechanism", ("mechanism_from_rigid_bodies", None, "add_spring", "remove_spring", "copy_to_bones",
                                 "drive_then_let_go", "add_obstacles", None, "show_joints", "remove_joints_preview")),
-    "files": ("Bake Files", ("free_bake", None, "use_take", "compare_take", "remove_take", "remove_unused_caches", None,
+    "files": ("Bake Files", ("set_quality", "free_bake", None, "use_take", "compare_take", "remove_take",
+                             "remove_unused_caches", None,
                              "export", "export_farm_job", "shared_bakes", "break_lock")),
 }
 
 #: operators that need a choice, as a menu of its own: name → property
 CHOICES = {"simulate_after": "after", "add_group": "map", "show_heat": "map", "preview_field": "field",
-           "export": "format", "add_constraint": "kind"}
+           "export": "format", "set_quality": "quality", "add_constraint": "kind"}
 
 #: buttons below Blender's own physics: operator, label, icon
 PHYSICS = (("quick_jelly", "ConJac Jelly", "MOD_SOFT"), ("quick_cloth", "ConJac Cloth", "MOD_CLOTH"),

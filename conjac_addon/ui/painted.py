@@ -11,7 +11,7 @@ from ..handles import counts
 from ..operators.painting import is_painting
 from ..settings import default_group, fields_in_use, maps_in_use
 from ..text import hint, setting
-from . import advice, holding, painted_state
+from . import advice, painted_state
 from .sections import draw_params
 
 #: of the width of both: the name of a handle, beside how its spot moves, which is longer
@@ -43,8 +43,6 @@ def draw_maps(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             column = layout.column()
             column.active = not uncounted.why(obj, entry.key)  # grey where it means nothing with the present choices
             draw_map(column, obj, entry)
-            if entry.key == "pin":
-                holding.draw(layout, obj)
     handles = layout.column()
     handles.active = follows
     column = handles.column(align=True)

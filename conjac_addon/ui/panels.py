@@ -8,7 +8,7 @@ import bpy
 
 from .. import bake, members, upgrade
 from ..text import hint
-from . import cloth, constraints, contact, cuts, manual, mechanisms, painted, ropes, sections, takes
+from . import cloth, constraints, contact, cuts, holding, manual, mechanisms, painted, quality, ropes, sections, takes
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
 
@@ -22,10 +22,10 @@ class Section:
     """One part of the panel. Not a dataclass, whose code is compiled at each start of Blender."""
 
     def __init__(self, key: str, label: str, draw: Draw, draw_header: Draw | None = None, open: bool = False,
-                 of: tuple[str, ...] = (BODY,)) -> None:
-        """of: what it is shown for."""
+                 of: tuple[str, ...] = (BODY,), inside: str = "") -> None:
+        """of: what it is shown for. inside: key of the section that it is a part of, wherever that one is shown."""
         self.key, self.label, self.draw, self.draw_header, self.open = key, label, draw, draw_header, open
-        self.of = frozenset(of)
+        self.of, self.inside = frozenset(of), inside
 
 
 def _of(module: ModuleType, name: str) -> Draw:
@@ -35,7 +35,10 @@ def _of(module: ModuleType, name: str) -> Draw:
     return draw
 
 
-#: in the order of an artist's work; what only the numerics know comes last, closed
+#: what moves by the solver, and what of it has faces or edges
+MOVED, MESHES = (BODY, CLOTH, ROPE, MECHANISM), (BODY, CLOTH, ROPE)
+
+#: in the order of an artist's work, each one before its parts; what only the numerics know comes last, closed
 SECTIONS = (
     Section("mechanism", "Mechanism", _of(mechanisms, "draw_mechanism"), open=True, of=(MECHANISM,)),
     Section("bone", "Bone", _of(mechanisms, "draw_bone"), open=True, of=(ARMATURE,)),
@@ -52,27 +55,29 @@ SECTIONS = (
     Section("rope", "Rope", _of(ropes, "draw"), open=True, of=(ROPE,)),
     Section("material", "Look", _of(sections, "draw_look"), open=True),
     Section("maps", "Paint", _of(painted, "draw_maps"), open=True),
-    Section("fields", "Material Maps", _of(painted, "draw_fields")),
-    Section("fibers", "Fibers", _of(painted, "draw_fibers")),
-    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=(BODY, CLOTH, ROPE)),
-    Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH)),
-    Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=(BODY, CLOTH, ROPE)),
-    Section("welds", "Welds", _of(cuts, "draw_welds"), of=(BODY, CLOTH, ROPE)),
-    Section("constraints", "Constraints", _of(constraints, "draw"), of=(BODY, CLOTH, ROPE)),
+    Section("fields", "Material Maps", _of(painted, "draw_fields"), inside="maps"),
+    Section("fibers", "Fibers", _of(painted, "draw_fibers"), inside="maps"),
+    Section("holds", "Holds", _of(holding, "draw"), of=MESHES),
+    Section("attach", "Attach", _of(mechanisms, "draw_attach"), of=MESHES, inside="holds"),
+    Section("nails", "Nails", _of(cuts, "draw_nails"), of=(BODY, CLOTH), inside="holds"),
+    Section("pulls", "Pulls", _of(cuts, "draw_pulls"), of=MESHES, inside="holds"),
+    Section("welds", "Welds", _of(cuts, "draw_welds"), of=MESHES, inside="holds"),
+    Section("constraints", "Constraints", _of(constraints, "draw"), of=MESHES, inside="holds"),
     Section("cuts", "Cuts", _of(cuts, "draw_cuts")),
-    Section("contact", "Collisions", _of(contact, "draw"), of=(BODY, CLOTH, ROPE)),
+    Section("contact", "Collisions", _of(contact, "draw"), of=MESHES),
     Section("collider", "Collisions", _of(contact, "draw"), open=True, of=(COLLIDER,)),
-    Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"),
-            of=(BODY, CLOTH, ROPE, MECHANISM)),
-    Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,)),
-    Section("forces", "Forces", _of(sections, "draw_forces"), of=(BODY, CLOTH, ROPE, MECHANISM)),
-    Section("frames", "Frames", _of(sections, "draw_frames"), of=(BODY, CLOTH, ROPE, MECHANISM)),
-    Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,)),
-    Section("output", "Output", _of(sections, "draw_output"), of=(BODY, CLOTH, ROPE)),
-    Section("takes", "Takes", _of(takes, "draw"), of=(BODY, CLOTH, ROPE, MECHANISM)),
-    Section("volume", "Volume", _of(sections, "draw_volume")),
-    Section("motion", "Advanced", _of(sections, "draw_advanced"), of=(BODY, CLOTH, ROPE, MECHANISM)),
+    Section("ground", "Ground", _of(sections, "draw_ground"), _of(sections, "draw_ground_header"), of=MOVED,
+            inside="contact"),
+    Section("forces", "Forces", _of(sections, "draw_forces"), of=MOVED),
+    Section("air", "Air", _of(cloth, "draw_air"), of=(CLOTH,), inside="forces"),
+    Section("bake", "Bake", _of(quality, "draw"), of=MOVED),
+    Section("output", "Output", _of(sections, "draw_output"), of=MESHES, inside="bake"),
+    Section("keyframes", "Keyframes", _of(mechanisms, "draw_keyframes"), of=(MECHANISM,), inside="bake"),
+    Section("takes", "Takes", _of(takes, "draw"), of=MOVED, inside="bake"),
+    Section("motion", "Advanced", _of(sections, "draw_advanced"), of=MOVED),
+    Section("volume", "Volume", _of(sections, "draw_volume"), inside="motion"),
 )
+
 
 def _kinds(obj: bpy.types.Object | None) -> set[str]:
     """Return the kinds of sections that an object has: none where its settings cannot be read."""
@@ -111,14 +116,19 @@ def _draw_all(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     _two_columns(layout)
     sections.draw_body(layout, context)
     is_read = bake.is_read(context.object)
+    bodies: dict[str, bpy.types.UILayout | None] = {}  # of the sections that are shown, None where one is folded
     for section in SECTIONS:
         if not kinds & section.of or (self.bl_space_type == "PROPERTIES" and section.of == {ARMATURE}):
             continue  # armatures have no Physics tab
-        header, body = layout.panel(f"CONJAC_{section.key}", default_closed=not section.open)
+        within = bodies.get(section.inside, layout)
+        if within is None:
+            continue
+        header, body = within.panel(f"CONJAC_{section.key}", default_closed=not section.open)
         if section.draw_header:
             header.use_property_split = False  # else the checkbox stands in the middle
             section.draw_header(header, context)
         header.label(text=section.label)
+        bodies[section.key] = body
         if body is not None:
             _two_columns(body)
             body.enabled = not is_read  # what is set now would be in half of what is read

@@ -4,7 +4,7 @@ import bpy
 
 from ...solver import catalogue
 from ..text import hint, setting
-from . import holding, painted, presets, sections
+from . import painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -16,7 +16,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     for param in catalogue.ROPE_NUMBERS:
         setting(layout, settings, param.key)
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
-    holding.draw(layout, obj)
     sections.draw_simulate_after(layout, obj)
     setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
     if len(obj.data.polygons):

@@ -199,7 +199,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     slides = [members.is_sharp(one) for one in baked]
     stepped = layout.column()
     stepped.active = not (slides and all(slides))
-    stepped.prop(moves.solver, "integrator")
+    setting(stepped, moves.solver, "integrator")
     draw_params(stepped, moves, "integrator")
     if any(slides):
         hint(layout, "Cloth with Sharp Edges takes linearised Backward Euler steps, whatever the integrator is")
@@ -217,7 +217,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if integrator.able("iterates"):
         stages = layout.column()
         stages.active = stepped.active
-        stages.prop(moves.solver, "stage_solver")
+        setting(stages, moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
         if method.follows and not integrator.why_not("quasistatic"):
             hint(layout, f"{method.label} iterates in a way of its own: of its stage solver only what tells when a "

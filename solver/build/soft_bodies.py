@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
 from ..coordinates.prescribed import Carried, SideBySide, Still
+from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
@@ -339,8 +341,11 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):
-            x = one.volume.nodes
-            near = np.flatnonzero(np.linalg.norm(x - np.array(pull.position), axis=1) <= pull.radius)
+            x, place = one.volume.nodes, np.array(pull.position)
+            near = np.flatnonzero(_distance(place, x) <= pull.radius)
+            if not len(near):  # it is smaller than a tetrahedron
+                near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, place), pull.radius,
+                                  place[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is near none of its nodes", "Move it to the body or raise its radius")
@@ -351,6 +356,12 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, share, places, strength))
     return pulls
+
+
+def _distance(place: Vec, points: Vec) -> Vec:
+    """Return how far points (k, 3) are from a place, (k,) [m]."""
+    away: Vec = np.linalg.norm(points - place, axis=1)
+    return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, held: HeldNodes, air: AirAround,

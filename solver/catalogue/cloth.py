@@ -8,9 +8,9 @@ from .entry import Entry, Param
 
 STRETCH_WARP = Param("stretch_warp", "Warp Stiffness", "Tension of a metre's width that doubles the length "
                      "along the warp, U of the UV map: cotton 1000, rubber sheet 50", 1.0e3, "N/m", 1.0e-3, 1.0e9,
-                     10.0, 1.0e4)
+                     10.0, 2.0e4)
 STRETCH_WEFT = Param("stretch_weft", "Weft Stiffness", "Tension of a metre's width that doubles the length "
-                     "along the weft, V of the UV map", 1.0e3, "N/m", 1.0e-3, 1.0e9, 10.0, 1.0e4)
+                     "along the weft, V of the UV map", 1.0e3, "N/m", 1.0e-3, 1.0e9, 10.0, 2.0e4)
 SHEAR = Param("shear", "Shear Stiffness", "Resistance to a change of the angle between warp and weft: woven cloth "
               "has little, paper much", 3.0e2, "N/m", 1.0e-3, 1.0e9, 1.0, 1.0e4)
 CONTRACTION = Param("poisson_ratio", "Poisson Ratio", "How much narrower cloth becomes when it is stretched", 0.2, "",

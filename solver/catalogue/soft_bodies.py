@@ -5,7 +5,7 @@ from __future__ import annotations
 from .entry import Entry, Param
 
 YOUNGS_MODULUS = Param("youngs_modulus", "Young's Modulus", "Stiffness: jelly 1e4, rubber 1e6", 3.0e4, "Pa",
-                       1.0, 1.0e12, 1.0e3, 1.0e7, field=True)
+                       1.0, 1.0e12, 1.0e3, 2.0e7, field=True)
 POISSON_RATIO = Param("poisson_ratio", "Poisson Ratio", "How well volume is kept: 0 is cork, 0.49 is rubber", 0.45, "",
                       0.0, 0.4999, 0.0, 0.49, field=True)
 MOONEY_SHARE = Param("mooney_share", "Mooney Share",
@@ -24,7 +24,7 @@ FIBER_AXIS = tuple(
           1.0 if letter == "Z" else 0.0, "", -1.0, 1.0, -1.0, 1.0) for letter in "XYZ")
 FIBER_ANGLE = Param("fiber_angle", "Fiber Angle", "Between the fibers and the axis they wind around; negative winds "
                     "the other way", 0.7853981633974483, "rad", -1.5707963267948966, 1.5707963267948966)
-DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 100.0, 10000.0,
+DENSITY = Param("density", "Density", "Mass per volume: water is 1000", 1000.0, "kg/m³", 1.0e-3, 1.0e6, 10.0, 10000.0,
                 field=True)
 WOBBLE_HALF_LIFE = Param("wobble_half_life", "Wobble Half-Life",
                          "Time in which every visible wobble loses half of its height, at any time step. A swing of "

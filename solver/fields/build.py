@@ -171,16 +171,16 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
     """Nodes where the Pin map is above a half, those that hold what is painted, and those listed by hand; with the
     volume, some of its nodes moved to what is painted. Raises NoFreeNode where that is all."""
     held = np.zeros(len(volume.nodes), dtype=bool)
-    if body.pin.nodes is not None:
-        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if body.pin.weights is not None and painted is not None:
-        held |= painted.at_nodes[HELD] > PINNED
+        held = painted.at_nodes[HELD] > PINNED
         weights = np.asarray(arrays(body.pin.weights))
         hard = hard_weights(body.pin, weights)
         if (hard > PINNED).any():
             held, volume = _firmly_held(hard, volume, painted, held, np.ones(len(held), dtype=bool))
         elif body.pin.stiffness is None or not weights.any():
             notes.append("Pin is painted on nothing, so no part is held")
+    if body.pin.nodes is not None:
+        held[listed_nodes(arrays(body.pin.nodes), len(held), "pinned", "pin.nodes")] = True
     if held.all() and body.pin.until is None:  # what lets go is thrown: it moves as its pins do until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -203,7 +203,8 @@ def _firmly_held(weights: NDArray[Any], volume: Volume, painted: Painted, held: 
 
 def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
                      pinned: Index) -> tuple[Mapping[str, Vec], Volume]:
-    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted; and the volume."""
+    """The maps at the nodes, those of attachments raised to 1 where nodes hold what is painted, and 0 at nodes beside a
+    hinge; and the volume."""
     if painted is None:
         return {}, volume
     at_nodes, free = dict(painted.at_nodes), np.ones(len(volume.nodes), dtype=bool)
@@ -212,7 +213,8 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
         if attach.weights is not None and (np.asarray(arrays(attach.weights)) > PINNED).any():
             held = at_nodes[attach.weights] > PINNED
             firm, volume = _firmly_held(np.asarray(arrays(attach.weights)), volume, painted, held, free)
-            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, at_nodes[attach.weights])
+            let_go = np.where(held & free & ~firm, 0.0, at_nodes[attach.weights])
+            at_nodes[attach.weights] = np.where(firm & ~held, 1.0, let_go)
             free &= ~firm
     return at_nodes, volume
 

@@ -20,11 +20,13 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
     """Which nodes hold painted vertices, (k,), and where the nodes are for that [m], (k, 3).
 
     vertices: those painted [m], (p, 3), with the nodes of the tetrahedron that carries each and its weights there,
-    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). held, free: nodes that are held already, and those that may be, (k,).
+    (p, 4) each. nodes: (k, 3) [m]; tets: (e, 4). held: nodes to which the map carries more than a half of the paint.
+    free: nodes that may be held, (k,).
 
-    Each part of the volume counts by itself. One painted vertex, or a straight row, of a part that nothing holds is
-    a hinge: one node is moved to each vertex, which turns freely about it. Of all others the heaviest corners hold
-    until they weigh a half, and three nodes that span a plane hold them against turning.
+    Each part of the volume counts by itself. One painted vertex, or a straight row, is a hinge unless a mesh coarser
+    than the tetrahedra carries its paint to nodes that span a plane: one node is moved to each vertex, the part turns
+    freely about these, and no other node holds. Of all others the heaviest corners hold until they weigh a half, and
+    three nodes that span a plane hold them against turning.
     """
     held, places = held & free, nodes
     _, part_of_tet = face_parts(tets)
@@ -35,8 +37,9 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
         mine, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
         if not len(own):
             continue
-        if not held[own].any() and _spanned(vertices[mine]) < 2:
+        if max(_spanned(vertices[mine]), _spanned(nodes[own[held[own]]], THICK)) < 2:
             hinges, places = _moved(vertices[mine], own, places, tets)
+            held[own] = False
             held[hinges] = True
             continue
         _add_heaviest(corners[mine], weights[mine], held, free)

@@ -13,12 +13,15 @@ import numpy as np
 from ..build.fields import Prepared
 from ..build.inputs import at_frame
 from ..coordinates.prescribed import carried
+from ..embedding.nodes_near import nodes_near
 from ..fields.attach import PINNED
 from ..fields.pins import hard_weights
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .body import WholeBody
+
+ALONG = 257  #: points of a nail's axis at which tetrahedra are looked for
 
 
 @dataclass(frozen=True)
@@ -31,18 +34,25 @@ class Driven:
 
 
 def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) -> Driven:
-    """Return the nodes that a nail pins in a body with nodes at x, (n, 3) [m]: all free ones within its radius."""
+    """Return the nodes that a nail pins in a body with nodes at x, (n, 3) [m]: all free ones within its radius, those
+    that carry what is drawn within it, and of a nail that is thinner than a tetrahedron those of what it goes through.
+    """
     nail = body.nails[number]
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
         matrix = at_frame(job, nail.motion, nail.frame, nail.subframe)
         head, tip = carried(matrix, np.stack([head, tip]))
-    along = tip - head
-    share = np.clip((x - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
-    near = np.linalg.norm(x - head - share[:, None] * along, axis=1) <= nail.radius
-    near[np.concatenate([whole.prepared.fields.pinned, whole.prepared.fields.attached])] = False
-    nodes = np.flatnonzero(near)
-    return Driven(number, nodes.astype(np.int32), x[nodes])
+    along, prepared = tip - head, whole.prepared
+
+    def distance(points: Vec) -> Vec:
+        share = np.clip((points - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+        away: Vec = np.linalg.norm(points - head - share[:, None] * along, axis=1)
+        return away
+
+    axis = head + np.linspace(0.0, 1.0, ALONG)[:, None] * along
+    near = nodes_near(x, prepared.volume.tets, prepared.embedding, distance, nail.radius, axis)
+    nodes = near[~np.isin(near, np.concatenate([prepared.fields.pinned, prepared.fields.attached]))]
+    return Driven(number, nodes, x[nodes])
 
 
 def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> WholeBody:

@@ -54,3 +54,64 @@ def test_limits_of_a_dial_are_those_of_its_setting(soft_cube):
         assert getattr(group, name) <= own.hard_max + 1e-6 * abs(own.hard_max)
         setattr(group, dial, shown.hard_min)
         assert getattr(group, name) >= own.hard_min - 1e-6 * abs(own.hard_min)
+
+
+def groups_of_numbers():
+    """Return every class of settings that panels show."""
+    from conjac.conjac_addon import settings
+
+    return [group for group in settings.classes if group.__name__ != "CONJAC_Cache"]
+
+
+def plain_numbers():
+    """Return (class, property) of each number in the unit of its setting, for which Blender has no unit of its own."""
+    for group in groups_of_numbers():
+        for prop in group.bl_rna.properties:
+            if (prop.type == "FLOAT" and prop.unit == "NONE" and prop.subtype not in ("FACTOR", "PERCENTAGE")
+                    and f"dial_{prop.identifier}" not in group.bl_rna.properties
+                    and "old name" not in prop.description):
+                yield group.__name__, prop
+
+
+def test_no_number_is_stuck_for_the_mouse_and_none_jumps(addon):
+    """The steps of ground, pulls, welds and springs were a three hundredth of a newton, whatever they had."""
+    found = list(plain_numbers())
+    assert len(found) > 60
+    for group, prop in found:
+        if prop.identifier.startswith("dial_"):
+            continue  # of values that are set: the next ones
+        drag = DRAG * PIXEL * prop.step
+        if prop.default:
+            assert drag >= 0.01 * abs(prop.default), (group, prop.identifier)
+        else:
+            assert drag >= 1.0e-3 * min(prop.soft_max, 1.0e4), (group, prop.identifier)
+        if prop.default >= 0.05:
+            assert PIXEL * prop.step < prop.default, (group, prop.identifier)
+
+
+@pytest.mark.parametrize("group,name,value", [
+    ("welds", "stiffness", 3.3e7), ("welds", "breaks", 2.0e4), ("pulls", "stiffness", 5.0e5),
+    ("pulls", "stiffness", 1.0e3),
+    ("", "ground_stiffness_per_area", 3.27e7), ("", "rope_bending_stiffness", 1.0e-3), ("", "linear_density", 0.062)])
+def test_what_buttons_set_can_be_dragged(soft_cube, group, name, value):
+    holder = getattr(soft_cube.conjac, group).add() if group else soft_cube.conjac
+    setattr(holder, name, value)
+    prop, shown = holder.bl_rna.properties[f"dial_{name}"], getattr(holder, f"dial_{name}")
+    assert 0.0 < PIXEL * prop.step < shown
+    setattr(holder, f"dial_{name}", shown + DRAG * PIXEL * prop.step)
+    assert 1.01 <= getattr(holder, name) / value <= 9.1
+
+
+@pytest.mark.parametrize("kind", ["soft_body", "cloth", "rope"])
+def test_sliders_reach_every_preset(soft_cube, kind):
+    from conjac.conjac_addon import dials, menus
+
+    soft_cube.conjac.kind = kind
+    for path in sorted((menus.PRESETS / kind).glob("*.py")):
+        exec(compile(path.read_text(), str(path), "exec"), {"bpy": __import__("bpy")})
+        for name in ("youngs_modulus", "poisson_ratio", "density", "wobble_half_life") if kind == "soft_body" else (
+                ("area_density", "stretch_warp", "stretch_weft", "shear", "bending_stiffness") if kind == "cloth" else
+                ("rope_bending_stiffness", "linear_density", "rope_thickness")):
+            shown = dials.name_in(soft_cube.conjac, name)
+            prop, value = soft_cube.conjac.bl_rna.properties[shown], getattr(soft_cube.conjac, shown)
+            assert prop.soft_min <= value <= prop.soft_max * (1.0 + 1.0e-6), (path.stem, name, value, prop.soft_max)

@@ -7,12 +7,16 @@ import bpy
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("jelly.md", "what_can_go_wrong.md", "examples.md")
+PAGES = ("jelly.md", "what_can_go_wrong.md", "examples.md", "painting.md", "forces.md")
+
+#: what an artist reads after the first page
+WORK = ("painting.md", "holding.md", "cloth.md", "ropes.md", "mechanisms.md", "contact.md", "forces.md")
 
 #: Blender's own, and what buttons are called that have words of their own
 BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End", "Done", "Fix", "Resume", "ConJac",
             "Set Jiggle", "Suggest", "None", "All", "Preset", "Add Collider", "Add", "Physics", "Mesh",
-            "Monkey", "Attribute", "Colors", "Examples"}
+            "Monkey", "Attribute", "Colors", "Examples", "Show Fibers", "Weight", "Force Field", "Wind", "Normals",
+            "Recalculate Outside", "Time Stretching"}
 
 
 def called():
@@ -33,6 +37,7 @@ def called():
 
     names |= {value.label for value in overlays.value_marks.VALUES.values()} | {quick.DETAIL}
     names |= {entry.label for entry in catalogue.menu("method").values()}
+    names |= {label for label, _ in menus.QUALITIES.values()}
     names |= {label for label, _ in menus.READY.values()} | {label for label, _ in menus.SAMPLES.values()}
     names |= {f"ConJac {preset.partition('/')[2].replace('_', ' ')}" for preset, _, _ in menus.samples()}
     names |= {prop.name for prop in prefs.CONJAC_Preferences.bl_rna.properties}
@@ -49,6 +54,17 @@ def test_every_word_in_italics_is_what_blender_shows(addon, page):
 def test_the_first_page_begins_with_play_live():
     first = (DOCS / PAGES[0]).read_text(encoding="utf-8").split("\n## ")[0]
     assert first.count("*Play Live*") == 1 and "ear" in first and "*Bake*" not in first
+
+
+@pytest.mark.parametrize("page", WORK)
+def test_each_page_of_an_artist_has_a_picture_and_what_can_go_wrong(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text.partition("\n## What can go wrong\n")[0])
+    assert pictures and all((DOCS / one).is_file() for one in pictures)
+    advice = text.partition("\n## What can go wrong\n")[2].partition("\n## ")[0]
+    assert advice.count("\n| ") > 5, "a table of what is seen and what to do"
+    first = (DOCS / PAGES[0]).read_text(encoding="utf-8")
+    assert f"]({page})" in first, "the first page leads to it"
 
 
 @pytest.mark.parametrize("page", PAGES)

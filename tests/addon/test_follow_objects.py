@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from drawn_panels import FakeLayout
+from drawn_panels import Context, FakeLayout
 from gathered_jobs import gathered
 from jelly import add_jelly, rest_of, scene, seen_at  # noqa: F401
 
@@ -84,8 +84,8 @@ def test_an_object_that_is_switched_off_is_refused_by_name(scene):  # noqa: F811
 def test_the_share_is_drawn_once_there_is_an_object(scene):  # noqa: F811
     from conjac.conjac_addon.ui import holding
     obj, log = add_free_jelly(scene), []
-    holding.draw(FakeLayout(log), obj)
+    holding.draw(FakeLayout(log), Context(obj))
     assert ("prop", "follow_object") in log and ("prop", "follow_share") not in log
     obj.conjac.follow_object = add_cart()
-    holding.draw(FakeLayout(log), obj)
+    holding.draw(FakeLayout(log), Context(obj))
     assert ("prop", "follow_share") in log

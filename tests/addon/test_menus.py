@@ -24,8 +24,8 @@ def in_menu(obj):
 
 def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
     lines = in_menu(soft_cube)
-    # what Blender's menus of presets have beside them
-    own = {"preset_soft_body", "preset_cloth", "preset_rope"}
+    # what stands beside Blender's menus of presets, and beside values that a button has chosen
+    own = {"preset_soft_body", "preset_cloth", "preset_rope", "make_own"}
     assert own == {name for name in dir(bpy.ops.conjac) if "INTERNAL" in getattr(bpy.ops.conjac, name).bl_options}
     in_add = {"add_ready", "add_sample"}  # in Add: test_ready_scenes.py
     assert sorted(lines) == sorted(f"conjac.{name}" for name in dir(bpy.ops.conjac) if name not in own | in_add)

@@ -17,7 +17,7 @@ def test_a_checkbox_in_a_header_stands_at_its_left(soft_cube):
         def panel(self, idname, default_closed=False):
             seen.append((idname, FakeLayout(self.log)))
             seen[-1][1].use_property_split = True  # as what is above
-            return seen[-1][1], None
+            return seen[-1][1], Headers(self.log) if idname == "CONJAC_contact" else None  # which has one in it
 
     sections._draw(type("Panel", (), {"layout": Headers([]), "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
     ticked = {f"CONJAC_{section.key}" for section in sections.SECTIONS if section.draw_header}
@@ -86,7 +86,8 @@ def test_every_setting_of_the_catalogue_can_be_reached(soft_cube):
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     hidden = {"rna_type", "name", "version", "kind", "enabled", "solver", "handles", "spots", "cuts", "nails", "pulls",
               "welds", "constraints", "attachments", "mechanism", "part", "cache", "contact",
-              "simulate_after", "simulate_after_uid"}  # by a menu of its own: test_simulate_after.py
+              "simulate_after", "simulate_after_uid",  # by a menu of its own: test_simulate_after.py
+              "quality", "by_button"}  # test_quality.py, test_by_button.py
     for group in (soft_cube.conjac, soft_cube.conjac.solver):  # old names are those of the solver's
         assert {name.removeprefix("dial_") for name in group.bl_rna.properties.keys()} - hidden <= shown
 
@@ -263,6 +264,7 @@ def test_every_operator_has_a_button(soft_cube):
     asked = {"conjac.shared_bakes"}  # by windows
     asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
     asked |= {"conjac.record_live"}  # while it plays live
+    asked |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready", "conjac.add_sample"}
     assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
@@ -335,11 +337,12 @@ def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube
     from conjac.conjac_addon.ui import panels as made
 
     def in_order(kind):
-        return [section.label for section in made.SECTIONS if kind in section.of]
+        """Return the labels of the sections of a kind that are no parts of others."""
+        shown = {section.key for section in made.SECTIONS if kind in section.of}
+        return [section.label for section in made.SECTIONS if kind in section.of and section.inside not in shown]
 
     body = in_order(made.BODY)
-    first = ["Look", "Paint", "Attach", "Collisions", "Ground", "Forces", "Frames", "Output", "Advanced"]
-    assert [label for label in body if label in first] == first and body[-1] == "Advanced"
+    assert body == ["Look", "Paint", "Holds", "Cuts", "Collisions", "Forces", "Bake", "Advanced"]
     assert in_order(made.CLOTH)[-1] == in_order(made.MECHANISM)[-1] == "Advanced"
     assert not next(section for section in made.SECTIONS if section.label == "Advanced").open
 
@@ -350,3 +353,34 @@ def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube
                            "linear_solver", "law")
     assert all(shown.index(name) > start for name in words_of_the_solver)
     assert shown.index("wobble_half_life") < shown.index("density") < shown.index("youngs_modulus") < start
+
+
+def test_parts_of_a_section_are_drawn_in_it_and_not_where_it_is_folded(soft_cube):
+    """Eighteen headers below each other did not fit a screen."""
+    from conjac.conjac_addon.ui import panels as made
+
+    class Folded(FakeLayout):
+        own = frozenset({"log"})
+        folded = frozenset()
+        seen = None
+
+        def panel(self, idname, default_closed=False):
+            key = idname.removeprefix("CONJAC_")
+            type(self).seen.append((key, self.__dict__.get("of", "")))
+            if key in type(self).folded:
+                return FakeLayout(self.log), None
+            body = type(self)(self.log)
+            body.__dict__["of"] = key
+            return FakeLayout(self.log), body
+
+    for folded in ((), ("holds", "motion")):
+        Folded.folded, Folded.seen = frozenset(folded), []
+        made._draw(type("Panel", (), {"layout": Folded([]), "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
+        expected = [(section.key, section.inside) for section in made.SECTIONS
+                    if made.BODY in section.of and section.inside not in folded]
+        assert [one for one in Folded.seen if one[0] != "notes"] == expected
+    # what is a part of nothing that is shown stands by itself
+    rig = mechanism()
+    Folded.folded, Folded.seen = frozenset(), []
+    made._draw(type("Panel", (), {"layout": Folded([]), "bl_space_type": "VIEW_3D"})(), Context(rig))
+    assert ("ground", "") in Folded.seen and ("keyframes", "bake") in Folded.seen

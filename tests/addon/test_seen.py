@@ -87,7 +87,7 @@ def test_a_ball_much_finer_than_its_tetrahedra_is_not_seen_through_either(addon,
     """On an edge, and on a block that is tilted otherwise than in the row."""
     monkeypatch.setattr(seen, "FRAMES", 12)
     deepest, _ = seen.landed(tmp_path / "landing", 5, turn, lean, True)
-    assert deepest < 0.1  # of a thousandth; it was ten thousandths
+    assert deepest < 0.3  # of a thousandth, where one is the goal; it was ten by tetrahedra
 
 
 @pytest.mark.long

@@ -150,9 +150,9 @@ def test_nothing_painted_is_refused(soft_cube, tmp_path):
 
 
 def test_the_panels_show_them_once_pin_is_painted(addon):
-    from conjac.conjac_addon.ui import cloth, painted
+    from conjac.conjac_addon.ui.holding import draw
 
-    for draw, operator in ((painted.draw_maps, bpy.ops.conjac.add_soft_body), (cloth.draw, bpy.ops.conjac.add_cloth)):
+    for operator in (bpy.ops.conjac.add_soft_body, bpy.ops.conjac.add_cloth):
         bpy.ops.mesh.primitive_cube_add()
         operator()
         obj, log = bpy.context.object, []

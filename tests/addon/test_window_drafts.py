@@ -26,7 +26,7 @@ def artist():
     yield from rest(20)
     yield from pick(layers, (0.0, -hetero.SIDE / 2, 0.08))
     yield from tab()
-    yield from unfold("motion", "is_collider", 1032, -176)
+    yield from unfold("motion")
     solver = layers.conjac.solver
     for method, stages in (("subspace", None), ("vanilla", "mixed")):
         yield from choose(solver, "method", method, 1214)

@@ -1,4 +1,5 @@
-"""With its folds closed, the tab of a new body, cloth or rope fits a 1080-line screen: nothing has to be scrolled."""
+"""Tabs fit a 1080-line screen: that of a new body as it opens, those of cloth and ropes with their folds closed:
+nothing has to be scrolled."""
 
 import pytest
 from test_window import in_a_window
@@ -38,7 +39,7 @@ def ends(picture):
 def artist():
     bpy.context.preferences.system.use_region_overlap = False  # nothing of the view shines through below the panels
     for section in panels.SECTIONS:
-        section.open = False  # as Blender draws each for the first time
+        section.open = section.open and {opens}  # as Blender draws each for the first time
     area, region = sidebar()
     area.spaces.active.show_region_ui = True
     yield from rest()
@@ -67,11 +68,13 @@ FREE = 4
 
 
 @pytest.mark.long
-def test_the_tab_of_what_was_just_made_fits_a_screen_of_1080_lines(tmp_path):
-    said = in_a_window(SCRIPT.replace("{kinds}", repr(KINDS)), tmp_path, "1920x1080")
+@pytest.mark.parametrize("kinds,opens", [(KINDS, False), (KINDS[:1], True)], ids=["folded", "as a new body opens it"])
+def test_the_tab_of_what_was_just_made_fits_a_screen_of_1080_lines(tmp_path, kinds, opens):
+    script = SCRIPT.replace("{kinds}", repr(kinds)).replace("{opens}", repr(opens))
+    said = in_a_window(script, tmp_path, "1920x1080")
     assert "all seen" in said, said[-3000:]
     lines = [line.split() for line in said.splitlines() if line.startswith("FITS")]
-    assert len(lines) == len(KINDS)
+    assert len(lines) == len(kinds)
     for line in lines:
         numbers = [int(word) for word in line if word.isdecimal()]
         _, height, last = numbers[:3]

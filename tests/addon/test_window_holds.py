@@ -125,18 +125,25 @@ def shown():
     yield from rest(8)
     return set(drawn)
 
-def unfold(name, beside, near, away):
-    # a click on the header of a section: about so far above a field of another one; away: less than 0 below it
-    x, y = yield from field(beside, near)
+def lowest():
+    # the lowest row of the tab that shows anything, from the bottom of the window [px]
+    ui, picture = region("UI"), seen()
+    inner = picture[window().height - ui.y - ui.height:window().height - ui.y, ui.x + 4:ui.x + ui.width - 40]
+    return ui.y + ui.height - int((np.ptp(inner, axis=1).max(axis=1) > 12).nonzero()[0].max())
+
+def unfold(name):
+    # a click on the header of a section, looked for from the lowest one upwards, where all below it are folded
+    bpy.context.preferences.system.use_region_overlap = False  # nothing of the view shines through below the panels
+    yield from rest(12)
     before = yield from shown()
-    for more in (0, 8, -8, 16, -16, 24, -24, 32, -32):
-        at = region("UI").x + 4 * region("UI").width // 5, y + away + more
-        yield from click(*at)
+    x = region("UI").x + 4 * region("UI").width // 5
+    for y in range(lowest() + 8, lowest() + 400, 10):
+        yield from click(x, y)
         now = yield from shown()
         if name in now:
             return
         if now != before:  # another one: it is folded again
-            yield from click(*at)
+            yield from click(x, y)
     seen("no_section")
     raise AssertionError("no header unfolds " + name)
 
@@ -223,7 +230,8 @@ def artist():
     for slides in (False, True):
         yield from tab()
         if slides:
-            yield from unfold("welds", "collides_with", 850, 104)
+            yield from unfold("holds")
+            yield from unfold("welds")
             x, y = yield from field("is_sliding", 840)
             yield from click(x, y)
             assert low.conjac.welds[0].is_sliding

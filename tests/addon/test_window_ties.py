@@ -84,6 +84,7 @@ def artist():
     for share in (0, 100):
         yield from tab()
         if share:
+            yield from unfold("holds")
             x, y = yield from field("follow_object", 555)
             yield from click(x, y)
             yield from rest(8)

@@ -235,6 +235,23 @@ def test_what_is_smaller_than_a_tetrahedron_is_pinned_and_attached():
         assert (tet_volumes(fields.places, bar.volume.tets) >= 0.2 * volumes).all() and fields.notes == ()
 
 
+def test_one_vertex_whose_paint_reaches_a_node_beside_it_is_a_hinge_at_its_own_place():
+    """The node itself is moved to the vertex: it was held where it stood, and the vertex was drawn off its place."""
+    bar = Bar()
+    bar.vertices = bar.vertices.copy()
+    vertex = int(np.linalg.norm(bar.vertices - [0.0, 0.2, 0.2], axis=1).argmin())
+    bar.vertices[vertex] += [-0.02, 0.015, 0.01]
+    bar.embedding = bind(bar.volume.nodes, bar.volume.tets, bar.vertices, bar.triangles)
+    bar.arrays["vertices.npy"] = bar.vertices
+    one = np.zeros(len(bar.vertices))
+    one[vertex] = 1.0
+    for role in ("pinned", "attached"):
+        fields = bar.fields(**({"pin": schema.Pin(weights=bar.name("one", one))} if role == "pinned" else {
+            "attach": [schema.Attach(mechanism="Arm", body="Hand", weights=bar.name("one", one))]}))
+        [hinge] = getattr(fields, role)
+        assert fields.places[hinge] == pytest.approx(bar.vertices[vertex])
+
+
 def test_listed_nodes_follow_before_painted_ones(bar):
     last = len(bar.volume.nodes) - 1
     listed = schema.Attach(mechanism="Arm", body="Hand", nodes=bar.name("hand", [last, 0]))

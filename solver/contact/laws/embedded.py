@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...forces.stencils import StencilForce, Stencils
 from ...state import Index, Vec
-from .embedded_kernels import add_pairs
+from .embedded_kernels import add_pairs, carry_values, gather_forces
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
 BODY_ROUNDS = 4  #: rounds in which fractions are cut body by body, before all bodies have the same
@@ -34,7 +34,9 @@ class EmbeddedVertices:
     def positions(self, x: Vec) -> Vec:
         """Return values of nodes followed by those of vertices, (n + v, 3), from those of the nodes, (n, 3); or any (n,
         c)."""
-        return np.concatenate([x, np.einsum("vc,vci->vi", self.weights, x[self.corners])])
+        found = np.empty((len(x) + len(self.corners), x.shape[1]))
+        carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, found)
+        return found
 
     def least(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of nodes (n,) followed by those of vertices, (n + v,): the least of each one's corners."""
@@ -74,11 +76,13 @@ class EmbeddedForce:
 
     def _on_nodes(self, table: Stencils, with_blocks: bool) -> Stencils:
         """Return pairs of nodes in numerical order, and each node's force in a pair of the node with itself."""
-        count = self._embedded.matrix.shape[0]
-        whole = np.zeros((count, 3))
+        carried = self._embedded
+        whole, force = np.zeros((carried.nodes + len(carried.corners), 3)), np.zeros((carried.nodes, 3))
         table.add_forces(whole)
-        force = self._embedded.matrix.T @ whole
-        active = np.unique(self._carrying_nodes(table.nodes))
+        is_active = np.zeros(carried.nodes, dtype=bool)
+        gather_forces(whole, np.ascontiguousarray(table.nodes, np.int32), carried.corners, carried.weights, force,
+                      is_active)
+        active = np.flatnonzero(is_active)
         own = np.repeat(active[:, None], 2, axis=1)
         forces = np.zeros((len(active), 2, 3))
         forces[:, 0] = force[active]
@@ -100,11 +104,6 @@ class EmbeddedForce:
             room *= 2
         order = np.lexsort((pairs[:count, 0], pairs[:count, 1]))
         return pairs[order], blocks[order]
-
-    def _carrying_nodes(self, nodes: Index) -> Index:
-        """Return the nodes among these nodes and of these vertices, (c,)."""
-        nodes_of_vertices: Index = self._embedded.matrix[np.unique(nodes)].indices
-        return nodes_of_vertices
 
 
 class EmbeddedBounds:

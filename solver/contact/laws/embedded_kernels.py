@@ -1,4 +1,4 @@
-"""Blocks of stencils between embedded vertices, as blocks of pairs of the nodes that carry these."""
+"""Positions, forces and blocks of embedded vertices from and to the nodes that carry these."""
 
 from __future__ import annotations
 
@@ -10,6 +10,42 @@ from ...threads import kernel
 #: its last pair, −1 at first, (n,) each; results: of pairs the smaller and the larger node, (m, 2), the pair before
 #: of the larger one, (m,), blocks, (m, 9)
 _PAIRS = "i8(i4[:,::1], f8[:,:,::1], i4[:,::1], f8[:,::1], i4[::1], i4[::1], i4[:,::1], i4[::1], f8[:,::1])"
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1])")
+def carry_values(values, corners, weights, out):  # type: ignore[no-untyped-def]
+    """Write values of nodes (n, c), followed by those of vertices with corners (v, 4) and weights (v, 4)."""
+    count, width = values.shape
+    for i in range(count):
+        for c in range(width):
+            out[i, c] = values[i, c]
+    for v in range(corners.shape[0]):
+        for c in range(width):
+            total = 0.0
+            for k in range(4):
+                total += weights[v, k] * values[corners[v, k], c]
+            out[count + v, c] = total
+
+
+@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], b1[::1])")
+def gather_forces(whole, stencils, corners, weights, force, is_active):  # type: ignore[no-untyped-def]
+    """Add forces on nodes and vertices (n + v, 3) to nodes (n, 3), and mark the nodes that stencils (s, w) act on."""
+    count = force.shape[0]
+    for i in range(count):
+        for c in range(3):
+            force[i, c] += whole[i, c]
+    for v in range(corners.shape[0]):
+        for k in range(4):
+            for c in range(3):
+                force[corners[v, k], c] += weights[v, k] * whole[count + v, c]
+    for s in range(stencils.shape[0]):
+        for a in range(stencils.shape[1]):
+            node = stencils[s, a]
+            if node < count:
+                is_active[node] = True
+            else:
+                for k in range(4):
+                    is_active[corners[node - count, k]] = True
 
 
 @kernel(_PAIRS)

@@ -1,0 +1,30 @@
+"""Which nodes carry what of a body is near a place, however small the place is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..state import Index, Vec
+from .bind import Embedding
+from .locate import containing_tets
+
+
+def nodes_near(x: Vec, tets: Index, embedding: Embedding | None, distance: Callable[[Vec], Vec], radius: float,
+               within: Vec) -> Index:
+    """Return nodes within a radius [m] and all that carry vertices of the drawn mesh within it, (k,) ascending; where
+    neither exist, those of the tetrahedra that points are in.
+
+    x: of the nodes [m], (n, 3). tets: (e, 4). distance: of places (p, 3) [m], (p,) [m]. within: these points [m],
+    (q, 3).
+    """
+    near = distance(x) <= radius
+    if embedding is not None:
+        near[embedding.corners[distance(embedding.apply(x)) <= radius]] = True
+    if not near.any() and len(tets):
+        one_part = np.zeros(max(len(tets), len(within)), dtype=np.int32)
+        found = containing_tets(x, tets, one_part[: len(tets)], within, one_part[: len(within)],
+                                np.ones((1, 1), dtype=bool))
+        near[tets[found[found >= 0]]] = True
+    return np.flatnonzero(near).astype(np.int32)
