@@ -59,7 +59,7 @@ def played() -> dict[str, Any]:
     bpy.ops.object.modifier_apply(modifier="Divide")
     bpy.ops.conjac.add_soft_body()
     one = session.Played(suzanne, bpy.context.scene)
-    draws, evaluations, came, last, begins, grab = [], [], [], None, 0.0, 0
+    draws, evaluations, came, efforts, last, begins, grab = [], [], [], [0, 0, 0], None, 0.0, 0
     while not came or came[-1] - came[0] < SECONDS:
         before, frame = time.perf_counter(), one.frame
         if not one.tick():
@@ -71,6 +71,7 @@ def played() -> dict[str, Any]:
             evaluations.append(time.perf_counter() - after)
             came.append(time.perf_counter())
             begins, last = begins or came[0] - began, one.frame
+            efforts[int(last["effort"])] += 1
             if len(came) == 60:
                 ear = np.array([1.3, 0.0, 1.7])
                 grab = one.take(ear)
@@ -81,7 +82,7 @@ def played() -> dict[str, Any]:
     one.stop()
     return {"vertices": len(suzanne.data.vertices), "redraw": float(np.median(draws)),
             "evaluation": float(np.median(evaluations)), "frames": frames, "begins": begins,
-            "pace": simulated / (came[-1] - came[0]), "step": step_time()}
+            "pace": simulated / (came[-1] - came[0]), "frames_by_effort": efforts, "step": step_time()}
 
 
 def step_time() -> float:

@@ -8,7 +8,8 @@ ipctk's exact test; `depth_mm` how deep the deepest vertex is in the box, `stret
 length, in any frame. `changes` is convergence: how far frame COMPARED ends from its own places with FINE times the
 constraint steps (of ours, with a tenth of *Edge Left*), over the largest move until then.
 
-*Cloth Dynamics* ships with Blender 5.3, in a Python of its own, so that nothing of it comes into ConJac's:
+*Cloth Dynamics* ships with Blender 5.3, and 5.2.3 has it too, in a Python of its own, so that nothing of it comes into
+ConJac's:
 
     python3.13 -m venv build/peers53 && build/peers53/bin/pip install bpy==5.3.0
 
@@ -106,17 +107,22 @@ def solved_further(folder: Path) -> Nodes:
 
 def theirs(folder: Path, ruler: Ruler, steps: int, frames: int) -> dict[str, Any] | None:
     """Return what the program answered with so many constraint steps; None where it gave up."""
-    given, answer = folder / "given.npz", folder / "answer.npz"
-    np.savez(given, vertices=ruler.vertices + [0.0, 0.0, ABOVE], triangles=ruler.triangles, box=cloth.BOX,
-             sides=np.array(cloth.SIDES), frames=frames, mass=MASS, radius=RADIUS)
+    return answer(folder, steps, vertices=ruler.vertices + [0.0, 0.0, ABOVE], triangles=ruler.triangles, box=cloth.BOX,
+                  sides=np.array(cloth.SIDES), frames=frames, mass=MASS, radius=RADIUS)
+
+
+def answer(folder: Path, steps: int, **given: Any) -> dict[str, Any] | None:
+    """Return what the program answered of a scene, as `peer_cloth_program` has it; None where it gave up."""
+    asked, answered = folder / "given.npz", folder / "answer.npz"
+    np.savez(asked, **given)
     script = str(Path(__file__).with_name("peer_cloth_program.py"))
     try:
-        subprocess.run([python(), "-P", script, given, answer, str(steps)], timeout=SECONDS, check=True,
+        subprocess.run([python(), "-P", script, asked, answered, str(steps)], timeout=SECONDS, check=True,
                        capture_output=True, text=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as failure:
         print(failure.stderr, file=sys.stderr)
         return None
-    with np.load(answer) as file:
+    with np.load(answered) as file:
         return {key: file[key] for key in file.files}
 
 

@@ -20,6 +20,7 @@ from ..gather.job import job_settings
 from .bumps import to_metres
 
 STEP = 1.0 / 60.0  #: [s]
+RIGID_STEP = 1.0 / 72.0  #: of mechanisms alone, at most [s]: shown sixty times a second though timers come late
 
 #: how it is played, whatever a bake of it takes
 METHOD: dict[str, Any] = {
@@ -78,7 +79,7 @@ class LiveJob:
     def suit(self) -> None:
         """Make it one that keeps pace: large steps of soft bodies, which all move in one way."""
         time = self._document["time"]
-        time["step"] = min(time["step"], STEP)  # a mechanism's own, where that is shown often enough
+        time["step"] = min(time["step"], RIGID_STEP)  # a mechanism's own, where that is shown often enough
         if self._bodies:
             self._document |= METHOD
             time["step"] = STEP

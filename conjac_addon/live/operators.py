@@ -13,7 +13,7 @@ from ..redraw import redraw_panels
 from . import performance, session
 from .hand import Hand
 
-TICK = 1.0 / 60.0  #: seconds between looks at the worker
+TICK = 1.0 / 120.0  #: seconds between looks at the worker: none of sixty frames in a second is missed
 WAITS = 0.25  #: seconds between looks of the operator itself, which ends after what it holds has
 
 

@@ -59,6 +59,9 @@ def draw_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     elif holder != obj:
         does = "hangs on" if members.mechanism_of(obj) == holder else "touches"
         shown.append(notes.Note(f"It {does} {holder.name} and is baked with it"))
+    if played is not None:
+        shown.append(notes.Note("Live, it touches by points of its surface: thin or fast parts may pass. A bake is "
+                                "exact"))
     notes.draw(layout, shown)
 
 

@@ -57,17 +57,37 @@ def shapes_of(folder: Path) -> list[BumpMesh]:
     return found
 
 
-def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0) -> BumpPlanes:
+class Clearances:
+    """How far the points of one body are off each mesh at least: those that are far are not looked for in each step."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Vec, Vec]] = {}  #: points as each mesh has them, and how far they are off it [m]
+
+    def before(self, shape: BumpMesh, points: Vec) -> Vec:
+        """Return how far points (p, 3) [m] are off a mesh at least, as it has them, (p,) [m]: by as much less as each
+        has gone since they were seen. What is found out is written into that."""
+        known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
+        if known.shape != points.shape:
+            known, clear = points, np.zeros(len(points))
+        found: Vec = clear - np.sqrt(((points - known) ** 2).sum(axis=1))
+        self._known[id(shape)] = points, found
+        return found
+
+
+def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0,
+                  clearances: Clearances | None = None) -> BumpPlanes:
     """Return planes of the points that a step leads into any mesh, or nearer to it than `margin` [m].
 
-    begun, end: points at the start of a step of h seconds and where it would lead, (p, 3) [m].
+    begun, end: points at the start of a step of h seconds and where it would lead, (p, 3) [m]. clearances: of these
+    points, whatever step they are in.
     """
     points, places = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
-        found = bump.shape.mesh.planes(carried(np.linalg.inv(before), begun), carried(np.linalg.inv(now), end), 0.0, h,
-                                       1.0, margin)
+        start = carried(np.linalg.inv(before), begun)
+        clear = None if clearances is None else clearances.before(bump.shape, start)
+        found = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
         if found is None:
             continue
         out = found.normals @ np.linalg.inv(now[:3, :3])  # normals go by the inverse transpose

@@ -11,38 +11,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_matrix
-from scipy.spatial import cKDTree
 
-from ..meshing.normals import area_vectors
-from ..parts.projective.body import TargetRows
+from ..parts.projective.body import NOTHING, TargetRows
 from ..state import Index, Mask, Vec
+from .layer_kernels import BOXES, facing_pairs, sort_into_boxes, write_vertex_normals
 
 FACING = 0.75  #: of an edge: how far aside vertices may be that face each other
 WITHIN = 2.0  #: thicknesses at a step's end, within which two get a plane
+PAIRS = 1024  #: that there is room for at first
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One sheet at the start of a step."""
+    """One sheet."""
 
     near: Index  #: pairs that bend instead of touching, as `neighbours` has them
     triangles: Index  #: (t, 3); without any nothing meets it
+    count: int  #: of its vertices
     edge: float  #: mean length [m]
     thickness: float  #: from its middle to where others stay [m]
-    x: Vec  #: [m], (n, 3)
-    v: Vec  #: [m/s], (n, 3)
     friction: float  #: Coulomb's coefficient
-
-    @property
-    def normals(self) -> Vec:
-        """Return unit normals at its vertices, (n, 3), zero where it has none."""
-        around = area_vectors(self.x, self.triangles)
-        found = np.zeros_like(self.x)
-        for corner in range(3):
-            for axis in range(3):
-                found[:, axis] += np.bincount(self.triangles[:, corner], around[:, axis], len(self.x))
-        unit: Vec = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1.0e-300)
-        return unit
 
 
 def neighbours(triangles: Index, count: int) -> Index:
@@ -54,58 +42,67 @@ def neighbours(triangles: Index, count: int) -> Index:
     return found
 
 
-def _is_among(keys: Index, ascending: Index) -> Mask:
-    """Return whether each key, (k,), is one of others, (n,)."""
-    place = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
-    found: Mask = ascending[place] == keys
-    return found
+class Layers:
+    """All sheets that meet another one, or themselves."""
 
+    def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
+        """meet: whether two of them do, symmetric, (s, s); on the diagonal whether folds of one do."""
+        self._all = len(layers)
+        self._which = [k for k, one in enumerate(layers) if len(one.triangles) and meet[k].any()]
+        some = [layers[k] for k in self._which]
+        self._first: Index = np.cumsum([0, *(one.count for one in some)]).astype(np.int64)
+        if not some:
+            return
+        count = int(self._first[-1])
+        self._whose = np.repeat(np.arange(len(some), dtype=np.int32), [one.count for one in some])
+        self._meet = np.ascontiguousarray(meet[np.ix_(self._which, self._which)])
+        self._edge, self._thickness, self._friction = (np.array([getattr(one, name) for one in some], float)
+                                                       for name in ("edge", "thickness", "friction"))
+        self._triangles = np.concatenate([one.triangles + np.int32(start) for one, start in zip(some, self._first)])
+        self._near = np.concatenate([one.near for one in some])
+        self._near_start: Index = np.cumsum([0, *(len(one.near) for one in some)]).astype(np.int64)
+        self._x, self._v, self._normals = (np.zeros((count, 3)) for _ in range(3))
+        self._box, self._order = np.zeros((count, 3), np.int32), np.zeros(count, np.int32)
+        self._start, self._grid, self._shape = np.zeros(BOXES**3 + 1, np.int32), np.zeros(6), np.zeros(3, np.int64)
+        self._pairs, self._across = np.zeros((PAIRS, 2), np.int32), np.zeros((PAIRS, 3))
 
-def planes_between(layers: Sequence[Layer], meet: Mask, h: float) -> list[TargetRows]:
-    """Return the half-spaces of each sheet's vertices in a step of h seconds, whose weights are 1.
+    def planes(self, x: Sequence[Vec], v: Sequence[Vec], h: float) -> list[TargetRows]:
+        """Return the half-spaces of each sheet's vertices in a step of h seconds, whose weights are 1.
 
-    meet: whether two of them do, symmetric, (s, s); on the diagonal whether folds of one do.
-    """
-    none = TargetRows.held(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
-    sheets = [k for k, one in enumerate(layers) if len(one.triangles) and meet[k].any()]
-    if not sheets:
-        return [none for _ in layers]
-    sizes = [len(layers[k].x) for k in sheets]
-    whose, first = np.repeat(sheets, sizes), np.concatenate([[0], np.cumsum(sizes)])
-    x, v, normals = (np.concatenate([getattr(layers[k], name) for k in sheets]) for name in ("x", "v", "normals"))
-    edge, thickness, rough = (np.repeat([getattr(layers[k], name) for k in sheets], sizes)
-                              for name in ("edge", "thickness", "friction"))
-    # as far as what faces each other may be that meets within the step
-    closing = 2.0 * h * float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
-    widest, thickest = max(layers[k].edge for k in sheets), max(layers[k].thickness for k in sheets)
-    reach = float(np.hypot(FACING * widest, min(WITHIN * thickest + closing, widest + 2.0 * thickest)))
-    i, j = cKDTree(x).query_pairs(reach, output_type="ndarray").T
-    some = meet[whose[i], whose[j]]
-    i, j = i[some], j[some]
-    # from j to i, across both sheets
-    along = np.sign(np.einsum("ij,ij->i", normals[i], normals[j]))[:, None]
-    normal = normals[j] + np.where(along == 0.0, 1.0, along) * normals[i]
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1.0e-300)
-    away = x[i] - x[j]
-    height = np.einsum("ij,ij->i", away, normal)
-    normal[height < 0.0] *= -1.0
-    height = abs(height)
-    aside = np.linalg.norm(away - height[:, None] * normal, axis=1)
-    gap = np.maximum(thickness[i], thickness[j])
-    end = height + h * np.einsum("ij,ij->i", v[i] - v[j], normal)
-    some = (aside < FACING * np.minimum(edge[i], edge[j])) & (end < WITHIN * gap) & (normal.any(axis=1))
-    for place, k in enumerate(sheets):
-        start, count = first[place], sizes[place]
-        own = some & (whose[i] == k) & (whose[j] == k)
-        some[own] = ~_is_among((i[own] - start) * count + j[own] - start, layers[k].near)
-    i, j, normal, half = i[some], j[some], normal[some], 0.5 * gap[some, None]
-    middle = 0.5 * (x[i] + x[j]) + 0.5 * h * (v[i] + v[j])
-    friction = np.sqrt(rough[i] * rough[j])
-    nodes, other = np.concatenate([i, j]), np.concatenate([j, i])
-    rows = TargetRows.touching(nodes, 1.0, np.concatenate([middle + half * normal, middle - half * normal]),
-                               np.concatenate([normal, -normal]), np.concatenate([friction, friction]), v[other])
-    found = [none for _ in layers]
-    for place, k in enumerate(sheets):
-        own = (nodes >= first[place]) & (nodes < first[place + 1])
-        found[k] = rows.of(own, -int(first[place]))
-    return found
+        x, v: positions and velocities of all sheets' vertices where it begins, (n, 3) each [m], [m/s].
+        """
+        found = [NOTHING] * self._all
+        if not self._which:
+            return found
+        np.concatenate([x[k] for k in self._which], out=self._x)
+        np.concatenate([v[k] for k in self._which], out=self._v)
+        count = self._facing(h)
+        (i, j), normal = self._pairs[:count].T, self._across[:count]
+        half = 0.5 * np.maximum(self._thickness[self._whose[i]], self._thickness[self._whose[j]])[:, None]
+        middle = 0.5 * (self._x[i] + self._x[j]) + 0.5 * h * (self._v[i] + self._v[j])
+        friction = np.sqrt(self._friction[self._whose[i]] * self._friction[self._whose[j]])
+        nodes, other = np.concatenate([i, j]), np.concatenate([j, i])
+        rows = TargetRows.touching(nodes, 1.0, np.concatenate([middle + half * normal, middle - half * normal]),
+                                   np.concatenate([normal, -normal]), np.concatenate([friction, friction]),
+                                   self._v[other])
+        for place, k in enumerate(self._which):
+            own = (nodes >= self._first[place]) & (nodes < self._first[place + 1])
+            found[k] = rows.of(own, -int(self._first[place]))
+        return found
+
+    def _facing(self, h: float) -> int:
+        """Find the pairs that face each other in a step of h seconds. Returns how many."""
+        write_vertex_normals(self._x, self._triangles, self._normals)
+        # as far as what faces each other may be that meets within the step
+        closing = 2.0 * h * float(np.sqrt(((self._v - self._v.mean(axis=0)) ** 2).sum(axis=1).max()))
+        widest, thickest = float(self._edge.max()), float(self._thickness.max())
+        reach = float(np.hypot(FACING * widest, min(WITHIN * thickest + closing, widest + 2.0 * thickest)))
+        sort_into_boxes(self._x, reach, self._grid, self._shape, self._box, self._start, self._order)
+        while True:
+            count = int(facing_pairs(self._x, self._v, self._normals, h, reach, FACING, WITHIN, self._whose,
+                                     self._first, self._meet, self._edge, self._thickness, self._near,
+                                     self._near_start, self._shape, self._box, self._start, self._order, self._pairs,
+                                     self._across))
+            if count <= len(self._pairs):
+                return count
+            self._pairs, self._across = np.zeros((2 * count, 2), np.int32), np.zeros((2 * count, 3))

@@ -71,7 +71,8 @@ class Timekeeper:
         self._due -= h
         self._simulated += h
         cost = seconds / h
-        self._cost[k] = cost if self._steps == 0 else self._cost[k] + (cost - self._cost[k]) / STEPS
+        # the first one begins the integrator, which costs more than what comes after it
+        self._cost[k] = cost if self._steps < 2 else self._cost[k] + (cost - self._cost[k]) / STEPS
         self._looked[k] = self._now
         self._steps += 1
         if (cost > FAR or self._steps >= STEPS and self._cost[k] > FULL) and k + 1 < len(self.efforts):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from ..build.constraint_drafts import projective_draft
 from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
+from ..build.pressures import pressures
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OnItsWay, carried
 from ..job.folder import Job
@@ -18,15 +19,16 @@ from ..parts.projective.body import ProjectiveBody, TargetRows
 from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from ..world.interface import StepInputs
-from .bumps import planes_before
-from .engines.interface import HeldPlace, Hold, Inputs, Report
+from .bumps import Clearances, planes_before
+from .engines.interface import GrabbedPlace, Hold, Inputs, Report
 from .grabbing import REACH, Grabbed, around, strength_of
 from .layers import Layer, neighbours
 from .leading import leading_of
+from .played import PlayedBody
 from .skins import RESTS
 
 
-class ProjectedBody:
+class ProjectedBody(PlayedBody):
     """A draft on projective dynamics whose pins, ground and colliders are where the artist has them."""
 
     body: ProjectiveBody
@@ -44,6 +46,7 @@ class ProjectedBody:
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # colliders are where the artist has them
+        draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._still = draft.motion.at(0.0)
         draft.motion = self._way = OnItsWay(self._still)
         #: where soft pins are carried, and where that was at the start [m]
@@ -57,43 +60,40 @@ class ProjectedBody:
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
         self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
-        self._triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
-        self._near = neighbours(self._triangles, len(self.body.rest))
-        self._edge = mean_edge(self.body.rest, self._triangles) if len(self._triangles) else 0.0
+        triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
+        edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
+        #: it as one of the sheets that meet each other; only cloth has triangles
+        self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,
+                           self._thickness, self._friction)
+        self._clearances = Clearances()
         self._strength = strength_of(float(self.body.mass.sum()), self._size)
 
-    def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
-        """Go on from where it stands with other settings. Returns what takes that back. Raises what its maps raise."""
-        before = self.__dict__.copy()
-        take_back = lambda: self.__dict__.update(before)  # noqa: E731
-        try:
-            self._build(job, prepared)
-        except Exception:
-            take_back()
-            raise
+    def _go_on(self, before: dict[str, Any]) -> None:
         self._hands = {}  # they are taken hold of again where they are
         if len(self.state.q) != 3 * len(self.body.rest):
             self.restart()
-        return take_back
 
     @property
     def places(self) -> Vec:
-        """Vertices of the artist's mesh [m], (n, 3)."""
-        x, embedding = self._x, self._draft.shown.embedding
+        x, embedding = self.x, self._draft.shown.embedding
         return x if embedding is None else embedding.apply(x)
 
     @property
-    def _x(self) -> Vec:
+    def x(self) -> Vec:
+        """Return positions of its nodes [m], (n, 3)."""
         return self.state.q.reshape(-1, 3)
 
+    @property
+    def v(self) -> Vec:
+        """Return velocities of its nodes [m/s], (n, 3)."""
+        return self.state.u.reshape(-1, 3)
+
     def place(self, inputs: Inputs) -> None:
-        """Put it where the object is, before its first step."""
         if self._inputs is None:
             self._inputs = inputs
             self.restart()
 
     def restart(self) -> None:
-        """Back to the start, where the object is now."""
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
@@ -107,12 +107,6 @@ class ProjectedBody:
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._still, inputs.pinned)
         return carried(inputs.carrier(self._number), self._still)
-
-    @property
-    def layer(self) -> Layer:
-        """Return it as one of the sheets that meet each other; only cloth has triangles."""
-        return Layer(self._near, self._triangles, self._edge, self._thickness, self._x,
-                     self.state.u.reshape(-1, 3), self._friction)
 
     def step(self, h: float, iterations: int, inputs: Inputs, beside: Sequence[TargetRows] = ()) -> None:
         """Move on by h seconds. Raises StepFailed, and is as it was.
@@ -128,7 +122,7 @@ class ProjectedBody:
             draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         firm = FIRM * body.diagonal(h)
         rows = [one.weighed(firm[one.nodes]) for one in beside]
-        draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, firm), *rows, *self._held_rows()])
+        draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, firm), *rows, *self._hand_rows()])
         state = draft.attempt(self.state, h, StepInputs())
         self.state, self._inputs = state, inputs
 
@@ -136,16 +130,15 @@ class ProjectedBody:
         """Return half-spaces of nodes that a step of h seconds leads to colliders. firm: weights of nodes [N/m]."""
         if not inputs.bumps:
             return []
-        begun = self._x[self._touching]
-        end = begun + h * self.state.u.reshape(-1, 3)[self._touching]
-        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size)
+        begun = self.x[self._touching]
+        end = begun + h * self.v[self._touching]
+        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size, self._clearances)
         nodes = self._touching[found.points]
         return [TargetRows.touching(nodes, firm[nodes], found.places + self._thickness * found.normals, found.normals,
                                     self._friction, found.speed)]
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
-        """Let what is held follow the artist's hand in a step of h seconds."""
-        x, places, free = self._x, self.places, self.body.free
+        x, places, free = self.x, self.places, self.body.free
         self._hands = {one.id: self._hands[one.id] for one in grabs if one.id in self._hands}
         for one in grabs:
             if one.id not in self._hands:
@@ -155,16 +148,11 @@ class ProjectedBody:
                                        places[vertex] - one.start)
             self._hands[one.id][0].follow(one.target, one.strength * self._strength, self.state.time, h)
 
-    def _held_rows(self) -> list[TargetRows]:
+    def _hand_rows(self) -> list[TargetRows]:
         """Return springs from nodes to where their mean would be at the hand, as the body is now."""
-        return [TargetRows.held(*grabbed.springs_from(self._x)) for grabbed, _, _ in self._hands.values()]
+        return [TargetRows.held(*grabbed.springs_from(self.x)) for grabbed, _, _ in self._hands.values()]
 
     @property
-    def held(self) -> list[HeldPlace]:
-        """Return the points that hands hold; vertices are the body's own."""
-        return [HeldPlace(key, vertex, grabbed.hand + away, grabbed.stiffness)
+    def grabbed(self) -> list[GrabbedPlace]:
+        return [GrabbedPlace(key, vertex, grabbed.hand + away, grabbed.stiffness)
                 for key, (grabbed, vertex, away) in self._hands.items()]
-
-    def distance(self, place: Vec) -> float:
-        """Return how far its nearest vertex is from a place, (3,) [m]."""
-        return float(np.linalg.norm(self.places - place, axis=1).min())

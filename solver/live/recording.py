@@ -21,7 +21,7 @@ from ..job.stages import write_arrays
 from ..simulate import Reporter
 from ..state import Vec
 from ..world.mechanisms import MechanismInWorld
-from .engines.interface import HeldPlace
+from .engines.interface import GrabbedPlace
 
 ENDING = 1.0e-6  #: of a frame: what is missing of the last one is rounding
 
@@ -31,15 +31,15 @@ class Recording:
 
     def __init__(self, fps: float) -> None:
         self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
-        self._held: list[tuple[HeldPlace, ...]] = []
+        self._grabbed: list[tuple[GrabbedPlace, ...]] = []
 
-    def add(self, time: float, places: Vec, poses: Vec | None = None, held: Sequence[HeldPlace] = ()) -> None:
+    def add(self, time: float, places: Vec, poses: Vec | None = None, grabbed: Sequence[GrabbedPlace] = ()) -> None:
         """Add positions (n, 3) [m] and poses of rigid bodies (r, 4, 4) at a time [s] later than the last; and what
-        was held until then."""
+        was grabbed until then."""
         self._times.append(time)
         self._places.append(places.astype(np.float32))
         self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
-        self._held.append(tuple(held))
+        self._grabbed.append(tuple(grabbed))
 
     @property
     def frames(self) -> int:
@@ -66,11 +66,11 @@ class Recording:
         places = [(1 - np.float32(s)) * self._places[i] + np.float32(s) * self._places[k]
                   for i, k, s in zip(before, after, share)]
         poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, share)]
-        held = [self._held[k] for k in after]
-        vertex = {one.id: one.vertex for moment in held for one in moment}
+        grabbed = [self._grabbed[k] for k in after]
+        vertex = {one.id: one.vertex for moment in grabbed for one in moment}
         column = {key: k for k, key in enumerate(vertex)}
         target, stiffness = np.zeros((count, len(column), 3)), np.zeros((count, len(column)))
-        for frame, moment in enumerate(held):
+        for frame, moment in enumerate(grabbed):
             for one in moment:
                 target[frame, column[one.id]], stiffness[frame, column[one.id]] = one.target, one.stiffness
         write_arrays(path, {"places": np.array(places, dtype=np.float32), "poses": np.array(poses),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_matrix
@@ -26,8 +27,9 @@ from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import planes_before
-from .engines.interface import HeldPlace, Hold, Inputs, Report
+from .engines.interface import GrabbedPlace, Hold, Inputs, Report
 from .leading import leading_of
+from .played import PlayedBody
 from .shares import share_inside
 from .skins import RESTS, Meeting, Skin, Standing
 
@@ -60,7 +62,7 @@ class ReducedFrom:
         return times if np.allclose(mine.constants, times * its.constants, rtol=1e-9, atol=0.0) else None
 
 
-class LiveBody:
+class LiveBody(PlayedBody):
     """A soft body on a few dozen coordinates, which steps by itself and is pushed out of others then."""
 
     body: ReducedBody
@@ -68,7 +70,7 @@ class LiveBody:
     def __init__(self, job: Job, number: int, prepared: Prepared, report: Report) -> None:
         """number: among the scene's bodies. Raises what its maps raise."""
         self._report, self._number = report, number
-        self._held: dict[int, Grab] = {}
+        self._grabs: dict[int, Grab] = {}  #: by number of the hand
         self._away: dict[int, Vec] = {}  # from the hand to the point that it has hold of
         self._vertex: dict[int, int] = {}  # which that is
         self._carrier, self._placed = np.eye(4), False
@@ -76,8 +78,7 @@ class LiveBody:
         self._made: ReducedFrom | None = None
         self._build(job, prepared)
         self.state = self._begin()
-        self.places = self.body.surface(self.state)  #: vertices of the artist's mesh [m], (n, 3)
-        self._before = self.state, self.places  #: where its last step began
+        self._before = self.state  #: where its last step began
 
     def _build(self, job: Job, prepared: Prepared) -> None:
         body, volume = prepared.body, prepared.volume
@@ -88,7 +89,7 @@ class LiveBody:
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # its ways to move are the same, and stiffness is proportional to what each point stands for
-            self.body.points.scale(np.full(self.body.points.count, stiffer))
+            self._stiffen(stiffer)
         else:
             seen = None if prepared.embedding is None else prepared.embedding.matrix
             self._report("world", body.name, None, "Finding how it moves")
@@ -98,35 +99,56 @@ class LiveBody:
                                        else job.array(body.surface.triangles))
             self._touches, self._skin = touches, Skin(touches.rest, touches.triangles)
             self.body.touch_by(touches.rest, touches.functions, touches.led)
-        self._nodes, self._made = volume.nodes, made
+            #: Φ and Ψ of what is drawn, in single precision: on fine meshes memory is what their products wait for
+            self._drawn_by = (self.body.surface_functions.astype(np.float32), self.body.surface_led.astype(np.float32))
+            self._drawn: list[tuple[ReducedState, Vec]] = []  #: where that is at the last two states
+        self._made, self._nodes = made, volume.nodes
         self._mass = float(self.body.subspace.mass.sum())
         self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
         self._half_life = half_life_at_start(job, body)
-        self.body.stepping = replace(stepping, floor=self._floor(job))
-        self._springs = self._held_softly(job, prepared)
+        self.body.stepping = self._stepping = replace(stepping, floor=self._floor(job))
+        self._springs = self._soft_pins(job, prepared)
         self._strength = self.body.firm_grab()
         self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
         self.friction = RESTS if body.friction is None else body.friction
         self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
 
-    def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
-        """Go on from where it stands with other settings. Returns what takes that back. Raises what its maps raise."""
-        before, old, state = self.__dict__.copy(), self.body, self.state
-        take_back = lambda: self.__dict__.update(before)  # noqa: E731
-        try:
-            self._build(job, prepared)
-        except Exception:
-            take_back()
-            raise
+    def _stiffen(self, times: float) -> None:
+        self.body.points.scale(np.full(self.body.points.count, times))
+
+    def _take_back(self, before: dict[str, Any]) -> None:
+        made = self._made
+        super()._take_back(before)
+        softer = None if self._made is made or self._made is None or made is None else self._made.stiffer_than(made)
+        if softer is not None:
+            self._stiffen(softer)
+
+    def _go_on(self, before: dict[str, Any]) -> None:
+        old, state = before["body"], self.state
         if old is self.body:
-            return take_back
-        self._held = {}  # they are taken hold of again where they are
+            return
+        self._grabs = {}  # they are taken hold of again where they are
         if len(old.nodes) != len(self.body.nodes):
             self.restart()
-            return take_back
+            return
         led = replace(self.body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
         self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), led))
-        return take_back
+
+    @property
+    def places(self) -> Vec:
+        return self._drawn_at(self.state)
+
+    def _drawn_at(self, state: ReducedState) -> Vec:
+        """Return vertices of the artist's mesh [m], (n, 3)."""
+        found = next((places for known, places in self._drawn if known is state), None)
+        if found is None:
+            functions, led = self._drawn_by
+            moved = functions @ state.y.astype(np.float32)
+            if len(state.carrier_motion):
+                moved += led @ state.carrier_motion.astype(np.float32)
+            found = self.body.rest_surface + moved
+            self._drawn = [*self._drawn[-1:], (state, found)]
+        return found
 
     def _floor(self, job: Job) -> Floor | None:
         ground = job.scene.ground
@@ -138,7 +160,7 @@ class LiveBody:
         normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
         return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
 
-    def _held_softly(self, job: Job, prepared: Prepared) -> PointSprings | None:
+    def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs of softly pinned points to their positions at the start."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
@@ -162,25 +184,21 @@ class LiveBody:
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
-        """Back to the start, where the object is now."""
-        self._held = {}
-        self.state = self._begin()
-        self.places = self.body.surface(self.state)
-        self._before = self.state, self.places
+        self._grabs = {}
+        self.state = self._before = self._begin()
 
     # -- what it meets -----------------------------------------------------------------------------------------
 
-    def place(self, carrier: Vec) -> None:
-        """Put it where the object is, before its first step."""
+    def place(self, inputs: Inputs) -> None:
         if not self._placed:
-            self._placed, self._carrier = True, carrier
+            self._placed, self._carrier = True, inputs.carrier(self._number)
             self.restart()
 
     def standing(self) -> Standing:
         """How it is at the end of its step."""
-        touching, state, now, (before, places) = self.body.touching, self.state, self.places, self._before
-        if not self._touches.is_drawn:
-            now, places = self._touches.at(state), self._touches.at(before)
+        touching, state, before = self.body.touching, self.state, self._before
+        at = self._drawn_at if self._touches.is_drawn else self._touches.at
+        now, places = at(state), at(before)
         return Standing(self._skin, now, places,
                         self.body.points_of(touching, state.y, state.carrier_motion),
                         self.body.points_of(touching, before.y, before.carrier_motion))
@@ -195,7 +213,6 @@ class LiveBody:
     def pushed_on(self, moved: Vec) -> None:
         """It ends its step otherwise by so much, (3 p,), as `ReducedBody.yielding` has it."""
         self.state = self.body.pushed_on(self.state, moved)
-        self.places = self.body.surface(self.state)
 
     def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
         """Planes that push touching points out of colliders that they are in, or that a step leads them into."""
@@ -222,10 +239,10 @@ class LiveBody:
         springs = self._springs
         if springs is not None:
             springs = replace(springs, targets=carried(carrier, springs.targets))
-        how, (x, y, z) = body.stepping, inputs.gravity.tolist()
-        body.stepping = replace(how, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
+        x, y, z = inputs.gravity.tolist()
+        body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
                                 floor=self._under(inputs.ground), planes=self._bumped(h, inputs), springs=springs)
-        pulls = list(self._held.values())
+        pulls = list(self._grabs.values())
         for parts in (1, 4):
             state = self.state
             with suppress(StepFailed):
@@ -234,14 +251,13 @@ class LiveBody:
                     state = self._with_half_life(state, h / parts)
                 if self._is_here(state):
                     self._carrier, self._pinned = carrier, inputs.pinned
-                    self._before = self.state, self.places
-                    self.state, self.places = state, body.surface(state)
+                    self._before, self.state = self.state, state
                     return
         raise StepFailed("it was thrown too far")
 
     def _under(self, ground: Vec | None) -> Floor | None:
         """The floor where the artist has it now."""
-        floor = self.body.stepping.floor
+        floor = self._stepping.floor
         if floor is None or ground is None:
             return floor
         normal = ground[1] / np.linalg.norm(ground[1])
@@ -280,24 +296,22 @@ class LiveBody:
         found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
         return found.reshape(state.u.shape)
 
-    def hold(self, grabs: Sequence[Hold]) -> None:
-        """Let what is held follow the artist's hand."""
+    def hold(self, grabs: Sequence[Hold], h: float) -> None:
         requested = {hold.id: hold for hold in grabs}
-        self._held = {key: held for key, held in self._held.items() if key in requested}
+        self._grabs = {key: grab for key, grab in self._grabs.items() if key in requested}
         for key, hold in requested.items():
-            if key not in self._held:
+            if key not in self._grabs:
                 vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
                 self._vertex[key] = vertex
                 self._away[key] = self.places[vertex] - hold.start
-                self._held[key] = self.body.grab(vertex, self.places[vertex], 0.0)
-            self._held[key] = replace(self._held[key].to(hold.target + self._away[key]),
-                                      stiffness=hold.strength * self._strength,
-                                      damping=np.sqrt(hold.strength) * self._drag)
+                self._grabs[key] = self.body.grab(vertex, self.places[vertex], 0.0)
+            self._grabs[key] = replace(self._grabs[key].to(hold.target + self._away[key]),
+                                       stiffness=hold.strength * self._strength,
+                                       damping=np.sqrt(hold.strength) * self._drag)
 
     @property
-    def held(self) -> list[HeldPlace]:
-        """Return the points that hands hold; vertices are the body's own."""
-        return [HeldPlace(key, self._vertex[key], held.target, held.stiffness) for key, held in self._held.items()]
+    def grabbed(self) -> list[GrabbedPlace]:
+        return [GrabbedPlace(key, self._vertex[key], grab.target, grab.stiffness) for key, grab in self._grabs.items()]
 
 
 def substance_of(job: Job, prepared: Prepared) -> Substance:

@@ -79,7 +79,7 @@ class Live:
             self._time += h
             self._pace.took(self._clock.now() - began)
             if self._recording is not None:
-                self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.held)
+                self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.grabbed)
                 if self._recording.is_at_snapshot(self._snapshots):
                     self._engine.forget_past()  # as a bake of it will
             moved = True

@@ -65,14 +65,15 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
 
 
-@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, i4[::1], f8[:,::1], f8[:,::1])")
-def nearest_candidates(points, candidates, triangles, x, normals, slack, found, weights, outward):  # type: ignore[no-untyped-def]
+@kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8, f8, i4[::1], f8[:,::1], f8[:,::1])")
+def nearest_candidates(points, candidates, triangles, x, normals, slack, farthest, found, weights, outward):  # type: ignore[no-untyped-def]
     """Write the nearest of each point's candidates, (k,), and the weights of its corners at the nearest place, (k, 3);
-    −1 where there are none. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which side
-    of an edge or of a corner a point is.
+    −1 and 0 where none is near. Into outward (k, 3) goes the sum of the unit normals of all that are as near: on which
+    side of an edge or of a corner a point is.
 
     points: (k, 3) [m]. candidates: numbers of triangles (t, 3), the same one more than once or −1, (k, c). x: (n, 3)
-    [m]. normals: unit, of the triangles, (t, 3). slack: by so much more a squared distance is as near [m²].
+    [m]. normals: unit, of the triangles, (t, 3). slack: by so much more a squared distance is as near [m²]. farthest:
+    squared distance of what is near, at most [m²].
     """
     count = candidates.shape[1]
     for i in range(points.shape[0]):
@@ -87,14 +88,19 @@ def nearest_candidates(points, candidates, triangles, x, normals, slack, found, 
                 best, found[i] = away, k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
         outward[i, 0], outward[i, 1], outward[i, 2] = 0.0, 0.0, 0.0
+        if best > farthest:
+            found[i], weights[i, 0], weights[i, 1], weights[i, 2] = -1, 0.0, 0.0, 0.0
+            continue
         for j in range(count):
             k = candidates[i, j]
-            known = k < 0
-            for other in range(j):
-                known = known or candidates[i, other] == k
-            if known:
+            if k < 0:
                 continue
             v, w, away = nearest_on(px, py, pz, x, triangles[k, 0], triangles[k, 1], triangles[k, 2])
-            if away <= best + slack:
+            if away > best + slack:
+                continue
+            known = False
+            for other in range(j):
+                known = known or candidates[i, other] == k
+            if not known:
                 for axis in range(3):
                     outward[i, axis] += normals[k, axis]

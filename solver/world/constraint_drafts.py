@@ -12,7 +12,9 @@ from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.cloth.air import Air
+from ..forces.cloth.air_kernels import pull_along
 from ..forces.pulls import Pull
+from ..forces.stencils import StencilForce
 from ..parts.projective.body import NOTHING, ProjectiveState, TargetRows, Touching
 from ..state import Index, State, Vec
 from .bodies import BLOW_UP, BodyInWorld
@@ -56,6 +58,7 @@ class ConstraintDraft(Part):
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
     beside: TargetRows = NOTHING  #: what else holds and touches it in the next step
+    blown: Sequence[StencilForce] = ()  #: pressure inside of it, as it is where a step begins
 
     @property
     def unknowns(self) -> int:
@@ -91,7 +94,7 @@ class ConstraintDraft(Part):
         held = [TargetRows.held(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         held += [self.beside, *self._on_obstacles(before, h)]
         touching = self._on_ground(ends, h) if self.ground.is_there else None
-        after = self.body.step(before, h, self._air_force(before, h), TargetRows.joined(held),
+        after = self.body.step(before, h, self._force(before, h), TargetRows.joined(held),
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()
         if not np.isfinite(extent):
@@ -125,18 +128,19 @@ class ConstraintDraft(Part):
 
         return touching
 
-    def _air_force(self, state: ProjectiveState, h: float) -> Vec | None:
-        """Return what air drags each node with by the step's end, (n, 3) [N]: −(1 + h C/m)⁻¹ C (v − w)."""
-        if self.air is None:
+    def _force(self, state: ProjectiveState, h: float) -> Vec | None:
+        """Return what air drags each node with by the step's end, −(1 + h C/m)⁻¹ C (v − w), and pressure, (n, 3) [N];
+        None without either."""
+        if self.air is None and not self.blown:
             return None
-        law, way = self.air
-        x, v = np.concatenate([state.x, way.at(state.time)]), np.concatenate([state.v, way.velocity(state.time)])
-        table = law.damp(x, v, state.time)
-        nodes, drag = table.nodes[:, 0], table.blocks[:, 0].reshape(-1, 3, 3)
-        damped_mass = np.eye(3) + h * drag / np.maximum(self.body.mass[nodes], 1.0e-300)[:, None, None]
-        pull = np.einsum("kij,kj->ki", drag, v[-1] - v[nodes])
         out = np.zeros_like(state.x)
-        out[nodes] = np.linalg.solve(damped_mass, pull[..., None])[..., 0]
+        if self.air is not None:
+            law, way = self.air
+            wind = way.velocity(state.time)
+            table = law.damp(np.concatenate([state.x, way.at(state.time)]), np.concatenate([state.v, wind]), state.time)
+            pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
+        for one in self.blown:
+            one.measure(state.x, state.time).add_forces(out)
         return out
 
     def _with_half_life(self, state: ProjectiveState, h: float) -> ProjectiveState:

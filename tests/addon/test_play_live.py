@@ -5,12 +5,14 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from drawn_panels import drawn  # noqa: E402
 from jelly import add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
 from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
 
@@ -19,12 +21,18 @@ from conjac.conjac_addon.live import session, shape  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
 
 
+def labels(obj):
+    """Return all that panels say of an object."""
+    return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
+
+
 def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     jelly = unfilled  # noqa: F811
     rest, modifiers = rest_of(jelly), [one.name for one in jelly.modifiers]
     blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups", "cache_files")}
     played = play(jelly)
     assert live.is_played(jelly) and live.played(jelly) is played
+    assert "A bake is exact" in labels(jelly)
     moved = seen(jelly)
     assert moved[:, 2].min() < rest[:, 2].min() - 0.001  # it sags
     held = rest[:, 2] > 0.09
@@ -33,6 +41,7 @@ def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     folder = played._folder
     played.stop()
     assert played.ended == "" and not live.is_played(jelly)
+    assert "A bake is exact" not in labels(jelly)
     np.testing.assert_array_equal(seen(jelly), rest)
     assert [one.name for one in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
     assert blocks == {name: len(getattr(bpy.data, name)) for name in blocks}
@@ -186,17 +195,40 @@ def test_a_hand_pulls_it(jelly):  # noqa: F811
     assert played.grabs == {}
 
 
-def test_sliders_act_at_once(jelly):  # noqa: F811
-    played = play(jelly, 0.5)
-    soft = seen(jelly)[:, 2].min()
-    jelly.conjac.youngs_modulus = 1.0e6
-    before = played.frame["time"]
-    play_until(played, lambda: played.frame["settings"] == 1 and played.frame["time"] > before + 0.5)
-    assert seen(jelly)[:, 2].min() > soft + 0.001
-    bpy.context.scene.gravity[2] = 0.0
-    before = played.frame["time"]
-    play_until(played, lambda: played.frame["time"] > before + 0.2)
-    assert played.frame["settings"] == 1  # gravity needs no new settings
+def test_the_wheel_makes_a_hand_stronger_and_weaker(jelly):  # noqa: F811
+    from conjac.conjac_addon.live.hand import HARDER, Hand
+
+    played = play(jelly, 0.05)
+    hand = Hand(played)
+    assert not hand.handle(None, SimpleNamespace(type="WHEELUPMOUSE"))  # it is Blender's own while nothing is held
+    hand._grab = played.take(np.zeros(3))
+    for event, strength in (("WHEELUPMOUSE", HARDER), ("WHEELUPMOUSE", HARDER**2), ("WHEELDOWNMOUSE", HARDER)):
+        assert hand.handle(None, SimpleNamespace(type=event))
+        assert played.grabs[hand._grab]["strength"][0] == pytest.approx(strength)
+    hand.let_go()
+    assert played.grabs == {}
+
+
+def test_a_collider_with_keyframes_pushes_it(jelly):  # noqa: F811
+    scene = bpy.context.scene  # noqa: F811
+    bpy.ops.mesh.primitive_cube_add(size=0.2, location=(-0.35, 0.0, -0.05))
+    pusher = bpy.context.object
+    bpy.ops.conjac.add_collider()
+    for frame, x in ((1, -0.35), (13, -0.1)):
+        pusher.location.x = x
+        pusher.keyframe_insert("location", index=0, frame=frame)
+    scene.frame_set(1)
+    jelly.conjac.contact.collides_with = "all"
+    bpy.context.view_layer.objects.active = jelly
+    bpy.context.view_layer.update()
+    played = play(jelly, 0.1)
+    low = rest_of(jelly)[:, 2] < -0.05
+    assert seen(jelly)[low, 0].min() < -0.08
+    for frame in range(2, 14):
+        scene.frame_set(frame)
+        before = played.frame["time"]
+        play_until(played, lambda before=before: played.frame["time"] > before + 1 / 24)
+    assert seen(jelly)[low, 0].min() > -0.03  # the pusher's face is at 0
 
 
 def test_what_is_pinned_follows_the_object_that_is_moved(jelly):  # noqa: F811
@@ -269,6 +301,11 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
     assert (status.state, status.done) == ("complete", frames), status
     assert_plays(jelly, (1, frames // 2, frames))
     assert np.ptp([seen_at(jelly, frame)[:, 2].min() for frame in range(1, frames + 1)]) > 1e-4
+    # it is exported as any
+    own = seen_at(jelly, frames)
+    for kind in ("abc", "shapekeys"):
+        assert bpy.ops.conjac.export(format=kind) == {"FINISHED"}
+        np.testing.assert_allclose(seen_at(jelly, frames), own, atol=1e-5)
     # a bake by the solver takes its place, which may be had again
     jelly.conjac.frame_end = 3
     assert jelly.conjac.bake() == 0

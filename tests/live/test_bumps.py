@@ -7,7 +7,7 @@ from solids import ball
 from test_playing import DOWN, SOLVED, quiet
 
 from solver.job.load import load
-from solver.live.bumps import FILES, Bump, BumpMesh, planes_before, shapes_of
+from solver.live.bumps import FILES, Bump, BumpMesh, Clearances, planes_before, shapes_of
 from solver.live.engines.interface import Inputs
 from solver.live.run import engine_of
 
@@ -61,6 +61,30 @@ def test_points_inside_go_to_the_nearest_surface():
     found = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
     np.testing.assert_array_equal(found.points, [1, 2])
     np.testing.assert_allclose(found.places[0], [0.5, 0.5, 1.3], atol=1e-9)
+
+
+def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
+    """The planes are the same ones all the same, also where the mesh moves and where a body is put back."""
+    random, shape, clearances, looked = np.random.default_rng(4), BumpMesh(*ball(24)), Clearances(), []
+    nearest = shape.mesh._nearest
+    monkeypatch.setattr(shape.mesh, "_nearest", lambda placed, points, reach: (
+        looked.append(len(points)) or nearest(placed, points, reach)))
+    way = random.normal(size=(300, 3))
+    start = points = way / np.linalg.norm(way, axis=1, keepdims=True) * np.linspace(0.9, 2.5, 300)[:, None]
+    with_them, without = 0, 0
+    for k in range(20):
+        bump = Bump(shape, moved(x=0.02 * k), before=moved(x=0.02 * (k - 1)))
+        begun = start if k == 10 else points
+        end = begun + 0.02 * random.normal(size=begun.shape)
+        found = planes_before([bump], begun, end, H, 0.05, clearances)
+        with_them, looked[:] = with_them + sum(looked), []
+        expected = planes_before([bump], begun, end, H, 0.05)
+        without, looked[:] = without + sum(looked), []
+        assert len(expected.points) > 20
+        for name in ("points", "places", "normals", "speed"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        points = end
+    assert with_them < 0.6 * without, (with_them, without)
 
 
 def test_a_ball_pushes_along_its_normals():

@@ -58,6 +58,18 @@ def test_it_comes_back_to_the_best_when_the_computer_has_time_again():
     assert pace.effort == 0
 
 
+def test_what_the_first_step_of_an_effort_costs_more_does_not_count():
+    """Another length of steps begins BDF2 by two stages."""
+    pace = Timekeeper(EFFORTS)
+    for _ in range(6):
+        pace.took(0.03)
+    assert pace.effort == 1
+    pace.took(0.05)
+    for _ in range(20):
+        pace.took(0.015)
+        assert pace.effort in (0, 1)
+
+
 def test_what_was_missed_while_the_computer_slept_is_not_made_up_for():
     pace = Timekeeper(EFFORTS)
     pace.pass_time(3600.0)

@@ -1,5 +1,8 @@
 """A performance that is baked again by the method that played it gives the frames that were recorded."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rope_jobs import Quiet
@@ -13,6 +16,10 @@ from solver.live.engines.interface import Hold
 from solver.live.run import control
 from solver.simulate import bake
 
+sys.path.append(str(Path(__file__).parents[1] / "cloth"))
+from cloth_jobs import square
+from sheets import grid
+
 STEP = 1 / 48
 LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
@@ -24,12 +31,22 @@ def hand_at(time, start):
     return start + time * np.array([0.05, 0.0, 0.12])
 
 
-@pytest.fixture()
-def performed(tmp_path):
+def cloth(folder):
+    """A job of cloth that hangs from its left edge, by projective dynamics."""
+    left = np.flatnonzero(grid(6, 6, 0.5, 0.5)[0][:, 0] == 0.0)
+    return square(folder, end=LAST, step=STEP, pinned=left, laws={"method": {"kind": "projective"}},
+                  scene={"integrator": {"kind": "bdf2"}})
+
+
+@pytest.fixture(params=["world", "projective"])
+def performed(request, tmp_path):
     """A job, its performance by a hand at its tip, and where that was at the start [m]."""
-    folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **SOLVED)
+    if request.param == "world":
+        folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **SOLVED)
+    else:
+        folder = cloth(tmp_path / "job")
     told = []
-    window = Window("world", folder, tmp_path / "board")
+    window = Window(request.param, folder, tmp_path / "board")
     window.live._on_saved = lambda path, frames: told.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):

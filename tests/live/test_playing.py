@@ -197,6 +197,25 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
     assert engine.bodies[0].body is not ways
 
 
+def test_what_is_taken_back_is_as_stiff_as_before(job):
+    """A body gives back the settings that it has taken where another one of the scene cannot take its own."""
+    engine = engine_of("modes", job, quiet)
+    [body] = engine.bodies
+    ways, before = body.body, body.body.points.volumes.copy()
+    change(job, "bodies.0.material.params.youngs_modulus", 5e4)
+    played, prepared = engine._prepare(load(job))
+    take_back = body.change(played, prepared[0])
+    assert body.body is ways and not np.allclose(ways.points.volumes, before, rtol=1e-3)
+    take_back()
+    np.testing.assert_allclose(ways.points.volumes, before, rtol=1e-12)
+    change(job, "bodies.0.material.params.poisson_ratio", 0.2)
+    played, prepared = engine._prepare(load(job))
+    take_back = body.change(played, prepared[0])
+    assert body.body is not ways
+    take_back()
+    assert body.body is ways
+
+
 def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
     window.play(0.1, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)

@@ -5,16 +5,18 @@ import json
 import numpy as np
 import pytest
 from mechanisms import double_pendulum, mechanism_job
+from rope_jobs import Quiet
 from small_jobs import write_job
 from test_bumps import block
 from test_playing import DOWN, Window, job, quiet  # noqa: F401
 
 from solver import cli
+from solver.errors import Stopped
 from solver.frames.read import Cache
 from solver.job.arrays import read_npz
 from solver.live.board import PLAYED, RECORDED
-from solver.live.engines.interface import HeldPlace, Hold, Inputs
-from solver.live.recording import Recording
+from solver.live.engines.interface import GrabbedPlace, Hold, Inputs
+from solver.live.recording import Recording, keep
 from solver.live.run import control, engine_of
 
 
@@ -35,7 +37,7 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
         angle = 0.3 * k
         turned[0, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
         turned[0, 0, 3] = k
-        held = [HeldPlace(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
+        held = [GrabbedPlace(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
         recording.add(k / 48, np.zeros((5, 3)), turned, held)
     recording.save(tmp_path / "performed.npz")
     kept = read_npz(tmp_path / "performed.npz")
@@ -112,7 +114,7 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     for k in range(25):
         if k % 4 == 0:
             seen.append((engine.places.copy(), engine.poses.copy()))
-        recording.add(k / 96, engine.places, engine.poses, engine.held)
+        recording.add(k / 96, engine.places, engine.poses, engine.grabbed)
         engine.step(0, Inputs(DOWN))
     recording.save(tmp_path / "performed.npz")
     assert cli.main(["record", str(folder), str(tmp_path / "performed.npz")], read_stdin=False) == 0
@@ -133,15 +135,15 @@ def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
         engine = engine_of(key, job, quiet)
         vertex = int(engine.places[:, 0].argmax())
         place = engine.places[vertex].copy()
-        assert engine.held == ()
+        assert engine.grabbed == ()
         for _ in range(3):
             engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))
-        [one] = engine.held
+        [one] = engine.grabbed
         assert (one.id, one.vertex) == (5, vertex)
         np.testing.assert_allclose(one.target, place + [0.0, 0.0, 0.1], atol=0.02)
         stiffness.append(one.stiffness)
         engine.step(0, Inputs(DOWN))
-        assert engine.held == ()
+        assert engine.grabbed == ()
     assert min(stiffness) > 0.0
 
 
@@ -152,6 +154,16 @@ def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
     assert "it was baked" in capsys.readouterr().err
     assert cli.main(["record", str(folder), str(performed), "--replace"], read_stdin=False) == 0
     assert len(Cache(folder / "cache").manifest["runs"]) == 1
+
+
+def test_one_that_was_stopped_on_its_way_is_recorded_again(baked):
+    folder, performed, vertices = baked
+    asked = []
+    with pytest.raises(Stopped, match="before frame 5"):
+        keep(folder, performed, Quiet(), lambda: asked.append(1) or len(asked) > 2)
+    assert Cache(folder / "cache").frames_done() == [3, 4]
+    keep(folder, performed, Quiet(), lambda: False, replaces=True)
+    assert Cache(folder / "cache").frames_done() == [3, 4, 5, 6, 7]
 
 
 def test_what_is_no_performance_of_it_is_refused(baked, tmp_path, capsys):

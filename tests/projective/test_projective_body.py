@@ -200,6 +200,8 @@ def test_a_changed_diagonal_is_solved_as_if_factored_anew(count):
         one.add(diagonal)
         exact = np.linalg.solve(np.asarray(matrix) + np.diag(diagonal), right)
         assert one.solve(right) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+        # six digits of L, however few of them that leaves of the solution
+        np.testing.assert_allclose(one.direction(right), exact, rtol=0.0, atol=1e-3 * np.abs(exact).max())
     assert (one.factored > 1) == (count > MOST_UPDATES)
 
 

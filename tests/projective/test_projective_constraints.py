@@ -25,7 +25,8 @@ def kinds():
         "rotations": (NODES, Tets(NODES, TETS, np.full(count, 1e4), np.zeros(count))),
         "volumes": (NODES, Tets(NODES, TETS, np.zeros(count), np.full(count, 1e5))),
         "triangles": (made.rest, Triangles(made.triangles, made.gradients, 300.0 * made.areas)),
-        "cloth": (made.rest, cloth_constraints(made, WOVEN | {"stretch_limit": 0.02}, BENDS)[0]),
+        **{name: (made.rest, one) for name, one in zip(
+            ("ways", "bends", "shears"), cloth_constraints(made, WOVEN | {"stretch_limit": 0.02}, BENDS), strict=True)},
     }
 
 

@@ -15,6 +15,7 @@ from ...meshing.closest_kernels import nearest_candidates
 from ...meshing.normals import unit_normals
 from ...meshing.sheets import border_edges
 from ...state import Index, Mask, Vec
+from .candidate_cells import CandidateCells
 
 FINE = 30.0  #: sampled places along the diagonal of a mesh
 CANDIDATES = 8  #: of them around a point, whose triangles may have the nearest place
@@ -40,6 +41,7 @@ class _Placed:
 
     x: Vec  #: vertices [m], (n, 3)
     tree: cKDTree  #: of the sampled places
+    cells: CandidateCells | None  #: of one that stands still
     normals: Vec  #: of the triangles, (t, 3)
 
 
@@ -55,6 +57,10 @@ class _Nearest:
     def is_near(self) -> Mask:
         found: Mask = self.triangles >= 0
         return found
+
+    def of(self, rows: Index) -> _Nearest:
+        """Return those of some points."""
+        return _Nearest(self.triangles[rows], self.weights[rows], self.outward[rows])
 
 
 class ObstacleMesh:
@@ -85,28 +91,40 @@ class ObstacleMesh:
         above = np.einsum("ij,ij->i", away, near.outward)[counts]
         return 1.0 if (above >= 0.0).sum() >= (above < 0.0).sum() else -1.0
 
-    def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float) -> ObstaclePlanes | None:
+    def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float,
+               clear: Vec | None = None) -> ObstaclePlanes | None:
         """Return a plane of each point that touches it at the end of a step or comes nearer than `margin` [m]; None
         where none does.
 
         begun, end: points at the step's start and where it would lead, (k, 3) [m]. time, h: start and length of the
         step [s]. side: on which the points are, of `side_of`. Each plane is tangent where the obstacle is nearest to
-        the point at the start, so that a point that goes through leaves where it came in.
+        the point at the start, so that a point that goes through leaves where it came in. clear: how far each point is
+        off the obstacle at least where the step begins, (k,) [m]; of those that are looked for it is found out.
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
-        reach = (float(np.sqrt(((end - begun) ** 2).sum(axis=1).max(initial=0.0))) + moves + margin + self._spacing
-                 + DEPTH * self.diagonal)
+        goes = np.sqrt(((end - begun) ** 2).sum(axis=1))
+        reach = float(goes.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
         low, high = (edge(before.x, axis=0) for edge in (np.min, np.max))
-        some = np.flatnonzero(((begun > low - reach) & (begun < high + reach)).all(axis=1))
+        is_near = ((begun > low - reach) & (begun < high + reach)).all(axis=1)
+        some = np.flatnonzero(is_near if clear is None else is_near & (clear < margin + goes + moves))
         if not len(some):
             return None
         begun, end = begun[some], end[some]
-        near, later = self._nearest(before, begun, reach), self._nearest(after, end, reach)
-        start, place = self._places(before, near), self._places(after, near)
-        away, normals = begun - start, self._normals(begun - start, near, side)
+        near = self._nearest(before, begun, reach)
+        away = begun - self._places(before, near)
+        normals = self._normals(away, near, side)
+        above = np.einsum("ij,ij->i", away, normals)
+        if clear is not None:
+            clear[some] = np.where(near.is_near, np.maximum(above, 0.0), DEPTH * self.diagonal)
+        # what is farther away than both go in the step comes to nothing
+        rows = np.flatnonzero(near.is_near & (above < margin + goes[some] + moves))
+        if not len(rows):
+            return None
+        some, end, near, normals, above = some[rows], end[rows], near.of(rows), normals[rows], above[rows]
+        later, place = self._nearest(after, end, reach), self._places(after, near)
         # where it would lead says nothing of what is already there, which other forces may drive in again
-        is_there = np.einsum("ij,ij->i", away, normals) < margin
+        is_there = above < margin
         if moves:
             normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
         gaps = np.einsum("ij,ij->i", end - place, normals)
@@ -117,7 +135,7 @@ class ObstacleMesh:
         place[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
         gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
         on_border = self._on_border(near) | self._on_border(later)
-        rows = np.flatnonzero(near.is_near & later.is_near & (is_there | (gaps < margin)) & ~on_border)
+        rows = np.flatnonzero(later.is_near & (is_there | (gaps < margin)) & ~on_border)
         if not len(rows):
             return None
         last = np.where(by_end, later.triangles, near.triangles)[rows]
@@ -143,8 +161,10 @@ class ObstacleMesh:
         if found is None:
             x = np.require(self._motion.at(key), float, ["C", "W"])
             places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
-            found = _Placed(x, cKDTree(places, balanced_tree=False, compact_nodes=False),
-                            unit_normals(x, self.triangles))
+            tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
+            cells = None if self._motion.moves else CandidateCells(tree, self._whose, self._spacing,
+                                                                   DEPTH * self.diagonal)
+            found = _Placed(x, tree, cells, unit_normals(x, self.triangles))
         self._placed[key] = found
         while len(self._placed) > 2:
             self._placed.pop(next(iter(self._placed)))
@@ -152,15 +172,31 @@ class ObstacleMesh:
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
         """The nearest triangles of points (k, 3) [m] that have sampled places within reach [m]."""
-        count = min(CANDIDATES, len(self._whose))
-        _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
-        which = which.reshape(len(points), count)
-        candidates = np.append(self._whose, np.int32(-1))[which]
         found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
-        nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.normals,
-                           (ON * self.diagonal) ** 2, found, weights, outward)
+        nearest_candidates(np.ascontiguousarray(points), self._candidates(placed, points, reach), self.triangles,
+                           placed.x, placed.normals, (ON * self.diagonal) ** 2, reach**2, found, weights, outward)
         return _Nearest(found, weights, outward)
+
+    def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
+        """Return triangles that may be nearest to each point (k, 3) [m], (k, c), −1 for none within reach [m]."""
+        if placed.cells is None:
+            return self._sampled_near(placed, points, reach)
+        is_known, known = placed.cells.of(points)
+        if is_known.all():
+            return known
+        others = self._sampled_near(placed, points[~is_known], reach)
+        candidates: Index = np.full((len(points), max(known.shape[1], others.shape[1])), -1, np.int32)
+        candidates[np.flatnonzero(is_known), :known.shape[1]] = known
+        candidates[np.flatnonzero(~is_known), :others.shape[1]] = others
+        return candidates
+
+    def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
+        """Return triangles of the sampled places nearest to each point."""
+        count = min(CANDIDATES, len(self._whose))
+        _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
+        candidates: Index = np.append(self._whose, np.int32(-1))[which.reshape(len(points), count)]
+        return candidates
 
     def _places(self, placed: _Placed, near: _Nearest) -> Vec:
         """The nearest places of the surface, moved with it, (k, 3) [m]."""

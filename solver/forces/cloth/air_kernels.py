@@ -7,6 +7,37 @@ import numpy as np
 from ...threads import kernel
 
 
+@kernel("void(i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
+def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyped-def]
+    """Write (1 + h C/m)⁻¹ C (w − v) of nodes in the air, to those of all nodes, (n, 3) [N]: what it drags each with by
+    the end of a step of h seconds.
+
+    pairs: the node and the air's, (b, 2). blocks: C, symmetric, (b, 1, 9) [N s/m]. mass: (n,) [kg]. v: (n, 3) [m/s].
+    wind: (1, 3) [m/s].
+    """
+    for b in range(pairs.shape[0]):
+        i = pairs[b, 0]
+        share = h / max(mass[i], 1.0e-300)
+        w0, w1, w2 = wind[0, 0] - v[i, 0], wind[0, 1] - v[i, 1], wind[0, 2] - v[i, 2]
+        c00, c10, c11 = blocks[b, 0, 0], blocks[b, 0, 3], blocks[b, 0, 4]
+        c20, c21, c22 = blocks[b, 0, 6], blocks[b, 0, 7], blocks[b, 0, 8]
+        f0 = c00 * w0 + c10 * w1 + c20 * w2
+        f1 = c10 * w0 + c11 * w1 + c21 * w2
+        f2 = c20 * w0 + c21 * w1 + c22 * w2
+        # L Lᵀ = 1 + h C/m
+        l00 = np.sqrt(1.0 + share * c00)
+        l10, l20 = share * c10 / l00, share * c20 / l00
+        l11 = np.sqrt(1.0 + share * c11 - l10 * l10)
+        l21 = (share * c21 - l20 * l10) / l11
+        l22 = np.sqrt(1.0 + share * c22 - l20 * l20 - l21 * l21)
+        f0 /= l00
+        f1 = (f1 - l10 * f0) / l11
+        f2 = (f2 - l20 * f0 - l21 * f1) / (l22 * l22)
+        f1 = (f1 - l21 * f2) / l11
+        force[i, 0] = (f0 - l10 * f1 - l20 * f2) / l00
+        force[i, 1], force[i, 2] = f1, f2
+
+
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[:,::1])")
 def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no-untyped-def]
     """Add −D of the air at the corners of triangles, (b, 9) [N s/m].

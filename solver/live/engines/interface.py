@@ -36,7 +36,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class HeldPlace:
+class GrabbedPlace:
     """A hand on a soft body, in one step."""
 
     id: int  #: as of the hold
@@ -97,8 +97,8 @@ class Engine(Protocol):
         """Own frames of rigid bodies in world space, those of one mechanism behind the other's [m], (r, 4, 4)."""
 
     @property
-    def held(self) -> tuple[HeldPlace, ...]:
-        """Return the points that hands held in the last step, without those of rigid bodies."""
+    def grabbed(self) -> tuple[GrabbedPlace, ...]:
+        """Return the points that hands had hold of in the last step, without those of rigid bodies."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
         """Move on by `efforts[effort].step`."""

@@ -20,10 +20,11 @@ from ..filled import filled
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
-from .interface import HeldPlace, Hold, Inputs, Report, nothing_rigid
+from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
 
 CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
+LONGEST_RIGID = 1.0 / 72.0  #: of mechanisms alone [s]: they are shown sixty times a second though timers come late
 
 
 class WorldEngine:
@@ -59,7 +60,9 @@ class WorldEngine:
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
         if not self._soft:
-            del self.efforts[1]
+            self.efforts = [Effort("", h)]
+            if h < LONGEST_RIGID:
+                self.efforts.append(Effort("longer steps", min(LONGER * h, LONGEST_RIGID)))
 
     def _begin(self) -> State:
         """The start, where the objects are now."""
@@ -84,11 +87,11 @@ class WorldEngine:
         return nothing_rigid() if found is None else found["pose"]
 
     @property
-    def held(self) -> tuple[HeldPlace, ...]:
+    def grabbed(self) -> tuple[GrabbedPlace, ...]:
         hands = {one.id: one for one in self._inputs.grabs}
         taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
                  for key, (_, one) in soft.holds.items() if key in hands]
-        return tuple(HeldPlace(key, vertex, hands[key].target + away, stiffness)
+        return tuple(GrabbedPlace(key, vertex, hands[key].target + away, stiffness)
                      for key, vertex, away, stiffness in taken)
 
     def _vertex(self, part: int, number: int, place: Vec) -> tuple[int, Vec]:

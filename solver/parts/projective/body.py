@@ -15,7 +15,7 @@ from ...linear.secant_pairs import SecantPairs
 from ...state import Index, Mask, Vec
 from .constraints import ProjectedElements
 from .factor import GlobalMatrix
-from .projection_kernels import project_points
+from .projection_kernels import project_points, resist_moves
 
 ITERATIONS, MEMORY = 10, 5
 INTEGRATORS = ("backward_euler", "bdf2")
@@ -115,6 +115,7 @@ class ProjectiveBody:
             total = total + one.matrix(n)
         self._stiffness = total[self.free][:, self.free].tocsc()
         self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
+        self._energies = np.zeros(2)
         self._factors: dict[float, GlobalMatrix] = {}
         self._pairs = SecantPairs(self.memory)
         #: potential of the last step before its first iteration and after each [J]
@@ -169,13 +170,12 @@ class ProjectiveBody:
         """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
-        diagonal = np.zeros(len(self.rest))
-        np.add.at(diagonal, terms.points.nodes, terms.points.weights)
+        diagonal = np.asarray(np.bincount(terms.points.nodes, terms.points.weights, len(self.rest)), dtype=float)
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
         def solve(right: Vec) -> Vec:
-            return np.ascontiguousarray(matrix.solve(right.reshape(-1, 3))).ravel()
+            return np.ascontiguousarray(matrix.direction(right.reshape(-1, 3))).ravel()
 
         self._pairs.clear(3 * len(self.free))
         here = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
@@ -186,7 +186,7 @@ class ProjectiveBody:
             if not there.lagged < here.energy and len(self._pairs):
                 # past steps mislead: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = solve(here.net)
+                move = np.ascontiguousarray(matrix.solve(here.net.reshape(-1, 3))).ravel()
                 trial, there = self._moved(x, move, terms, here)
             self._pairs.add(move, here.net - there.net)
             x, here = trial, there
@@ -216,21 +216,17 @@ class ProjectiveBody:
 
     def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
         """Return the potential of a step at positions (n, 3) [m]. limits: of friction where it was measured before."""
-        away, moved = x - terms.predicted, x - terms.base
-        weight = self.mass[:, None]
-        inertia, drag = terms.kappa * weight * away, terms.drag * weight * moved
-        energy = 0.5 * float(np.vdot(away, inertia) + np.vdot(moved, drag)) - float(np.vdot(terms.load, moved))
-        net = terms.load - inertia - drag
+        net = np.empty_like(x)
+        energy = float(resist_moves(x, terms.predicted, terms.base, self.mass, terms.load, terms.kappa, terms.drag,
+                                    net))
         for one, pulls in zip(self.constraints, self._pulls):
             energy += one.project(x, pulls)
             add_corners(one.nodes, pulls, net)
         points, own, lagged = terms.points, np.zeros(len(limits)), energy
         if len(points.nodes):
-            pulls, energies = np.empty((len(points.nodes), 3)), np.empty((len(points.nodes), 2))
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
-                           points.friction, limits, own, pulls, energies)
-            np.add.at(net, points.nodes, pulls)
-            energy, lagged = (energy + float(one) for one in energies.sum(axis=0))
+                           points.friction, limits, own, net, self._energies)
+            energy, lagged = (energy + float(one) for one in self._energies)
         return _Measured(energy, lagged, np.ascontiguousarray(net[self.free]).ravel(), own)
 
     def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:

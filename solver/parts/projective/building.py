@@ -9,7 +9,7 @@ import numpy as np
 from ...forces.cloth.quadratic_kernels import weigh
 from ...forces.cloth.sheet import Sheet
 from ...state import Index, Vec
-from .constraints import Lengths, ProjectedElements, Triangles
+from .constraints import FlatRows, Lengths, ProjectedElements, Triangles, Ways
 
 LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
@@ -47,17 +47,15 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     """
     ways, turned, _ = membrane_moduli(membrane)
     triangles, gradients, areas = sheet.triangles, sheet.gradients, sheet.areas
-    rows, limit = [], membrane.get("stretch_limit", 0.0)
+    limit = membrane.get("stretch_limit", 0.0)
     stretch_moduli = [membrane["stretch_warp"], membrane["stretch_weft"]]
     stretch_moduli += 2 * [float(np.sqrt(stretch_moduli[0] * stretch_moduli[1]))]
-    for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli):
-        along = gradients[:, :, 0] * e0 + gradients[:, :, 1] * e1
-        if stiffness > 0.0:
-            rows.append(Lengths.of(triangles, along, stiffness * areas, 1.0))
-        if limit > 0.0:
-            rows.append(Lengths.of(triangles, along, LIMIT_RATIO * modulus * areas, 0.0, 1.0 + gives * limit))
-    rows += bends(sheet, bending["bending_stiffness"], flat)
-    found: list[ProjectedElements] = [Lengths.joined(rows)] if rows else []
+    hard = LIMIT_RATIO if limit > 0.0 else 0.0
+    table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
+                      for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli)])
+    found: list[ProjectedElements] = [Ways(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)])]
+    bending_rows = bends(sheet, bending["bending_stiffness"], flat)
+    found += [FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else bending_rows
     if turned > 0.0:
         found.append(Triangles(triangles, gradients, 2.0 * turned * areas))
     return found

@@ -14,7 +14,7 @@ from ...materials.lanes import LANES, MATERIAL_SLOTS
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
 from ...threads import parallel_for
-from .projection_kernels import project_rows, project_tets, project_triangles
+from .projection_kernels import project_rows, project_tets, project_triangles, project_ways, pull_flat
 
 PIECES = 32  #: of the work on tetrahedra; borders do not depend on the number of threads
 
@@ -78,6 +78,46 @@ class Lengths:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         return _assembled(self.nodes, self.coefficients[:, :, None], self.weights, count)
+
+
+class FlatRows:
+    """½ w |Σ c_a x_a|² of rows that want to be zero, such as bends of flat cloth, all at once by their matrix."""
+
+    def __init__(self, rows: Lengths, count: int) -> None:
+        """rows: with `most` 0, about no centres. count: of nodes."""
+        self.nodes = np.arange(count, dtype=np.int32)[:, None]
+        self.weights = rows.weights
+        self._matrix = rows.matrix(count)
+        whole = self._matrix.tocsr()
+        self._table = whole.indptr.astype(np.int32), whole.indices.astype(np.int32), whole.data
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        return float(pull_flat(*self._table, x, pulls))
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        return self._matrix
+
+
+class Ways:
+    """½ A (w (|F e| − 1)² + s max(|F e| − most, 0)²) of ways e across the material of triangles: threads, which are
+    stiffer past a limit of their stretch."""
+
+    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec) -> None:
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m],
+        s [N/m] and most of each, (k, 5)."""
+        self.nodes = np.array(triangles, dtype=np.int32)
+        self._gradients, self._areas, self._ways = (np.array(one, dtype=float) for one in (gradients, areas, ways))
+        self.weights: Vec = self._ways[:, 2:4]  #: w and s of each way [N/m], (k, 2)
+        self._energies = np.zeros(len(triangles))
+
+    def project(self, x: Vec, pulls: Vec) -> float:
+        over_elements(project_ways, len(self.nodes), x, self.nodes, self._gradients, self._areas, self._ways, pulls,
+                      self._energies)
+        return float(self._energies.sum())
+
+    def matrix(self, count: int) -> sp.csc_matrix:
+        along = np.sqrt(self.weights.sum(axis=1)) * self._ways[:, :2].T
+        return _assembled(self.nodes, self._gradients @ along, self._areas, count)
 
 
 class Triangles:

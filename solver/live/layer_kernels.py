@@ -1,0 +1,142 @@
+"""Kernels of sheets that meet: normals of vertices, and the pairs of vertices that face each other."""
+
+from __future__ import annotations
+
+import math
+
+from ..threads import inlined, kernel
+
+BOXES = 48  #: along an axis, at most, into which vertices are sorted
+
+
+@kernel("void(f8[:,::1], i4[:,::1], f8[:,::1])")
+def write_vertex_normals(x, triangles, out):  # type: ignore[no-untyped-def]
+    """Write unit normals at vertices x (n, 3), weighted by the areas around each, (n, 3); zero where there is none."""
+    for i in range(out.shape[0]):
+        out[i, 0] = out[i, 1] = out[i, 2] = 0.0
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        w0, w1, w2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        n0, n1, n2 = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
+        for corner in range(3):
+            i = triangles[t, corner]
+            out[i, 0] += n0
+            out[i, 1] += n1
+            out[i, 2] += n2
+    for i in range(out.shape[0]):
+        size = math.sqrt(out[i, 0] * out[i, 0] + out[i, 1] * out[i, 1] + out[i, 2] * out[i, 2])
+        if size > 0.0:
+            for k in range(3):
+                out[i, k] /= size
+
+
+@inlined
+def _box(value, low, width, count):  # type: ignore[no-untyped-def]
+    return min(max(int((value - low) / width), 0), count - 1)
+
+
+@kernel("void(f8[:,::1], f8, f8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1])")
+def sort_into_boxes(x, reach, grid, shape, box, start, order):  # type: ignore[no-untyped-def]
+    """Sort vertices x (n, 3) [m] into boxes no narrower than `reach` [m]: which stand in each is order[start[b]:
+    start[b + 1]], ascending.
+
+    grid: receives the lowest corner and the widths of boxes [m], (6,). shape: receives how many there are along each
+    axis, (3,). box: receives the box of each vertex along each axis, (n, 3). start: (BOXES³ + 1,). order: (n,).
+    """
+    count = x.shape[0]
+    for k in range(3):
+        low = high = x[0, k]
+        for i in range(count):
+            low, high = min(low, x[i, k]), max(high, x[i, k])
+        boxes = min(max(int((high - low) / reach), 1), BOXES)
+        grid[k], shape[k] = low, boxes
+        grid[3 + k] = max((high - low) / boxes, reach)
+    for b in range(shape[0] * shape[1] * shape[2] + 1):
+        start[b] = 0
+    for i in range(count):
+        for k in range(3):
+            box[i, k] = _box(x[i, k], grid[k], grid[3 + k], shape[k])
+        start[(box[i, 0] * shape[1] + box[i, 1]) * shape[2] + box[i, 2] + 1] += 1
+    for b in range(shape[0] * shape[1] * shape[2]):
+        start[b + 1] += start[b]
+    # each begins where the one before ends, once the last of its vertices is in its place
+    for i in range(count - 1, -1, -1):
+        b = (box[i, 0] * shape[1] + box[i, 1]) * shape[2] + box[i, 2] + 1
+        start[b] -= 1
+        order[start[b]] = i
+    # now start[b + 1] is where box b begins
+    for b in range(shape[0] * shape[1] * shape[2]):
+        start[b] = start[b + 1]
+    start[shape[0] * shape[1] * shape[2]] = count
+
+
+@inlined
+def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
+    """Whether a key is one of ascending[first:last]."""
+    while first < last:
+        middle = (first + last) // 2
+        if ascending[middle] < key:
+            first = middle + 1
+        else:
+            last = middle
+    return first < ascending.shape[0] and ascending[first] == key
+
+
+@kernel("i8(f8[:,::1], f8[:,::1], f8[:,::1], f8, f8, f8, f8, i4[::1], i8[::1], b1[:,::1], f8[::1], f8[::1], i8[::1],"
+        "i8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1], i4[:,::1], f8[:,::1])")
+def facing_pairs(x, v, normals, h, reach, facing, within, whose, first, meet, edge, thickness, near, near_start,  # type: ignore[no-untyped-def]
+                 shape, box, start, order, pairs, across):
+    """Write pairs of vertices that face each other and meet in a step of h seconds, (most, 2), the lower number first,
+    and the unit normal across both, from the second to the first, (most, 3). Return how many there are, which may be
+    more than are written.
+
+    x, v, normals: (n, 3) [m], [m/s], unit. reach: how far two are apart at most [m]. facing: of an edge, how far aside.
+    within: thicknesses at the step's end. whose: the sheet of each vertex, (n,). first: vertex of each sheet, (s + 1,).
+    meet: which sheets do, (s, s). edge, thickness: of each sheet [m], (s,). near: pairs that never meet in each sheet,
+    by keys of its own vertices, ascending from near_start[s] to near_start[s + 1]. shape, box, start, order: as of
+    `sort_into_boxes`.
+    """
+    found, most = 0, pairs.shape[0]
+    for i in range(x.shape[0]):
+        mine = whose[i]
+        for a in range(max(box[i, 0] - 1, 0), min(box[i, 0] + 2, shape[0])):
+            for b in range(max(box[i, 1] - 1, 0), min(box[i, 1] + 2, shape[1])):
+                row = (a * shape[1] + b) * shape[2]
+                begin = start[row + max(box[i, 2] - 1, 0)]
+                end = start[row + min(box[i, 2] + 2, shape[2])]
+                for place in range(begin, end):
+                    j = order[place]
+                    if j <= i or not meet[mine, whose[j]]:
+                        continue
+                    d0, d1, d2 = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
+                    square = d0 * d0 + d1 * d1 + d2 * d2
+                    if square > reach * reach:
+                        continue
+                    along = (normals[i, 0] * normals[j, 0] + normals[i, 1] * normals[j, 1]
+                             + normals[i, 2] * normals[j, 2])
+                    sign = -1.0 if along < 0.0 else 1.0
+                    n0, n1, n2 = (normals[j, 0] + sign * normals[i, 0], normals[j, 1] + sign * normals[i, 1],
+                                  normals[j, 2] + sign * normals[i, 2])
+                    size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+                    if size == 0.0:
+                        continue
+                    height = (d0 * n0 + d1 * n1 + d2 * n2) / size
+                    size = -size if height < 0.0 else size
+                    n0, n1, n2, height = n0 / size, n1 / size, n2 / size, abs(height)
+                    aside = facing * min(edge[mine], edge[whose[j]])
+                    if square - height * height >= aside * aside:
+                        continue
+                    later = height + h * ((v[i, 0] - v[j, 0]) * n0 + (v[i, 1] - v[j, 1]) * n1
+                                          + (v[i, 2] - v[j, 2]) * n2)
+                    if later >= within * max(thickness[mine], thickness[whose[j]]):
+                        continue
+                    if mine == whose[j]:
+                        low, count = first[mine], first[mine + 1] - first[mine]
+                        if _is_among((i - low) * count + j - low, near, near_start[mine], near_start[mine + 1]):
+                            continue
+                    if found < most:
+                        pairs[found, 0], pairs[found, 1] = i, j
+                        across[found, 0], across[found, 1], across[found, 2] = n0, n1, n2
+                    found += 1
+    return found

@@ -1,0 +1,49 @@
+"""Candidates by cells: the same ones for whoever asks when, among which the nearest triangle is."""
+
+import numpy as np
+from solids import ball
+
+from solver.contact.find.obstacle_planes import ObstacleMesh
+from solver.coordinates.prescribed import Still
+from solver.meshing.closest import triangle_distances
+
+
+def planes(mesh, points, margin=0.2):
+    return mesh.planes(points, points, 0.0, 0.01, 1.0, margin)
+
+
+def cloud(count, seed=0):
+    """Points around and inside of a unit ball, and some far away."""
+    way = np.random.default_rng(seed).normal(size=(count, 3))
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    return way * np.linspace(0.9, 1.15, count)[:, None]
+
+
+def test_places_are_the_nearest_of_all():
+    vertices, triangles = ball(24)
+    points = cloud(400)
+    found = planes(ObstacleMesh(triangles, Still(vertices)), points)
+    assert len(found.points) == 400
+    nearest = triangle_distances(points[:, None], vertices[triangles][None]).min(axis=1)
+    np.testing.assert_allclose(np.linalg.norm(points - found.places, axis=1), nearest, atol=1e-9)
+
+
+def test_what_was_asked_before_says_nothing():
+    vertices, triangles = ball(24)
+    points, mesh = cloud(200), ObstacleMesh(triangles, Still(vertices))
+    alone = planes(mesh, points)
+    planes(mesh, cloud(900, seed=3))
+    again = planes(mesh, points)
+    other = ObstacleMesh(triangles, Still(vertices))
+    planes(other, cloud(900, seed=4)[::-1])
+    for one in (again, planes(other, points)):
+        np.testing.assert_array_equal(one.places, alone.places)
+        np.testing.assert_array_equal(one.normals, alone.normals)
+
+
+def test_what_is_beyond_all_cells_is_found_as_well():
+    vertices, triangles = ball(24)
+    far = np.array([[0.0, 0.0, 5.0], [0.0, 0.0, 1.01]])
+    found = planes(ObstacleMesh(triangles, Still(vertices)), far, margin=10.0)
+    np.testing.assert_array_equal(found.points, [0, 1])
+    np.testing.assert_allclose(found.places, [[0, 0, 1.0], [0, 0, 1.0]], atol=0.02)
