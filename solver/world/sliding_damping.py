@@ -178,7 +178,7 @@ class Past:
     @classmethod
     def of(cls, rows: Vec) -> Past:
         """Return the past that was remembered as rows, (b, 12)."""
-        return cls(*rows[:, :3].T, rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
+        return cls(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:6], rows[:, 6:9], rows[:, 9:])
 
     @property
     def rows(self) -> Vec:
