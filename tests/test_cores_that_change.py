@@ -81,6 +81,7 @@ def test_a_bake_in_half_a_core_takes_one_thread_and_gives_the_same_bytes(half_a_
     assert frames(folder) == whole
 
 
+@pytest.mark.long
 def test_cores_that_come_and_go_while_it_bakes_change_no_byte(half_a_core, tmp_path, whole):
     """Its share of processor time, and which cores it is bound to, with more threads than either."""
     group, give = half_a_core

@@ -33,6 +33,7 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
         assert jelly.told_clearance(scene) > 0.0
 
 
+@pytest.mark.long
 def test_clearance_is_the_distance_of_what_plays(scene, tmp_path, monkeypatch):  # noqa: F811
     look = bpy.data.materials.new("Look")
     scene.frame_end = 2

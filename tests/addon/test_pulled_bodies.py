@@ -8,6 +8,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, rest_of, scene, seen_at  # noqa: E402, F401
+from matrix import some  # noqa: E402
 
 from conjac.conjac_addon import gather  # noqa: E402
 from conjac.solver.errors import BadInput  # noqa: E402
@@ -63,7 +64,7 @@ def test_what_is_pulled_follows_the_empty_and_is_let_go(scene):  # noqa: F811
     assert moved[2] < moved[1] - 0.005  # it swings back
 
 
-@pytest.mark.parametrize("size", (0.1, 1.0, 4.0))
+@pytest.mark.parametrize("size", some((0.1, 1.0, 4.0), 1.0))
 def test_a_pull_with_its_first_settings_takes_a_new_body_along(scene, size):  # noqa: F811
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=size / 2, location=(0.0, 0.0, size))
     obj = bpy.context.object

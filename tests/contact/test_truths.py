@@ -122,6 +122,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     return low / brentq(lambda load: hertz(load) - (1.0 - apart), 1e-6, 1e8)
 
 
+@pytest.mark.long
 def test_a_ball_between_plates_comes_nearer_to_hertz_with_finer_cells(tmp_path):
     coarse, fine = (squeezed(tmp_path / str(cells), cells, 0.02) - 1.0 for cells in (8, 12))
     assert 0.0 < fine < 0.5 * coarse < 0.2

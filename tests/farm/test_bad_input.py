@@ -153,6 +153,7 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
     assert code == 0 and "1 objects are exported" in said, errors
 
 
+@pytest.mark.long
 def test_a_node_without_the_mesher_says_what_to_install(tmp_path):
     """It bakes all the same where the volume comes with the job."""
     job = surface_job(tmp_path / "job")

@@ -59,6 +59,7 @@ def frames(cache):
     return {path.name: path.read_bytes() for path in sorted((cache / "frames").iterdir())}
 
 
+@pytest.mark.long
 def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
     folder, command = made(tmp_path, chunk="10")
     checked = openjd("check", folder / "conjac.template.yaml")

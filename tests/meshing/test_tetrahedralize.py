@@ -92,6 +92,7 @@ def test_edge_length_and_progress():
     assert shares and all(0.0 <= share <= 1.0 for share in shares)
 
 
+@pytest.mark.long
 def test_fine_surface_is_decimated_in_the_child():
     vertices, triangles = box(cells=(40, 40, 40))
     assert len(triangles) > 15_000

@@ -136,6 +136,7 @@ def test_conjac_keeps_its_momentum_where_it_flies(speed, h, calmed):
     assert world.counts["calmed"] >= calmed
 
 
+@pytest.mark.long
 def test_a_nodding_head_of_conjac_is_calmed_and_not_lost():
     """Steps so long that its stages are given up, which grew by five digits when they were linearised alone."""
     watched = WATCHED["ears"]()

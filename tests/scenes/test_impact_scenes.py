@@ -21,6 +21,7 @@ def test_what_lands_looks_right(name, made):
     assert row["turned, ConJac"] <= 1.0
 
 
+@pytest.mark.long
 def test_what_is_small_and_falls_far_is_not_turned_by_conjac():
     """It is pressed to half its height. What held it at its anchors turned it by .3 degrees, and conjugate gradients
     on a factor without its inertia by .003."""

@@ -209,6 +209,7 @@ def test_a_body_that_is_turned_is_mirrored_by_its_own_axes(tmp_path):
     assert mirrors_itself(nodes[picked], 1, 0.15)
 
 
+@pytest.mark.long
 def test_a_head_has_places_left_and_right(tmp_path):
     """Whose two halves are meshed in different ways."""
     shape = impacts.suzanne()
