@@ -18,9 +18,9 @@ that sway, and the viscosity does not act in the glass at all. Frames in which s
 the time, and half of all iterations are those that end friction.
 
 A frame of the hammock is eight stages of 1.7 factors, 6 iterations and 14 evaluations each, none of its steps cut.
-Factors and their assembly are 36 % of it, evaluations 30 %, the iterations that end friction 23 %. The goal would be one
-factor a stage. Of the ten mixed bodies 16 frames are cut. On the ground, unlike on obstacles, a body is cut that another
-one pushes too; with that left out 13 frames are, and the bake is no cheaper.
+Factors and their assembly are 36 % of it, evaluations 30 %, the iterations that end friction 23 %. The goal would be
+one factor a stage. Of the ten mixed bodies 16 frames are cut. On the ground, unlike on obstacles, a body is cut that
+another one pushes too; with that left out 13 frames are, and the bake is no cheaper.
 """
 
 from __future__ import annotations
