@@ -21,6 +21,7 @@ PAGES = (ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.
                                if page.name not in ("benchmarks.md", "settings.md", "presets.md")))
 MARKED = re.compile(r"<!--row ([\w.]+): ([^>]+?), ([^ >]*)-->(.*?)<!--/row-->", re.DOTALL)
 WITHOUT = "not measured"  #: in place of a number whose row is gone
+NONE = "none"  #: where a row says that there is no such number, as where no setting is good enough
 
 
 def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
@@ -30,14 +31,15 @@ def filled(text: str, answers: dict[str, dict[str, Any]]) -> str:
         where, _, factor = path.partition(" × ")
         shown = WITHOUT
         if name in answers:
-            shown = format(value(answers[name], where) * float(factor or 1), form).replace("%", " %")
+            number = value(answers[name], where)
+            shown = NONE if number is None else format(number * float(factor or 1), form).replace("%", " %")
         return f"<!--row {name}: {path}, {form}-->{shown}<!--/row-->"
 
     return MARKED.sub(one, text)
 
 
-def value(answer: dict[str, Any], path: str) -> float:
-    """A number of a row. Raises KeyError where it has none there.
+def value(answer: dict[str, Any], path: str) -> float | None:
+    """Return a number of a row, None where the row has None. Raises KeyError where it has nothing there.
 
     Keys follow each other behind slashes, which they may have too; of a list its places from 0 on are such keys, and
     `min` and `max` where it is of numbers.
@@ -52,7 +54,7 @@ def value(answer: dict[str, Any], path: str) -> float:
             raise KeyError(f"{answer.get('benchmark', '')} has no {path}")
         key = max(fitting, key=len)
         at, rest = at[key], rest[len(key) + 1:]
-    return float(at)
+    return None if at is None else float(at)
 
 
 def ordered(numbers: list[Any]) -> dict[str, Any]:

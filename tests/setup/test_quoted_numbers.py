@@ -117,6 +117,12 @@ def test_a_row_s_list_is_read_by_place_and_by_its_ends():
             quoted.value(row, path)
 
 
+def test_where_a_row_has_no_such_number_the_page_says_none():
+    text = "<!--row lively: dragon/over_cheapest, .1f-->3.9<!--/row--> times"
+    row = {"details": {"dragon": {"over_cheapest": None}}, "claims": []}
+    assert quoted.MARKED.sub(r"\4", quoted.filled(text, {"lively": row})) == f"{quoted.NONE} times"
+
+
 def test_a_number_whose_row_is_gone_is_no_number():
     text = "<!--row step: claims/fill_ms, .3g-->12<!--/row--> ms"
     assert quoted.WITHOUT in quoted.filled(text, {})
