@@ -1,6 +1,7 @@
 """First and last steps of scripts behind a live window: an artist's steps from a timer, and looks at the 3D View."""
 
 import os
+import subprocess
 import traceback
 
 import bpy
@@ -46,8 +47,15 @@ def with_and_without(switch):
     return found
 
 
+def close_dialog():
+    subprocess.run(["xdotool", "key", "Escape"], check=False)
+
+
 def run(steps, every):
     """Go on with a generator after so many seconds each, and end Blender with it."""
+    if bpy.app.version >= (5, 3):
+        # it says in a dialog at its start that it draws by OpenGL, where there is no Vulkan
+        bpy.app.timers.register(close_dialog, first_interval=1.0)
 
     def tick():
         try:
@@ -59,4 +67,4 @@ def run(steps, every):
             os._exit(1)
         return every
 
-    bpy.app.timers.register(tick, first_interval=1.0)
+    bpy.app.timers.register(tick, first_interval=2.0)
