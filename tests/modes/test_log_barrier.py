@@ -87,11 +87,11 @@ def test_stretches_stay_positive_definite_where_a_step_would_turn_them_over(sear
                              stepping=Stepping(iterating=Iterating(iterations=6, search=search, guarded=False)))
     least, keep = [], body.points.keep
 
-    def kept(taken):
+    def keep_and_look(taken):
         keep(taken)
         least.append(stretches(body.points).min())
 
-    monkeypatch.setattr(body.points, "keep", kept)
+    monkeypatch.setattr(body.points, "keep", keep_and_look)
     state = body.moving(nodes * [-60.0, 0.0, 0.0])
     with nullcontext() if search else suppress(StepFailed):
         for _ in range(6):
