@@ -2,7 +2,8 @@
 library only.
 
 A tuned constant stands in capitals in the file that reads it, with its sentence behind `#:`. scripts/constants.toml has
-its range, in which the solver still solves, and the scene of tests/tuned_scenes.py in which its ends are noticed.
+its range, in which the solver still solves, and the scene of tests/tuned_scenes.py or the small system of
+tests/tuned_units*.py in which its ends are noticed.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _sentence(lines: list[str], number: int) -> str:
 
 
 def listed() -> dict[str, dict[str, list[Any]]]:
-    """Return [low, high, scene or reason] of each listed constant, by file and name; of one that is not tuned,
+    """Return [low, high, scene or small system] of each listed constant, by file and name; of one that is not tuned,
     [reason]."""
     return tomllib.loads(LIST.read_text(encoding="utf-8"))
 
@@ -83,9 +84,10 @@ def page() -> str:
     lines = ["# Tuned constants", "",
              "Written by `make manual` from the sources and `scripts/constants.toml`. Numbers that steer iterations "
              "and steps, each with the range in which the solver still solves. `tests/test_tuned_constants.py` bakes "
-             "the scene behind it with the constant at an end of its range, and frames or the failure must differ. "
-             "Where no small scene notices, the last column says what does. Whoever changes one runs that test and the "
-             "benchmarks of its room.", "", "<!-- written by scripts/constants_table.py -->", "",
+             "the scene behind it with the constant at an end of its range, and frames or the failure must differ; "
+             "constants of rare rescues have a function of `tests/tuned_units*.py`, whose outcome must differ at both "
+             "ends. Whoever changes one runs that test and the benchmarks of its room.", "",
+             "<!-- written by scripts/constants_table.py -->", "",
              "| file | constant | value | range | what it is | noticed in |", "| --- | --- | --- | --- | --- | --- |"]
     for one in (one for room in ROOMS for one in constants(room)):
         entry = ranges.get(one.file, {}).get(one.name, (None, None, "not listed yet"))
