@@ -14,6 +14,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
+from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
@@ -29,10 +30,10 @@ from ..state import CarrierMotion, Index, State, Vec
 from ..world.ground_friction import finish_linear_stage, remember, with_ground_friction
 from ..world.in_contact import solve_without_contact, touches
 from ..world.interface import Coupling, StepInputs
-from ..world.joints import Joints
+from ..world.joints_part import JointsPart
 from ..world.layout import of_another_version
 from ..world.multipliers import Iterates, recall, remembering
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from .coupled_stage import CoupledStage, RelinearisedStage
 from .free_bones import FreeBones
@@ -52,7 +53,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
     prefix.
     """
 
-    def __init__(self, soft: Nodes, jointed: Joints, integrator: Integrator, by_body: bool = False) -> None:
+    def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
         self.soft, self.jointed, self.integrator, self.by_body = soft, jointed, integrator, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
@@ -66,7 +67,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
                       "both are solved at once"]
 
     @property
-    def parts(self) -> tuple[Nodes, Joints]:
+    def parts(self) -> tuple[NodesPart, JointsPart]:
         """Return the soft bodies and the mechanisms."""
         return self.soft, self.jointed
 
@@ -154,6 +155,14 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         return self.merged([soft, joints]), None
+
+    def controller(self, tolerance: float, largest: int) -> Controller:
+        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame."""
+        return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
+
+    def error(self, before: State, after: State, h: float) -> float:
+        """Return the error of a step of h seconds at the worst soft node, relative to the size of its body."""
+        return self.soft.error_by(self.integrator, self.parted(before)[0], self.parted(after)[0], h)
 
     # the integrators' protocol
 

@@ -14,10 +14,10 @@ from ..assembly.pattern import Pattern
 from ..coordinates.attached import Attached
 from ..parts.eol.interface_inertia import InterfaceInertia
 from ..state import Index, State, Vec
-from ..world.nodes import Nodes
+from ..world.nodes_part import NodesPart
 
 if TYPE_CHECKING:
-    from ..world.joints import Joints
+    from ..world.joints_part import JointsPart
 
 
 LARGEST_BODY = 2000  #: largest number of nodes of a body whose stiffness is part of the effective inertia
@@ -50,7 +50,7 @@ class NodePoints:
     """Nodes of soft bodies."""
 
     part: int
-    soft: Nodes
+    soft: NodesPart
     body: slice  #: all nodes of the body
     nodes: Index  #: (k,)
 
@@ -89,7 +89,7 @@ class BonePoints:
     """Points of one rigid body of a mechanism."""
 
     part: int
-    jointed: Joints
+    jointed: JointsPart
     points: Attached  #: whose `nodes` are not used
 
     def positions(self, state: State) -> Vec:

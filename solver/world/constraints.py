@@ -23,7 +23,7 @@ from ..rows.dense_dual import DenseDual, Solution
 from ..rows.tables import BilateralRows, ConeRows, UnilateralRows
 from ..state import Index, Mask, State, Vec
 from .friction_record import CONTACTS
-from .joints import EFFORT, REFLECTING
+from .joints_part import EFFORT, REFLECTING
 
 #: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
 NUDGE, SINGULAR_RETURN = 0.01, 0.2

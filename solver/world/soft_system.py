@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..assembly.damping import Damped
@@ -39,8 +39,7 @@ class SoftSystem(SoftBodies):
     stage_solver: StageSolver
     linear: LinearSolver
     project: bool = True  #: clamp element stiffness to negative semi-definite
-    #: whether linearised stages have no stiffness against rotation
-    turns_freely: bool = field(default=False, init=False)
+    turns_freely: bool = False  #: whether linearised stages have no stiffness against rotation
 
     def __post_init__(self) -> None:
         super().__post_init__()
