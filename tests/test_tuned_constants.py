@@ -1,11 +1,13 @@
 """Tuned constants of the solver: each has a sentence, a range and a scene that notices it, and the manual's table has
 them."""
 
+import ast
+
 import pytest
 import tuned_units
 import tuned_units_rows
 import tuned_units_world
-from tuned_scenes import SCENES, outcome, set_constant
+from tuned_scenes import SCENES, importers, outcome, set_constant
 
 from scripts import constants_table as table
 
@@ -33,6 +35,21 @@ def test_it_has_a_sentence_and_stands_within_its_range(file, name):
     assert FOUND[file, name].sentence and noticed
     assert all(low <= number <= high for number in (value if isinstance(value, tuple) else (value,)))
     assert low < high
+
+
+def readers(file, name):
+    """Classes and functions of its file that read a constant, and files that import it."""
+    tree = ast.parse((table.SOLVER / file).read_text(encoding="utf-8"))
+    return [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            and any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))], importers(file, name)[1:]
+
+
+def test_what_one_class_alone_reads_is_a_field_of_it():
+    """In capitals stands what functions read, or more than one class."""
+    found = [f"{file} {name}" for file, name in TUNED if "." not in name
+             for own, others in [readers(file, name)]
+             if len(own) == 1 and isinstance(own[0], ast.ClassDef) and not others]
+    assert not found
 
 
 def test_a_scene_or_a_small_system_notices_each():
@@ -81,6 +98,7 @@ def test_its_scene_notices_an_end_of_its_range(file, name, tmp_path):
 
 def test_a_scene_notices_how_many_pairs_quasi_newton_directions_use(tmp_path):
     """One of them in every run of the tests, so that the others are known to be looked at."""
-    there, *ends = outcomes(tmp_path / "job", "nonlinear/early_stopped_qn.py", "MEMORY")
+    file, name = "nonlinear/early_stopped_qn.py", "EarlyStoppedQuasiNewton.memory"
+    there, *ends = outcomes(tmp_path / "job", file, name)
     assert set(ends) != {there}
-    assert outcome(tmp_path / "job", LISTED["nonlinear/early_stopped_qn.py"]["MEMORY"][2]) == there
+    assert outcome(tmp_path / "job", LISTED[file][name][2]) == there

@@ -119,7 +119,8 @@ def parts_of_a_modal_step():
                 raise StageNotConverged("it gains energy")
             return replace(state, time=state.time + h)
 
-        return fails(SoftSystem.modal_step, SimpleNamespace(_modal_step=modal), BEGIN, 1.0)
+        soft = SimpleNamespace(_modal_step=modal, modal_parts=SoftSystem.modal_parts)
+        return fails(SoftSystem.modal_step, soft, BEGIN, 1.0)
 
     return [fails_at(longest) for longest in (0.2, 0.01)]
 

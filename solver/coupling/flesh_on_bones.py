@@ -14,7 +14,6 @@ from ..coordinates.attached import Bodies
 from ..coordinates.tree import PAIRS
 from ..errors import BadScene, StepFailed
 from ..forces.stencils import StencilForce
-from ..integrators.control import Controller
 from ..integrators.interface import Integrator, System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
@@ -34,24 +33,26 @@ from ..world.joints_part import JointsPart
 from ..world.layout import of_another_version
 from ..world.multipliers import Iterates, recall, remembering
 from ..world.nodes_part import NodesPart
+from ..world.stepped_soft import SteppedSoft
 from .coupled_quasistatic import BodyPositions, CoupledQuasistatic
 from .coupled_stage import CoupledStage, RelinearisedStage
 from .free_bones import FreeBones
 from .skeleton import Skeleton
 
 WHO = "flesh and bones"
-MAX_TRIES = 4  #: tries of a step whose projected end is blocked by contact
 JOINTS = "joints/"  #: prefix of the joints' memory within a step
 HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
 
 
-class FleshOnBones(Coupling, System[CoupledStage]):
+class FleshOnBones(Coupling, SteppedSoft, System[CoupledStage]):
     """Soft bodies attached to bones, and all mechanisms: two parts that are stepped as one system.
 
     To an integrator it is one system with the coordinates of both, q̇ = u. Its state joins theirs: within a step the
     integrator's history is one array of both, next to the memory of the soft bodies, and that of the joints has a
     prefix.
     """
+
+    max_tries = 4  #: tries of a step whose projected end is blocked by contact
 
     def __init__(self, soft: NodesPart, jointed: JointsPart, integrator: Integrator, by_body: bool = False) -> None:
         """integrator: of both. by_body: whether the mechanisms need the forces of soft bodies on each rigid body."""
@@ -146,7 +147,7 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         finished = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         if self.soft.largest_step(solved, finished) < 1.0:
             earlier = np.zeros((0, self.jointed.unknowns)) if inputs.drive_leads is None else inputs.drive_leads
-            if drive_errors.any() and len(earlier) + 1 < MAX_TRIES:
+            if drive_errors.any() and len(earlier) + 1 < self.max_tries:
                 leads = np.concatenate([earlier, earlier[-1:].sum(axis=0, keepdims=True) + drive_errors / h])
                 return before, replace(inputs, drive_leads=leads)
             by = float(np.abs(finished - solved).max())
@@ -155,14 +156,6 @@ class FleshOnBones(Coupling, System[CoupledStage]):
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
         return self.merged([soft, joints]), None
-
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame."""
-        return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """Return the error of a step of h seconds at the worst soft node, relative to the size of its body."""
-        return self.soft.error_by(self.integrator, self.parted(before)[0], self.parted(after)[0], h)
 
     # the integrators' protocol
 

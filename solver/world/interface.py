@@ -246,6 +246,11 @@ class Part(ABC):
 class SteppedPart(Part, Subsystem):
     """A part that is stepped by itself, where it is in no coupling."""
 
+    @property
+    def parts(self) -> Sequence[Part]:
+        """Return the part itself."""
+        return [self]
+
 
 class Coupling(Subsystem):
     """Parts that act on each other and are stepped together; the states that it merges are theirs, in their order.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import StepFailed
-from ..integrators.control import Controller
 from ..integrators.interface import Integrator
 from ..integrators.semi_implicit import SemiImplicit
 from ..nonlinear.fallback_euler import FallbackEuler, StageNotConverged
@@ -21,10 +20,11 @@ from .interface import NO_INPUTS, StepInputs, SteppedPart
 from .multipliers import recall, remembering
 from .nodes_part import NodesPart
 from .step_counts import FALLBACK_STEPS, RESCUED, sentences
+from .stepped_soft import SteppedSoft
 
 
 @dataclass(kw_only=True)
-class Nodes(NodesPart, SteppedPart):
+class Nodes(NodesPart, SteppedPart, SteppedSoft):
     """Soft bodies in no coupling, with their integrator. Steps are pure: they take a State and return a new one."""
 
     integrator: Integrator
@@ -127,11 +127,3 @@ class Nodes(NodesPart, SteppedPart):
     def summary(self) -> list[str]:
         """Return sentences about compliant pins and fallback steps."""
         return [*super().summary, *sentences(self.counts)]
-
-    def controller(self, tolerance: float, largest: int) -> Controller:
-        """Return a controller of steps with errors below `tolerance`; largest: number of largest steps in a frame."""
-        return Controller(tolerance, self.integrator.order, self.integrator.equal_steps, largest)
-
-    def error(self, before: State, after: State, h: float) -> float:
-        """Return the error of a step of h seconds at its worst node, relative to the size of its body."""
-        return self.error_by(self.integrator, before, after, h)

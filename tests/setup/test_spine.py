@@ -39,8 +39,8 @@ LOOPS = {
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
     "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft"},
-    "Subsystem": {"SteppedPart", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones",
-                  "StaggeredCloths"},
+    "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
+                  "FleshOnBones", "StaggeredCloths"},
     "Coupling": {"FleshOnBones", "StaggeredCloths"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
