@@ -11,7 +11,7 @@ from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
 from solver.linear.secant_pairs import SecantPairs
 from solver.nonlinear import contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
-from solver.nonlinear.bounded import Bounded, Surroundings
+from solver.nonlinear.bounded import Bounded, BoundedQuasistatic, Surroundings
 from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.descent import Direction, Step
 from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
@@ -108,23 +108,42 @@ class Problem:
         return StepFailed(what)
 
 
+def _creeping(kind, speed, ratio=0.95, definite=True):
+    """Iterations in contact whose changes shrink by a ratio. definite: whether true stiffness is."""
+    tried = []
+
+    def pose_at(q, u, project):
+        tried.append(project)
+        if not (project or definite):
+            raise NotPositiveDefinite
+        return SimpleNamespace(curvature=1.0, start_slope=0.0, tree_stage=None, solve=lambda: ratio * u)
+
+    around = Surroundings(lambda q: q.reshape(-1, 3), lambda start, end: 1.0, lambda x: None,
+                          lambda x: np.zeros((0, 7)), np.zeros((1, 3)), 1.0, 1.0, lambda node: "box")
+    stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
+    stages = kind(pose_at, lambda *_: 1.0, around, stage, State(0.0, np.zeros(3), speed * ONE, {}),
+                  StopRule(1e-12, 5, 0.0))
+    return fails(stages.solve_stage), stages.count, tried.count(False)
+
+
 def small_creep_is_accepted():
     """Changes that are left after slow iterations in contact, of which the smaller ones are accepted."""
-    posed = SimpleNamespace(curvature=1.0, start_slope=0.0, tree_stage=None)
+    return [_creeping(Bounded, speed)[0] for speed in (1e-6, 1e-3)]
 
-    def accepted(speed):
-        def pose_at(q, u, project):
-            posed.solve = lambda: 0.95 * u
-            return posed
 
-        around = Surroundings(lambda q: q.reshape(-1, 3), lambda start, end: 1.0, lambda x: None,
-                              lambda x: np.zeros((0, 7)), np.zeros((1, 3)), 1.0, 1.0, lambda node: "box")
-        stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
-        rule = StopRule(1e-12, 40, 0.0)
-        slow = Bounded(pose_at, lambda *_: 1.0, around, stage, State(0.0, np.zeros(3), speed * ONE, {}), rule)
-        return not fails(slow.solve_stage)
+def creep_in_contact():
+    """Number of slow iterations in contact."""
+    return _creeping(Bounded, 1.0)[1]
 
-    return [accepted(speed) for speed in (1e-6, 1e-3)]
+
+def creep_of_quasistatic_nodes_in_contact():
+    """Number of slow iterations of quasistatic nodes in contact."""
+    return _creeping(BoundedQuasistatic, 1.0)[1]
+
+
+def tries_of_a_diverging_stiffness():
+    """Number of slow iterations in contact in which an indefinite true stiffness is tried."""
+    return _creeping(Bounded, 1.0, 0.8, definite=False)[2]
 
 
 def search_halves():
@@ -330,7 +349,8 @@ def strained_elements_beyond_which_all_are_evaluated():
 
 
 UNITS = (
-    small_creep_is_accepted, search_halves, node_in_contact_is_stopped_alone, slow_stage_in_contact,
+    small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
+    search_halves, node_in_contact_is_stopped_alone, slow_stage_in_contact,
     factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
     fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
     increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,

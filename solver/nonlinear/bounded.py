@@ -85,9 +85,10 @@ class Bounded(Iterations[S]):
     uphill = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
     trials = 12  #: step lengths that are tried
     shortest_backtrack = 0.2  #: smallest ratio of two successive step lengths
-    tries = 40  # the first iterations of an impact find its pairs
+    tries = 40  #: at least so many iterations: the first of an impact find its pairs
     patience = sys.maxsize  # a creeping contact may still come to rest
-    tolerated, retry = 0, 0.03
+    tolerated = 0
+    retry = 0.03  #: relative to the last time: how much nearer to the root true stiffness is tried after it diverged
     visible = 1.0  #: fraction of the tolerance of early stopping
     relaxes = True  #: whether changes are relaxed by those before them
 
@@ -169,7 +170,7 @@ def in_words(point: Vec) -> str:
 class BoundedQuasistatic(Bounded[S]):
     """Iterations of mostly quasistatic nodes. Rates are those of positions."""
 
-    tries = 100  # a step ends where the first of its pairs would make contact
+    tries = 100  #: at least so many iterations: each ends where the first of its pairs would make contact
     true_within, retry = np.inf, 1.0
     least_fraction = BLOCKED
     visible = QUASISTATIC_FRACTION
