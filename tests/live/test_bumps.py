@@ -36,7 +36,7 @@ def engine(tmp_path):
     body = {"name": "Box", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}},
             "wobble_half_life": 0.2}
-    scene = {"version": 1, "name": "box", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+    scene = {"version": 1, "name": "box", "time": {"start": 1, "end": 1, "fps": 30, "step": 1 / 60},
              "bodies": [body], **SOLVED}
     folder = write_job(tmp_path / "job", scene, {"nodes": nodes, "tets": tets})
     made = engine_of("modes", folder, quiet)
