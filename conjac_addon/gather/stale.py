@@ -26,17 +26,24 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
 
     Empty where there is no scene.json. Cheap: one small file is read, nothing is evaluated.
     """
+    documents = then_and_now(obj, scene, folder)
+    return [] if documents is None else labels(changed_paths(*documents, obj, scene))
+
+
+def then_and_now(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
+                 ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return scene.json of a folder and the settings now; None where there is none, or where a bake refuses them."""
     try:
         with open_regular(Path(folder) / "scene.json") as stream:
             old = json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):
-        return []
-    if not isinstance(old, dict):
-        return []
-    try:
-        now = scene_settings(obj, scene)
-    except BadInput:
-        return []  # the bake says what is wrong
+        return (old, scene_settings(obj, scene)) if isinstance(old, dict) else None
+    except (OSError, ValueError, RecursionError, BadInput):
+        return None  # the bake says what is wrong
+
+
+def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Object, scene: bpy.types.Scene) -> set[str]:
+    """Return paths in scene.json of what differs, and words where an entry came or went. Takes both documents apart.
+    """
     changed = set()
     for family, label in (("bodies", "soft_bodies"), ("mechanisms", "mechanism")):
         paired = _paired(old.get(family, []), now.get(family, []))
@@ -87,13 +94,13 @@ def changed_settings(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path
             if is_said or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
     owners = {one.name: one for one in members.soft_bodies(obj, scene)}
-    for same, body in zip(now["bodies"], old.get("bodies", [])):
+    for k, (same, body) in enumerate(zip(now["bodies"], old.get("bodies", []))):
         owner = owners[same["name"]]
         for key, blend in body.get("painted", {}).items():
             for end, name in (("low", key), ("high", f"{key}_high")):
                 if blend.get(end) != map_end(owner, scene, name):
-                    changed.add(name)
-    return labels(changed)
+                    changed.add(f"bodies.{k}.{name}")
+    return changed
 
 
 def _without_contact(document: dict[str, Any]) -> None:

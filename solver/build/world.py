@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalogue
 from ..job.folder import Job, parameters
-from ..job.schema import Body
+from ..job.schema import Body, Scene
 from ..meshing.volume import Volume
 from ..world.interface import Coupling, Part
 from ..world.nodes import Nodes
@@ -57,11 +57,11 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
 
         prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
-    if any(not is_drafted(job, one.body) for one in prepared):
+    if any(not is_drafted(job.scene, one.body) for one in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
     sharp = [one for one in prepared if slides(one.body)]
-    drafted = [one for one in prepared if is_drafted(job, one.body)]
-    together = [one for one in prepared if not (slides(one.body) or is_drafted(job, one.body))]
+    drafted = [one for one in prepared if is_drafted(job.scene, one.body)]
+    together = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
     if grouping is not None:
         soft = grouping(together, rigid)
     else:
@@ -123,9 +123,9 @@ def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
     return [*parts, *(entry.load()(job, several, report) for entry, several in together.items())]
 
 
-def is_drafted(job: Job, body: Body) -> bool:
+def is_drafted(scene: Scene, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
+    return catalogue.find("method", scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:
