@@ -14,7 +14,7 @@ from ...solver.catalogue import Entry
 from .. import bake, first_solvers, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
-from ..operators.first_settings import NODES, filled_box
+from ..operators.fineness import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
 from . import contact, damping, drafts, fields, mechanisms, notes, presets, slow
