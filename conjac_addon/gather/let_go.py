@@ -45,7 +45,7 @@ class LettingGo:
         if len(held) == len(self._held):  # else the vertices of the mesh change, which its motion refuses
             self._until[self._held & ~held & (self._until == NEVER)] = frame
             self._later |= held & ((self._until < frame) | ~self._held)
-            if pins.are_soft(self._evaluation.object):
+            if members.has_soft_pins(self._evaluation.object):
                 self._weights.append(weights)
 
     def fields(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
