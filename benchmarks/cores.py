@@ -10,10 +10,10 @@ of one.
 
 The account: one thread runs each piece of each call that is shared apart (thread time, so that others at work do not
 count). What lies between the calls is serial. A list scheduler gives each call's pieces to P threads as the pool does:
-as many as are worth waking, in its portions, at the prices of waking and asking measured here. A call whose arrays are
-read at memory's speed goes no faster than memory does with P threads: bytes a second are measured with one and two, and
-beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention through both. `two` is held against the clock; 4 to 32
-are predictions of machines that are not here.
+as many as are worth waking, in its portions, at the prices of waking and asking measured here. Of a piece's time its
+arrays take what memory needs to read them, at most all of it; that part grows by P B / B(P) where P threads read at
+once. Bytes a second are measured with one and two, and beyond these B(P) = P B / (1 + s (P − 1)) is a law of contention
+through both. `two` is compared with the clock; 4 to 32 are predictions of machines that are not here.
 
 `cores_one`: what one thread takes over what it would take if each kernel were called without the pool: a scene's calls,
 times what a call takes more by way of the pool.
@@ -200,12 +200,13 @@ class Account:
         helpers = helpers_for(pieces, count, work)
         if helpers < 1:
             return work
-        free = [prices.wake * (k > 0) for k in range(helpers + 1)]
-        for first, last in portions(pieces, helpers + 1, least_portion(pieces, work)):
-            heapq.heapreplace(free, free[0] + prices.ask + sum(call.pieces[first:last]))
-        # where the arrays take longer to read than the work does, they are not read as a whole
-        reading = call.size / prices.memory(count) if call.size / prices.one < work else 0.0
-        return max(max(free), reading)
+        threads_at_work = helpers + 1
+        reading = min(call.size / prices.one / work, 1.0)  # share of the time; large arrays may not be read as a whole
+        slower = 1.0 + reading * (threads_at_work * prices.one / prices.memory(threads_at_work) - 1.0)
+        free = [prices.wake * (k > 0) for k in range(threads_at_work)]
+        for first, last in portions(pieces, threads_at_work, least_portion(pieces, work)):
+            heapq.heapreplace(free, free[0] + prices.ask + slower * sum(call.pieces[first:last]))
+        return max(free)
 
 
 def measured(name: str, prices: Prices) -> dict[str, Any]:

@@ -23,7 +23,7 @@ INSIDE = {(4, 2): ("3.11", "1.24.3"), (4, 4): ("3.11", "1.26.4"), (5, 1): ("3.13
 
 
 #: requirements of bpy other than numpy
-NEEDED = ("requests", "zstandard")
+NEEDED = ("requests", "zstandard", "cattrs")
 
 
 def inside(version: str) -> tuple[str, str]:

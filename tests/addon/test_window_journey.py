@@ -150,7 +150,7 @@ def artist():
     assert not bpy.data.filepath and len(cube.data.vertices) == 8 and scene.frame_end == 250
     properties = next(area for area in window().screen.areas if area.type == "PROPERTIES")
     assert properties.spaces.active.context == "OBJECT"
-    yield from on(properties, 16, 363)  # the tab Physics
+    yield from on(properties, 16, 392 if bpy.app.version >= (5, 3) else 363)  # the tab Physics; 5.3 has one more above
     yield from until(lambda: properties.spaces.active.context == "PHYSICS", "the tab was not hit", 20)
     yield from rest(20)
     yield from on(properties, 150, 276)  # ConJac Jelly
