@@ -1,5 +1,5 @@
-"""What is declared of a setting that a bake reads: the property that an artist sets, its field in scene.json, the part
-of a panel that draws it, the switch that it needs, the objects that have it and its name in sentences.
+"""Declarations of settings that a bake reads: the property that an artist sets, its field in scene.json, the part of a
+panel that draws it, the switch that it needs, the objects that have it and its name in sentences.
 
 A declaration becomes a property of its group (`properties`), is written into the job in SI (`gather/fields.py`), drawn
 (`ui/fields.py`), grey with a reason in its tooltip (`grey_while`), and named where it has changed (`labels`). The
@@ -43,18 +43,27 @@ UNWRITTEN = object()  #: value of a field that is not written
 
 
 class Reading(Protocol):
-    """What the value of a field follows from."""
+    """The object, settings and scene that the value of a field follows from: `gather/fields.py` makes them."""
 
     obj: bpy.types.Object  #: whose job it is, or whose body, mechanism or list it is in
     scene: bpy.types.Scene
     holder: Any  #: the group of settings that has the property
     plan: Any  #: of a bone or rigid body object, where it is one's
-    frames: tuple[int, int]  #: first and last frame of the bake
-    unit_scale: float  #: metres per Blender unit
-    may_be_animated: bool  #: whether anything of the object has keyframes or drivers
 
-    def of(self, obj: bpy.types.Object, holder: Any) -> Reading:
-        """Return the same of another object and group of settings."""
+    @property
+    def frames(self) -> tuple[int, int]:
+        """First and last frame of the bake."""
+
+    @property
+    def unit_scale(self) -> float:
+        """Metres per Blender unit."""
+
+    @property
+    def may_be_animated(self) -> bool:
+        """Whether anything of the object has keyframes or drivers."""
+
+    def of(self, obj: bpy.types.Object, holder: Any) -> Any:
+        """Return the reading of another object and group of settings in the same bake."""
 
     def shortest(self, value: float) -> float:
         """Return the shortest decimal that is a number of single precision."""
@@ -64,9 +73,6 @@ class Reading(Protocol):
 
     def choice(self, family: str, kind: str = "") -> dict[str, Any]:
         """Return the chosen entry of a family, or another one, with its parameters in SI."""
-
-    def has_keyframes(self, name: str) -> bool:
-        """Whether a property of the object's settings is read over time."""
 
 
 def _own(obj: bpy.types.Object) -> Any:

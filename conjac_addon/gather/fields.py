@@ -21,7 +21,7 @@ def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scen
 
 
 class Reading:
-    """What a field follows from: an object, the scene, and the group of settings that has its property."""
+    """The object, scene and group of settings that the value of a field follows from."""
 
     def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, holder: Any, plan: Any = None,
                  frames: tuple[int, int] | None = None) -> None:

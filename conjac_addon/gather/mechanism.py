@@ -89,7 +89,7 @@ def follows(owner: bpy.types.Object, one: BonePlan) -> bool:
 
 @dataclass(frozen=True)
 class JointStart:
-    """What a rig or rigid body object says of a body and its joint, from which fields of scene.json follow."""
+    """Facts of a rig or rigid body object about a body and its joint, from which fields of scene.json follow."""
 
     uuid: str
     mass: float | None  #: [kg], of a rigid body object; None: the settings say it

@@ -1,4 +1,4 @@
-"""What is played live and recorded in real Blender: it becomes the bake, and hands become pulls with keyframes."""
+"""Record in real Blender: a performance becomes the bake, and hands become pulls with keyframes."""
 
 import numpy as np
 import pytest
