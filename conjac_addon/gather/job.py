@@ -29,13 +29,11 @@ from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
 from .over_frames import EachBody, EachSample, MovingGround, WholeFrames, read_frames
+from .taken_up import TakenUp
 from .welds import Glue, welds
 from .wind import Wind
 
 Report = Callable[[str], None]
-
-#: what changes the scene while it is read, and can put it back in between
-Held = Alone | Evaluation | rigid.Objects
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
@@ -61,7 +59,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     start, end = frame_range(obj, scene)
     end = start if still or at_start else end
     job = JobFolder(folder, obj.name)
-    held: list[Held] = []
+    held: list[TakenUp] = []
     began = time.monotonic()
     try:
         for frame in _write(obj, scene, job, (start, end), report, still, held):
@@ -79,14 +77,14 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         job.abandon()
 
 
-def _progress_text(held: list[Held], seconds: float) -> str:
+def _progress_text(held: list[TakenUp], seconds: float) -> str:
     """Return a line about what is being read; where a frame took long, because of which object."""
     alone = next((one for one in held if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
 def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int], report: Report,
-           still: bool, held: list[Held]) -> Iterator[int]:
+           still: bool, held: list[TakenUp]) -> Iterator[int]:
     """Write the job of a soft body with all that touch it, or of a mechanism with all that hangs on it, and give every
     frame that has been read.
 
