@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import contact, members
+from .. import kinds, members
 from ..first_solvers import CLOTH_SOLVER, ROPE_SOLVER, SOLVER
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
@@ -80,7 +80,7 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         if enough != by_box:
             settings.edge_length = float(f"{enough:.2g}")
     if held is None and not settings.contact.is_property_set("collides_with"):
-        settings.contact.collides_with = contact.ALL
+        settings.contact.collides_with = kinds.ALL
         if not settings.contact.is_property_set("itself"):
             settings.contact.itself = any_apart(evaluated_mesh(obj))
         if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
@@ -146,7 +146,7 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):
-        said.collides_with = contact.ALL
+        said.collides_with = kinds.ALL
     if not said.is_property_set("itself"):
         said.itself = True
     if not settings.is_property_set("use_sewing"):
@@ -165,7 +165,7 @@ def suit_rope(obj: bpy.types.Object) -> None:
     if not settings.is_property_set("soft_pins"):
         settings.soft_pins = True
     if not said.is_property_set("collides_with"):
-        said.collides_with = contact.ALL
+        said.collides_with = kinds.ALL
     if not said.is_property_set("itself"):
         said.itself = True
 
