@@ -156,6 +156,8 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
     bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
                       help="cores for other programs, where no number of threads is given (default: 0)")
+    bake.add_argument("--reuse", type=Path, metavar="FOLDER",
+                      help="an earlier bake: what has not changed since is solved again only where it meets what has")
     bake.set_defaults(command=_bake)
 
     check = verbs.add_parser("check", help="validate a job, estimate its memory and time")
@@ -224,7 +226,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
     _listen(read_stdin)
     simulate.bake(arguments.job, lines, frames=arguments.frames, resume=arguments.resume, threads=arguments.threads,
-                  left_free=arguments.cores_left_free, stop=_stop_requested.is_set)
+                  left_free=arguments.cores_left_free, stop=_stop_requested.is_set, reuse=arguments.reuse)
     return "All frames are baked" if arguments.frames is None else "The frames asked for are baked"
 
 

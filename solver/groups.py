@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 from math import gcd
 
+import numpy as np
+
+from .frames.group_record import GroupRecord
 from .job.schema import step_size
-from .reshape.regroup import BodyGroup, Boxes, Regroup
+from .reshape.reach import Boxes
+from .reshape.regroup import BodyGroup, Regroup
 from .state import State
 from .stepping import Halved, Pace, Stop, Timeline, advance
 from .world.world import World
@@ -20,11 +26,15 @@ class GroupSteps:
     the span's start, and go through it again.
     """
 
-    def __init__(self, regroup: Regroup) -> None:
-        self._regroup = regroup
+    def __init__(self, regroup: Regroup, beside: Callable[[int], Sequence[int]] = lambda _: ()) -> None:
+        """beside: steps in a frame of groups that are not stepped here and that these are compared with."""
+        self._regroup, self._beside = regroup, beside
+        self._spans = 0  #: of the last frame
         self._of: World | None = None
         self._groups: list[BodyGroup] = []
         self._paces: list[Pace] = []
+        self._swept: Boxes | None = None  #: what bodies filled since the frame before
+        self._nameless: dict[int, int] = {}  #: steps of that frame that were halved because of no body, by token
 
     def begin(self, state: State) -> State:
         """Return the first state, with its groups."""
@@ -33,6 +43,22 @@ class GroupSteps:
     def again(self, world: World, state: State) -> World:
         """Return the world of the groups that a state has. Raises BadInput where it has none."""
         return self._regroup.again(world, state)
+
+    def record(self, world: World, timeline: Timeline) -> GroupRecord | None:
+        """Return the groups at the end of a frame, with the space that they filled since the one before; None where
+        something else moves that belongs to no group."""
+        self._look_at(world)
+        if any(not group.tokens for group in self._groups):
+            return None
+        boxes = self._regroup.at_start if self._swept is None else self._swept
+        labels, reach = np.array(self._regroup.labels, dtype=np.int32), self._regroup.reach
+        steps, nameless = np.zeros_like(labels), np.zeros_like(labels)
+        for group in self._groups:
+            steps[[*group.tokens]] = step_size(timeline.fps, group.step)[0]
+        for token, count in self._nameless.items():
+            nameless[labels[token]] += count
+        return GroupRecord(labels, self._spans or self._shared(timeline, timeline.start), steps, boxes, reach.size,
+                           reach.thickness, nameless, np.array([part.unknowns for part in world.parts], dtype=np.int32))
 
     def forget_past(self) -> None:
         """Discard how fast bodies deformed."""
@@ -43,13 +69,15 @@ class GroupSteps:
         """Return the world and the state at `frame`, from those at the frame before it. Adds to `halved`. Raises
         Diverged, Stopped."""
         self._look_at(world)
-        counts = [step_size(timeline.fps, group.step)[0] for group in self._groups]
-        spans = gcd(*counts)
-        before, span = timeline.time_of(frame - 1), 1.0 / timeline.fps / spans
-        for number in range(spans):
-            state = replace(state, time=before + number * span)
-            world, state = self._advance(world, state, span, timeline, frame, stop, halved)
+        self._swept, self._nameless, self._spans = None, {}, self._shared(timeline, frame)
+        for number in range(self._spans):
+            state = replace(state, time=timeline.time_of(frame - 1) + number / timeline.fps / self._spans)
+            world, state = self._advance(world, state, number, timeline, frame, stop, halved)
         return world, replace(state, time=timeline.time_of(frame))
+
+    def _shared(self, timeline: Timeline, frame: int) -> int:
+        """Return in how many spans of a frame each group takes whole steps."""
+        return gcd(*(step_size(timeline.fps, group.step)[0] for group in self._groups), *self._beside(frame))
 
     def _look_at(self, world: World) -> None:
         if self._of is world:
@@ -58,22 +86,37 @@ class GroupSteps:
         self._of, self._groups = world, self._regroup.groups(world)
         self._paces = [paces.get(group.tokens, Pace()) for group in self._groups]
 
-    def _advance(self, world: World, state: State, span: float, timeline: Timeline, frame: int, stop: Stop,
+    def _advance(self, world: World, state: State, number: int, timeline: Timeline, frame: int, stop: Stop,
                  halved: Halved) -> tuple[World, State]:
-        """The world and the state after a span of time."""
+        """The world and the state after a span of time, which is the frame's `number`-th."""
         done: dict[tuple[int, ...], tuple[State, Boxes | None]] = {}
         while True:
             starts = world.states_of([group.numbers for group in self._groups], state)
             for group, pace, start in zip(self._groups, self._paces, starts):
                 if group.tokens not in done:
-                    done[group.tokens] = self._through(group, pace, start, span, timeline, frame, stop, halved)
+                    already = len(halved)
+                    done[group.tokens] = self._through(group, pace, start, number, timeline, frame, stop, halved)
+                    self._note_nameless(group, [why.object for _, why in halved[already:]])
             near = self._meeting([done[group.tokens] for group in self._groups])
             if not near:
-                ends = [done[group.tokens][0] for group in self._groups]
-                return world, world.state_of([group.numbers for group in self._groups], ends, state)
+                ends = [done[group.tokens] for group in self._groups]
+                self._note_swept([boxes for _, boxes in ends if boxes is not None])
+                return world, world.state_of([group.numbers for group in self._groups], [end for end, _ in ends], state)
             for numbers in near:
                 world, state = self._regroup.joined(world, state, [self._groups[k] for k in numbers])
             self._look_at(world)
+
+    def _note_nameless(self, group: BodyGroup, causes: Sequence[str | None]) -> None:
+        """Count steps of a group that were halved because of none of its soft bodies."""
+        names = {name for name, _, _ in group.world.bodies}
+        if group.tokens:
+            others = sum(cause not in names for cause in causes)
+            self._nameless[group.tokens[0]] = self._nameless.get(group.tokens[0], 0) + others
+
+    def _note_swept(self, boxes: Sequence[Boxes]) -> None:
+        if boxes:
+            swept = reduce(Boxes.and_those, boxes)
+            self._swept = swept if self._swept is None else self._swept.around(swept)
 
     def _meeting(self, done: Sequence[tuple[State, Boxes | None]]) -> list[list[int]]:
         touching = [k for k, group in enumerate(self._groups) if group.tokens]
@@ -83,19 +126,24 @@ class GroupSteps:
         found = self._regroup.meeting(boxes, [self._groups[k] for k in touching])
         return [[touching[k] for k in numbers] for numbers in found]
 
-    def _through(self, group: BodyGroup, pace: Pace, state: State, span: float, timeline: Timeline, frame: int,
+    def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,
                  stop: Stop, halved: Halved) -> tuple[State, Boxes | None]:
-        """A group's state after a span of time, and the boxes of what its bodies swept in it."""
-        count = max(1, round(span * timeline.fps * step_size(timeline.fps, group.step)[0]))
-        alone = len(self._groups) == 1 or not group.tokens
-        boxes = None if alone else self._regroup.boxes(group, state)
-        before, h = state.time, span / count
-        for k in range(count):
-            pace.ends = None if alone else []
+        """A group's state after the frame's `number`-th span, and the boxes of what its bodies swept in it."""
+        steps, h = step_size(timeline.fps, group.step)
+        count = max(1, round(steps / self._spans))
+        if count * self._spans != steps:
+            h = 1.0 / timeline.fps / self._spans / count
+        ends = [self._regroup.boxes(group, state)] if group.tokens else []
+        swept = ends[:1]
+        # times are counted from the frame before, so that other groups' steps do not change their last digits
+        before = timeline.time_of(frame - 1)
+        for k in range(number * count, (number + 1) * count):
+            pace.ends = []
             state = advance(group.world, replace(state, time=before + k * h), h, frame, stop, halved=halved,
                             largest=group.largest_deformation, pace=pace)
-            for end in pace.ends or ():
-                assert boxes is not None
-                boxes = boxes.swept(self._regroup.boxes(group, end))
+            if ends:
+                ends = [ends[-1], *(self._regroup.boxes(group, end) for end in pace.ends)]
+                # step by step, so that a frame's boxes are the same however many spans it has
+                swept = [reduce(Boxes.around, [*swept, *(one.swept(next) for one, next in pairwise(ends))])]
         pace.ends = None
-        return state, boxes
+        return state, swept[0] if swept else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -29,6 +29,7 @@ from .stepping import advance as advance
 if TYPE_CHECKING:  # a finished bake reports without them
     from .groups import GroupSteps
     from .reshape.reshape import Reshape
+    from .reuse.beside import PartialBake
     from .world.world import World
 
 LOGGED = 3  # frames of which the log says why their steps were halved: a lively bake would fill it
@@ -91,7 +92,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         first, state = timeline.start, replace(world.initial_state(), time=0.0)
         if groups is not None:
             state = groups.begin(state)
-        write(world, state, first, store, origins, log)
+        write(world, state, first, store, origins, log, None if groups is None else groups.record(world, timeline))
     else:
         first = snapshot
         world, state = _restored(world, timeline, store, snapshot, reshape, groups)
@@ -118,7 +119,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
             if halved:  # before the frame, so that a frame that stands has it
                 store.halved(frame, counts_by_body([name for name, _, _ in world.bodies],
                                                   [why.object for _, why in halved]))
-            write(world, state, frame, store, origins, log)
+            write(world, state, frame, store, origins, log, None if groups is None else groups.record(world, timeline))
         diary.frame(frame, world, halved)
         if timeline.snapshot_due(frame):
             # what is not in the State is dropped here in every run, so that a resumed one gives the same bytes
@@ -149,11 +150,13 @@ def _restored(world: World, timeline: Timeline, store: FrameStore, snapshot: int
 
 
 def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None = None, resume: bool = False,
-         threads: int | None = None, left_free: int = 0, stop: Stop = lambda: False) -> None:
+         threads: int | None = None, left_free: int = 0, stop: Stop = lambda: False,
+         reuse: Path | None = None) -> None:
     """Bake a job folder into its cache.
 
     frames: (first, last) that must be on disk at the end, default all; every frame simulated on the way is kept too.
-    resume: where an earlier bake stopped. threads: of the kernels, None for one per core but left_free.
+    resume: where an earlier bake stopped. threads: of the kernels, None for one per core but left_free. reuse: folder
+    of an earlier bake, whose bodies are not solved again as long as their frames are what a bake of all would give.
     Raises a ConJacError. Where every frame asked for is there, nothing heavy is imported.
     """
     job = load(path)
@@ -169,27 +172,12 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to go on from, so the bake begins at the first frame")
-        world, reshape, groups = _build(job, report, threads, left_free)
-        from .threads import cache_notes
-
-        for note in (*cache_notes(), *world.notes):
-            report.log(note)
-
-        store = FrameStore(job.cache, holding.check)
+        run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free))
         if todo.stale:
             report.log(f"The old cache is replaced; these changed: {', '.join(todo.stale)}")
-            store.cache.free()
-        _say_other_machine(store.cache, world, report)
-        first = job.scene.time.start if todo.snapshot is None else todo.snapshot
-        origins = Origins(job)
-        store.begin(job, read, world.bodies, backend=world.backend, notes=world.notes, first=first,
-                    mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names,
-                    wobbles=world.fundamental_hertz)
-
-        timeline = Timeline.of(job.scene.time, wanted[-1])
-        report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
-        simulate(world, timeline, store, snapshot=todo.snapshot, stop=stop, report=report.frame,
-                 log=report.log, reshape=reshape, groups=groups, origins=origins)
+            Cache(job.cache).free()
+        if reuse is None or todo.snapshot is not None or not run.reusing(reuse):
+            run.whole(todo.snapshot)
         for sentence in Cache(job.cache).diagnostics.needles():
             report.log(sentence)
 
@@ -198,6 +186,85 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
         if missing is not None:
             raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
                                   "Look at what else writes there and resume")
+
+
+@dataclass(frozen=True)
+class _JobRun:
+    """A bake of a job whose cache this process has locked, up to a frame."""
+
+    job: Job
+    read: hashes.Settings
+    report: Reporter
+    last: int
+    still_mine: Callable[[], None]
+    stop: Stop
+    cores: tuple[int | None, int]  #: threads of the kernels, and cores that are left free
+
+    def whole(self, snapshot: int | None) -> None:
+        """Solve all bodies from a snapshot on, or from the start."""
+        job, report = self.job, self.report
+        world, reshape, groups = self._build(job)
+        store = FrameStore(job.cache, self.still_mine)
+        _say_other_machine(store.cache, world, report)
+        first = job.scene.time.start if snapshot is None else snapshot
+        origins = Origins(job)
+        store.begin(job, self.read, world.bodies, backend=world.backend, notes=world.notes, first=first,
+                    mechanisms=world.mechanisms, origins=origins.of, sheets=world.sheet_names,
+                    wobbles=world.fundamental_hertz)
+        timeline = self._begin(first)
+        simulate(world, timeline, store, snapshot=snapshot, stop=self.stop, report=report.frame,
+                 log=report.log, reshape=reshape, groups=groups, origins=origins)
+
+    def reusing(self, folder: Path) -> bool:
+        """Solve what has changed since an earlier bake, and take the frames of all else from there as far as they are
+        those of a bake of all. Returns False where nothing of it can be taken."""
+        from .reuse.beside import CannotReuse, PartialBake, find
+
+        earlier = find(folder, self.job, self.read)
+        while earlier is not None:
+            partial = PartialBake(self.job, earlier)
+            try:
+                self._beside(partial)
+                return True
+            except CannotReuse as why:
+                if Cache(self.job.cache).frames_done():
+                    self.report.log(f"All objects are solved from the last snapshot on: {why}")
+                    requested = range(self.job.scene.time.start, self.last + 1)
+                    self.whole(plan(Cache(self.job.cache), self.read, requested, True).snapshot)
+                    return True
+                Cache(self.job.cache).free()
+                earlier = earlier.without(why.tokens) if why.tokens else None
+        return False
+
+    def _beside(self, partial: PartialBake) -> None:
+        """Solve some bodies beside an earlier bake. Raises CannotReuse."""
+        report, origins = self.report, Origins(self.job)
+        world, _, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
+        store = partial.store(self.job.cache, self.still_mine, world)
+        first = self.job.scene.time.start
+        store.begin(self.job, self.read, partial.bodies(world), first=first, origins=origins.of,
+                    **partial.described(world))
+        report.log(partial.sentence)
+        timeline = self._begin(first)
+        if world is None:
+            partial.copy(store, timeline, self.stop, report.frame)
+        else:
+            simulate(world, timeline, store, stop=self.stop, report=report.frame, log=report.log, groups=groups,
+                     origins=origins)
+
+    def _build(self, job: Job, beside: Callable[[int], Sequence[int]] = lambda _: ()
+               ) -> tuple[World, Reshape | None, GroupSteps | None]:
+        world, reshape, groups = _build(job, self.report, *self.cores, beside)
+        from .threads import cache_notes
+
+        for note in (*cache_notes(), *world.notes):
+            self.report.log(note)
+        return world, reshape, groups
+
+    def _begin(self, first: int) -> Timeline:
+        timeline = Timeline.of(self.job.scene.time, self.last)
+        self.report.start(first, timeline.end, step_size(timeline.fps, timeline.step)[0])
+        return timeline
 
 
 def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
@@ -217,10 +284,10 @@ def _finished(todo: Plan, report: Reporter) -> bool:
     return todo.finished
 
 
-def _build(job: Job, report: Reporter, threads: int | None,
-           free: int) -> tuple[World, Reshape | None, GroupSteps | None]:
-    """The world of a job, what cuts it, and what steps groups apart. Imported only here: a finished bake reports
-    without it."""
+def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: Callable[[int], Sequence[int]]
+           ) -> tuple[World, Reshape | None, GroupSteps | None]:
+    """The world of a job, what cuts it, and what steps groups apart, beside groups with these steps in a frame.
+    Imported only here: a finished bake reports without it."""
     from . import cores
     from .build.loading import Loading
     from .threads import configure
@@ -229,9 +296,9 @@ def _build(job: Job, report: Reporter, threads: int | None,
     # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own, and
     # on the cores too that it leaves to others later
     loading = Loading(job.scene, threads or cores.available())
-    from .build.volumes import volumes_of
+    from .build.filled import filled_for_bake
 
-    volumes = volumes_of(job, report.stage)
+    job, volumes = filled_for_bake(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
     from .build.world import build
@@ -245,7 +312,7 @@ def _build(job: Job, report: Reporter, threads: int | None,
         from .reshape.reshape import Reshape as Cuts
 
         reshape = Cuts(job, prepared, soft)
-    return world, reshape, None if regroup is None else GroupSteps(regroup)
+    return world, reshape, None if regroup is None else GroupSteps(regroup, beside)
 
 
 def _say_other_machine(cache: Cache, world: World, report: Reporter) -> None:

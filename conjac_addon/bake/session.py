@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -71,6 +72,7 @@ class Bake:
     def _prepare(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
         """Take the folder that is baked into. Raises ConJacError where the bake cannot begin."""
         self._cancelled = self._paused = False
+        self._earlier: Path | None = None  # the take whose frames are those of what has not changed since
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
         self._until = 0.0  # when the window is let in, infinity where there is none to be let in
@@ -209,8 +211,9 @@ class Bake:
             again = False
             if self._keeps:
                 again, notes = takes.take_turns(self.folder, finished, f"{why}{too}")
-                for note in notes:
-                    self.note(note)
+                self.note(*notes)
+                if finished and not again:
+                    self._earlier = takes.find(self.folder, 0).folder
             if not again:
                 self.note("The settings have changed: the bake begins anew")
             self.progress = Progress(notes=self.progress.notes)
@@ -260,7 +263,7 @@ class Bake:
 
     def _command(self, resume: bool) -> list[str]:
         """Return the solver's arguments. resume: whether there is a bake to go on with."""
-        return solver_command(self.folder, self.frames, resume)
+        return solver_command(self.folder, self.frames, resume, self._earlier)
 
     def _solve(self, resume: bool) -> Iterator[bool]:
         """Run the solver on the job folder and show its frames as they come."""
@@ -281,8 +284,7 @@ class Bake:
         assert self.worker is not None
         code = self.worker.exit_code
         if self.progress.exit_code is None and not self._cancelled:
-            for said in self.worker.last_lines:
-                self.note(said)
+            self.note(*self.worker.last_lines)
             raise Environment(f"the solver's process ended by itself (exit code {code})",
                               "Bake again to go on from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
@@ -329,8 +331,7 @@ class Bake:
         # a bake that failed before its first new frame leaves what plays as it is
         if self.progress.exit_code == EXIT_COMPLETE or self.progress.frame is not None:
             try:
-                for note in show(obj, self.scene(), self.folder, cache, key):
-                    self.note(note)
+                self.note(*show(obj, self.scene(), self.folder, cache, key))
             except ConJacError:
                 if not self.progress.error:  # else why the bake stopped says more, such as that its folder has gone
                     raise
@@ -345,8 +346,8 @@ class Bake:
             if self.progress.text != before.text and self.progress.exit_code is None:
                 self._report(self.sentence())
 
-    def note(self, text: str) -> None:
-        self._tell({"event": "log", "text": text})
+    def note(self, *texts: str) -> None:
+        self._tell(*({"event": "log", "text": text} for text in texts))
 
     def _fail(self, error: ConJacError) -> None:
         self._tell({"event": "error", "code": error.code, "text": str(error)})

@@ -7,10 +7,12 @@ from pathlib import Path
 from .. import prefs
 
 
-def solver_command(folder: Path, frames: tuple[int, int] | None, resume: bool) -> list[str]:
+def solver_command(folder: Path, frames: tuple[int, int] | None, resume: bool, earlier: Path | None = None
+                   ) -> list[str]:
     """Return the solver's arguments for a job folder. frames: (first, last), None for all. resume: whether there is a
-    bake to go on with."""
+    bake to go on with. earlier: folder of one from which what has not changed is taken."""
     threads = prefs.threads()
     return ["bake", str(folder), "--json", *(["--resume"] if resume else []),
+            *(["--reuse", str(earlier)] if earlier is not None else []),
             *([f"--frames={frames[0]}-{frames[1]}"] if frames else []),
             *(["--threads", str(threads)] if threads else ["--cores-left-free", str(prefs.cores_left_free())])]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...solver.errors import ConJacError
 from ...solver.frames import lock
@@ -63,15 +64,12 @@ def status(obj: bpy.types.Object) -> Status:
         if animated:
             # which value counts would depend on the frame that is looked at
             return replace(found, state="stale", text=animated)
-        changed = gather.changed_settings(obj, bpy.context.scene, folder)
+        changed, others = _changed(obj, found, folder, at.own), list[str]()
+        if changed and at.own and members.is_soft_body(seen) and (
+                beside := _beside(seen, obj, found, folder)) is not None:
+            changed, others = _changed_beside(seen, found, beside), [f'"{name}"' for name in beside.others]
         if changed:
-            return replace(found, state="stale", text=_stale(changed))
-        changed_mesh = _changed_mesh(obj, found) if members.is_soft_body(obj) else ""
-        if changed_mesh:
-            return replace(found, state="stale", text=changed_mesh)
-        moved = gather.moved(obj, bpy.context.scene, folder) if at.own else []  # a copy may play it elsewhere
-        if moved:
-            return replace(found, state="stale", text=f"Baked before {' and '.join(moved)}; bake again")
+            return replace(found, state="stale", text=changed)
         by_hand, counts = playback.moved.sentence(playback.mechanism.playing(obj), bpy.context.scene)
         if counts:
             return replace(found, state="stale", text=by_hand, by_hand=True)
@@ -86,7 +84,8 @@ def status(obj: bpy.types.Object) -> Status:
         if not at.own and said is not None:
             found = replace(found, text=f"{found.text}, of {_whose(folder, said, obj)}: its first bake makes its own")
         if found.state == "complete":
-            told = (by_hand, found.text, found.wrong)
+            for_others = f"; bake again for {_listed(others)}" if others else ""
+            told = (by_hand, found.text + for_others, found.wrong)
             return replace(found, text=". ".join(filter(None, told)), by_hand=bool(by_hand))
     elif found.state == "none":
         other = _plays_otherwise(obj, folder)
@@ -123,16 +122,56 @@ def _whose(folder: Path, said: home.Home, obj: bpy.types.Object) -> str:
     return f'"{Path(said.blend).name}"' if said.blend and said.object == obj.name else f'"{said.object}"'
 
 
-def _changed_mesh(obj: bpy.types.Object, found: Status) -> str:
-    """A sentence where a mesh has another number of vertices than the one that was baked; "" where none has."""
-    soft = members.soft_bodies(obj, bpy.context.scene)
-    for one in soft:
-        baked = next((vertices for name, uuid, vertices in found.bodies
-                      if len(found.bodies) == 1 or (uuid == identity.of(one) if uuid else name == one.name)), None)
-        count = gather.count_at_mark(one)
-        if baked and count not in (None, baked):
-            whose = "the mesh" if len(soft) == 1 else f'"{one.name}"'
-            return f"Baked with {baked} vertices, {whose} has {count} now; bake again"
+def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> str:
+    """A sentence where anything has changed since the bake of an object; "" where nothing has. own: whether the folder
+    is the object's."""
+    scene = bpy.context.scene
+    changed = gather.changed_settings(obj, scene, folder)
+    if changed:
+        return _stale(changed)
+    soft = members.soft_bodies(obj, scene) if members.is_soft_body(obj) else []
+    changed_mesh = next(filter(None, (_changed_mesh(one, found, len(soft) == 1) for one in soft)), "")
+    if changed_mesh:
+        return changed_mesh
+    moved = gather.moved(obj, scene, folder) if own else []  # a copy may play it elsewhere
+    return f"Baked before {' and '.join(moved)}; bake again" if moved else ""
+
+
+def _beside(one: bpy.types.Object, owner: bpy.types.Object, found: Status, folder: Path) -> gather.Beside | None:
+    """How a soft body stands to a bake in which only single bodies came, went or changed; None where more did, or
+    nothing."""
+    cache, frames = place.cache_of(folder), sorted(found.frames)
+    try:
+        first, last = (cache.diagnostics.groups(frame) for frame in (frames[0], frames[-1]))
+        soft = len(found.bodies)
+        order = [int(np.flatnonzero(first["token"] == k)[0]) for k in range(soft)]
+        groups = gather.Groups(last["labels"], (first["low"][order], first["high"][order]))
+    except (ConJacError, LookupError):
+        return None  # of an older version, or cut
+    scene = bpy.context.scene
+    reshaped = [other for other in members.soft_bodies(owner, scene) if _changed_mesh(other, found, False)]
+    return gather.look_beside(one, owner, scene, folder, groups, reshaped)
+
+
+def _changed_beside(one: bpy.types.Object, found: Status, beside: gather.Beside) -> str:
+    """A sentence on a soft body that is no longer as in its bake, or not in it yet; "" where it is as it was."""
+    if beside.is_new:
+        return "Not baked yet: Bake adds it to what is there"
+    if beside.own:
+        return _stale(list(beside.own))
+    return f"Baked before {beside.why}; bake again" if beside.why else _changed_mesh(one, found, False)
+
+
+def _changed_mesh(one: bpy.types.Object, found: Status, is_single: bool) -> str:
+    """A sentence where the mesh of a soft body has another number of vertices than the one that was baked; "" where it
+    has not. is_single: whether it is baked alone."""
+    baked = next((vertices for name, uuid, vertices in found.bodies
+                  if is_single and len(found.bodies) == 1 or (uuid == identity.of(one) if uuid else name == one.name)),
+                 None)
+    count = gather.count_at_mark(one)
+    if baked and count not in (None, baked):
+        whose = "the mesh" if is_single else f'"{one.name}"'
+        return f"Baked with {baked} vertices, {whose} has {count} now; bake again"
     return ""
 
 

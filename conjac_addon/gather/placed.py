@@ -6,6 +6,7 @@ the frame that an artist looks at changes no answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
     return {NAMES: np.array(list(places), dtype=np.str_), MATRICES: np.array(list(places.values()))}
 
 
+#: lists of a body's settings whose entries point at objects
+_LISTS = ("Handles", "Cuts", "Nails", "Pulls")
+
 #: names of what moved, in a sentence
 MOST = 3
 
@@ -52,7 +56,41 @@ def moved(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> list[s
     then = _stored(folder)
     if then is None:
         return []
+    return _differences(then, _objects(obj, scene))
+
+
+def moved_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, then_number: Mapping[int, int]
+                 ) -> tuple[list[str], dict[int, list[str]]]:
+    """Return what `moved` says of all but the soft bodies of a bake, and of each soft body with what it points at, by
+    its number among the members now. then_number: what that was when the bake was read."""
+    then = _stored(folder)
+    if then is None:
+        return [], {}
     now = _objects(obj, scene)
+    shared = _differences(*({what: one for what, one in places.items() if _number(what) is None}
+                            for places in (then, now)))
+    each = {}
+    for number, was in then_number.items():
+        of_body = ({_in_list(what): one for what, one in places.items() if _number(what) == k}
+                   for places, k in ((then, was), (now, number)))
+        each[number] = _differences(*of_body)
+    return shared, each
+
+
+def _number(what: str) -> int | None:
+    """Return the number of the member that something is read for; None of what counts for all."""
+    words = what.split(" ")
+    return int(words[1]) if words[0] in ("Body", "Follow", *_LISTS) else None
+
+
+def _in_list(what: str) -> str:
+    """Return what something is to its body, whichever number that has."""
+    words = what.split(" ")
+    return " ".join([words[0], *words[2:]])
+
+
+def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]) -> list[str]:
+    """Return what stands elsewhere, and what came or went, in words."""
     changed = set()
     for what in then.keys() & now.keys():
         here = np.array(now[what].matrix_world, dtype=np.float64)
@@ -100,9 +138,9 @@ def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.typ
     for k, one in enumerate(members.members(obj, scene)):
         settings = one.conjac
         found |= {f"Body {k}": one, f"Follow {k}": settings.follow_object}
-        for word, entries in (("Handles", settings.handles), ("Cuts", settings.cuts), ("Nails", settings.nails),
-                              ("Pulls", settings.pulls)):
-            found |= {f"{word} {k} {number}": entry.object for number, entry in enumerate(entries)}
+        for word in _LISTS:
+            found |= {f"{word} {k} {number}": entry.object
+                      for number, entry in enumerate(getattr(settings, word.lower()))}
     found |= {f"Colliders {number}": one for number, one in enumerate(members.colliders(obj, scene))}
     if obj.conjac.use_ground:
         found["Ground"] = obj.conjac.ground_object

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalogue
 from ..job.folder import Job, parameters
-from ..job.schema import Body
+from ..job.schema import Body, Scene
 from ..meshing.volume import Volume
 from ..world.interface import Coupling, Part
 from ..world.nodes_part import NodesPart
@@ -69,11 +69,11 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
 
         prepared = [suggested(job, one, report) for one in prepared]
     rigid = _mechanisms(job)
-    if any(not is_drafted(job, one.body) for one in prepared):
+    if any(not is_drafted(job.scene, one.body) for one in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
     sharp = [one for one in prepared if slides(one.body)]
-    drafted = [one for one in prepared if is_drafted(job, one.body)]
-    together = [one for one in prepared if not (slides(one.body) or is_drafted(job, one.body))]
+    drafted = [one for one in prepared if is_drafted(job.scene, one.body)]
+    together = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
     if grouping is not None:
         soft = grouping(together, rigid)
     else:
@@ -85,8 +85,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, joints, rides)
     if drafted:
         # kernels are compiled where something is drafted
-        parts += [catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report)
-                  for one in drafted]
+        parts += _drafts(job, drafted, report)
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
@@ -123,9 +122,23 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     return [*groups.values()]
 
 
-def is_drafted(job: Job, body: Body) -> bool:
+def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
+    """Return parts of bodies whose methods draft, each of its own or one of all that a method drafts together. Raises
+    a ConJacError that names the body."""
+    parts: list[Part] = []
+    together: dict[catalogue.Entry, list[Prepared]] = {}
+    for one in drafted:
+        entry = catalogue.find("method", job.scene.method_of(one.body).kind)
+        if entry.able("drafts together"):
+            together.setdefault(entry, []).append(one)
+        else:
+            parts.append(entry.load()(job, one, report))
+    return [*parts, *(entry.load()(job, several, report) for entry, several in together.items())]
+
+
+def is_drafted(scene: Scene, body: Body) -> bool:
     """Whether its method steps it by itself on few unknowns."""
-    return catalogue.find("method", job.scene.method_of(body).kind).able("draft")
+    return catalogue.find("method", scene.method_of(body).kind).able("draft")
 
 
 def slides(body: Body) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput, NoSuchThing
-from ..job.arrays import read_npy
+from ..job.arrays import read_npy, read_npz
 from . import beside
 from .halved import HalvedFrames, halved_frames
-from .layout import HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_of
+from .layout import GROUPED, HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_of
 
 
 def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
@@ -66,6 +66,18 @@ class Diagnostics:
         Raises NoSuchThing where it is not on disk, BadInput where it cannot be read.
         """
         return self.cache.by_body(self._rows(STRESS, frame, 4, "stress of frame {} is"), frame)
+
+    def groups(self, frame: int) -> dict[str, NDArray[Any]]:
+        """Return the arrays of `group_record` at a frame. Raises NoSuchThing where there is no such record, BadInput.
+        """
+        folder = self.cache.folder
+        path = file_of(folder, GROUPED, frame)
+        try:
+            return read_npz(path, folder)
+        except FileNotFoundError as error:
+            raise NoSuchThing(f"no groups of frame {frame} are in {folder}", "Bake it first") from error
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path} is damaged", "Bake again to make it anew") from error
 
     def _rows(self, kind: str, frame: int, columns: int, missing: str) -> NDArray[np.float32]:
         """Return a frame's rows of one kind, (k, columns). missing: what NoSuchThing says is not there. Raises

@@ -25,6 +25,8 @@ cache/needles/000012.npy     (b,) float32: the longest edge of each body over it
                              longer than a body is meant to be drawn out
 cache/halved/000012.npy      (b + 1,) int32: how many steps of a frame were halved because of each body, and last
                              because of none of them, where some were
+cache/groups/000012.npz      which bodies were solved together, and where they have been since the frame before: see
+                             `group_record`
 cache/lock                   the process that bakes
 """
 
@@ -36,11 +38,11 @@ from pathlib import Path
 FORMAT = 1
 MANIFEST, LOG = "manifest.json", "written.log"
 FRAME, SNAPSHOT, CUTS, LIVELINESS, POSES, NEEDLES = "frame", "snapshot", "cuts", "liveliness", "poses", "needles"
-SHEETS, TOUCHED, HALVED, STRESS = "sheets", "touched", "halved", "stress"
+SHEETS, TOUCHED, HALVED, STRESS, GROUPED = "sheets", "touched", "halved", "stress", "grouped"
 FILES = {FRAME: "frames/{:06d}.npy", SNAPSHOT: "snapshots/{:06d}.npz", CUTS: "cuts/{:06d}.npz",
          LIVELINESS: "liveliness/{:06d}.npy", POSES: "poses/{:06d}.npz", NEEDLES: "needles/{:06d}.npy",
          SHEETS: "sheets/{:06d}.npz", TOUCHED: "contacts/{:06d}.npy",
-         HALVED: "halved/{:06d}.npy", STRESS: "stress/{:06d}.npy"}
+         HALVED: "halved/{:06d}.npy", STRESS: "stress/{:06d}.npy", GROUPED: "groups/{:06d}.npz"}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..state import State
+from ..world.shown_bodies import all_contacts
+from .group_record import GroupRecord
 from .needles import LONGEST
 from .origins import Origins
 from .write import FrameStore
@@ -19,9 +21,9 @@ if TYPE_CHECKING:  # a finished bake is reported without it
 
 
 def write(world: World, state: State, frame: int, store: FrameStore, origins: Origins | None = None,
-          log: Callable[[str], None] = lambda _: None) -> None:
+          log: Callable[[str], None] = lambda _: None, record: GroupRecord | None = None) -> None:
     """Write the output of a frame; one that is not finite is never written. log: receives bodies too far from their
-    origin."""
+    origin. record: the groups of the frame, where bodies are in groups."""
     vertices = world.output(state, frame)
     if origins is not None:
         vertices = origins.relative(world.bodies, vertices)
@@ -29,17 +31,23 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
         finite = np.isfinite(vertices.astype(np.float32)).all()
     if not finite:
         raise world.explain(StepFailed("the output is not finite"), state, frame)
+    longest = world.longest(state)
     # before the frame, so that a frame that stands has it
+    if record is None:
+        touched = world.contact_forces(state)
+    else:
+        by_part = world.contact_forces_by_part(state)
+        touched = all_contacts(by_part)
+        store.groups(frame, replace(record, longest=longest.astype(np.float32), contacts=np.array(
+            [-1 if rows is None else len(rows) for rows in by_part], dtype=np.int32)))
     activity = world.liveliness(state)
     if activity is not None:
         store.liveliness(frame, activity)
-    touched = world.contact_forces(state)
     if touched is not None:
         store.contact_forces(frame, touched)
     stress = world.stress(state)
     if stress is not None:
         store.stress(frame, stress)
-    longest = world.longest(state)
     if longest.max(initial=0.0) > LONGEST:
         store.needles(frame, longest)
     sheets = world.sheets(state, frame)

@@ -263,7 +263,7 @@ class Cache(CacheFiles):
         if found != lock.here():
             lock.sweep(self.folder)
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts",
-                     "halved", "stress", "."):
+                     "halved", "stress", "groups", "."):
             try:
                 (self.folder / name).rmdir()
             except OSError:

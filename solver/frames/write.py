@@ -31,6 +31,7 @@ from .layout import (
     CUTS,
     FORMAT,
     FRAME,
+    GROUPED,
     HALVED,
     LIVELINESS,
     LOG,
@@ -48,6 +49,7 @@ from .read import Cache
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
+    from .group_record import GroupRecord
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-sparse", "cvxopt", "msgspec")
 
@@ -166,7 +168,7 @@ class FrameStore:
         self._mend_log()
         self.cache = Cache(self.folder)
 
-    def write(self, frame: int, vertices: Vec) -> None:
+    def write(self, frame: int, vertices: NDArray[Any]) -> None:
         """Write a frame: (V, 3) object-space positions [m] relative to their origins, as float32.
 
         Raises CacheUnwritable.
@@ -175,26 +177,26 @@ class FrameStore:
         np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
         self._put(FRAME, frame, buffer.getbuffer())
 
-    def liveliness(self, frame: int, activity: Vec) -> None:
+    def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
         """Put body, liveliness [1/s] and awake of each dynamic node on disk, (3, m). Raises CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, activity.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
-    def contact_forces(self, frame: int, rows: Vec) -> None:
+    def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
         """Put places [m], forces [N] and distances [m] of what touches on disk, (k, 7). Raises CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(TOUCHED, frame, buffer.getbuffer())
 
-    def stress(self, frame: int, rows: Vec) -> None:
+    def stress(self, frame: int, rows: NDArray[Any]) -> None:
         """Put stress [Pa], stretch, pressure [Pa] and speed [m/s] of all vertices on disk, (V, 4). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(STRESS, frame, buffer.getbuffer())
 
-    def needles(self, frame: int, longest: Vec) -> None:
+    def needles(self, frame: int, longest: NDArray[Any]) -> None:
         """Put the longest edge of each body, over its length at rest, on disk, (b,). Raises CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
@@ -217,6 +219,10 @@ class FrameStore:
             for name, values in vars(sheet).items():
                 arrays[f"{k}.{name}"] = values.astype(np.float32 if values.dtype.kind == "f" else np.int32)
         self._put(SHEETS, frame, pack(arrays))
+
+    def groups(self, frame: int, record: GroupRecord) -> None:
+        """Put the groups of a frame on disk. Raises CacheUnwritable."""
+        self._put(GROUPED, frame, pack(record.arrays()))
 
     def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
         """Put the rigid bodies of a frame on disk, exactly. Raises CacheUnwritable."""

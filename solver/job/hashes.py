@@ -281,13 +281,13 @@ def means_the_same(manifest: Mapping[str, Any]) -> bool:
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
     """Return the inputs of a cache and those of a job, both up to the last frame that both have."""
-    old, until = _as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
+    old, until = as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
     if not old.so_far:  # older manifests have digests of whole arrays, or no times
         read = replace(read, so_far={})
     return old.until(until), read.until(until)
 
 
-def _as_read(old: Settings) -> Settings:
+def as_read(old: Settings) -> Settings:
     """Return the inputs of an older cache, without those that have no effect."""
     def body(flat: Flat) -> Flat:
         unread = _unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])

@@ -21,9 +21,9 @@ from ..build.rigid_skins import skins_of
 from ..build.world import Mechanisms, SoftPart, slides, soft_part
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
 from ..job.folder import Job
-from ..job.schema import Scene
+from ..job.schema import Body, Scene
 from ..job.schema_values import Choice
-from ..state import Index, Mask, State, Vec
+from ..state import State, Vec
 from ..world.ground_friction import FORCE
 from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
@@ -31,28 +31,9 @@ from ..world.layout import of_another_version
 from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
+from .reach import ROOM, Boxes, Reach, grouped, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the number of each token's group, which is that of its first one
-#: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
-#: costs what it costs to build a world
-ROOM = 1.0
-SLOP = 0.05  #: of the size of each of two bodies: how near they come before their groups merge
-ARC = 0.25  #: of a move: how far from a straight line what turns may go between two ends of steps
-
-
-@dataclass(frozen=True)
-class Boxes:
-    """Boxes of bodies: soft ones, and rigid bodies, which all have the last token."""
-
-    token: Index  #: (b,)
-    low: Vec  #: corners [m], (b, 3)
-    high: Vec
-
-    def swept(self, other: Boxes) -> Boxes:
-        """Return those that hold these bodies here, there and between."""
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        arc = ARC * np.maximum(np.abs(self.low - other.low), np.abs(self.high - other.high)).max(axis=1, initial=0.0)
-        return Boxes(self.token, low - arc[:, None], high + arc[:, None])
 
 
 @dataclass(frozen=True)
@@ -79,20 +60,24 @@ class Regroup:
 
     @staticmethod
     def suits(job: Job) -> bool:
-        """Whether surfaces touch, no mesh is cut or remeshed on the way, and there is more than one thing that
-        moves."""
+        """Whether surfaces touch, or there is a single soft body, and no mesh is cut or remeshed on the way."""
         scene = job.scene
-        moving = len(scene.bodies) + bool(scene.mechanisms)
-        return (scene.contact is not None and moving > 1 and not any(body.is_reshaped for body in scene.bodies)
-                and not any(slides(body) for body in scene.bodies))
+        if any(body.is_reshaped or slides(body) for body in scene.bodies):
+            return False
+        if len(scene.bodies) + bool(scene.mechanisms) > 1:
+            return scene.contact is not None
+        return (len(grouped(scene)) == 1 and not scene.time.tolerance
+                and (scene.contact is not None or not says_its_steps(scene.bodies[0])))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of soft bodies at the start. Raises what building them raises."""
         self._bodies, self._rigid = bodies, rigid
-        self._must = [*self._joined()]
-        self._meets = self._that_touch()
-        self._size = np.array([float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0))) for one in bodies])
-        self._thickness = np.array([max(one.thickness or 0.0, one.stands_out) for one in bodies])
+        self._must = [*ties(self._job.scene)]
+        beside = [0.0] * (rigid is not None)
+        self.reach = Reach(
+            np.array([*(float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0))) for one in bodies), *beside]),
+            np.array([*(max(one.thickness or 0.0, one.stands_out) for one in bodies), *beside]),
+            that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
             poses = rigid.alone.poses(rigid.alone.initial_state())["pose"]
@@ -101,13 +86,19 @@ class Regroup:
         self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
         start = [self._box(k, one.volume.nodes) for k, one in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
-        self._labels = self._merged(range(self.tokens), self._near(self._boxes_of(range(len(bodies)), start), ROOM))
+        self.at_start = self._boxes_of(range(len(bodies)), start)
+        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, ROOM))
         return [self._part(tokens) for tokens in self._soft_groups()]
 
     @property
     def tokens(self) -> int:
         """Return the number of soft bodies, and one more where there are mechanisms."""
         return len(self._bodies) + (self._rigid is not None)
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Return the present groups: of each token the first one of its group."""
+        return self._labels
 
     def remembered(self, state: State) -> State:
         """Return the state with its groups."""
@@ -116,6 +107,8 @@ class Regroup:
     def again(self, world: World, state: State) -> World:
         """Return the world of the groups that a state has. Raises BadInput where it has none."""
         labels = state.memory.get(GROUPS)
+        if labels is None and self.tokens == 1:  # an older snapshot of a single body
+            labels = np.zeros(1)
         if labels is None or labels.shape != (self.tokens,):
             raise of_another_version()
         self._labels = tuple(int(label) for label in labels)
@@ -156,7 +149,7 @@ class Regroup:
         together = reduce(lambda one, other: Boxes(*(np.concatenate([getattr(one, name), getattr(other, name)])
                                                      for name in ("token", "low", "high"))), boxes)
         of_token = {token: k for k, group in enumerate(groups) for token in group.tokens}
-        pairs = [(of_token[a], of_token[b]) for a, b in self._near(together, 0.0) if of_token[a] != of_token[b]]
+        pairs = [(of_token[a], of_token[b]) for a, b in self.reach.near(together, 0.0) if of_token[a] != of_token[b]]
         labels = np.array(_components(len(groups), pairs))
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)
                 if np.count_nonzero(labels == label) > 1]
@@ -194,31 +187,6 @@ class Regroup:
         return ", ".join(f'"{self._bodies[token].body.name}"' if token < len(self._bodies) else "the mechanisms"
                          for token in tokens)
 
-    def _joined(self) -> Iterable[tuple[int, int]]:
-        """Pairs of tokens that forces or constraints join, or of which one hangs on the other."""
-        number = {one.body.name: k for k, one in enumerate(self._bodies)}
-        for names in self._job.scene.joins():
-            named = [number[name] for name in names if name in number]
-            yield from ((named[0], other) for other in named[1:])
-        for constraint in self._job.scene.constraints:
-            if any(end.mechanism for end in constraint.ends):
-                yield from ((number[end.body], len(self._bodies)) for end in constraint.ends if end.body in number
-                            and not end.mechanism)
-        for k, one in enumerate(self._bodies):
-            for attach in one.body.attach:
-                yield k, number.get(attach.body, len(self._bodies))
-
-    def _that_touch(self) -> Mask:
-        """Whether two tokens may touch each other, as far as they say, (t, t)."""
-        mechanisms = [mechanism.name for mechanism in self._job.scene.mechanisms]
-        says = np.ones((self.tokens, self.tokens), dtype=bool)
-        for k, one in enumerate(self._bodies):
-            if one.body.touches is not None:
-                says[k, : len(self._bodies)] = [other.body.name in one.body.touches for other in self._bodies]
-                says[k, len(self._bodies):] = any(name in one.body.touches for name in mechanisms)
-        both: Mask = says & says.T
-        return both
-
     def _beyond_nodes(self, one: Prepared) -> float:
         """How far a body's mesh, and what touches for it, is outside of the box of its nodes [m]."""
         if one.embedding is None:
@@ -238,20 +206,6 @@ class Regroup:
         tokens += [len(self._bodies)] * (len(corners) - len(tokens))
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
         return Boxes(np.array(tokens, dtype=np.int32), low, high)
-
-    def _near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
-        """Pairs of tokens that may touch each other and whose boxes are near. room: of the smaller of two bodies."""
-        size = np.where(boxes.token < len(self._bodies), np.append(self._size, 0.0)[
-            np.minimum(boxes.token, len(self._bodies))], np.linalg.norm(boxes.high - boxes.low, axis=1))
-        thick = np.append(self._thickness, 0.0)[np.minimum(boxes.token, len(self._bodies))]
-        found = set[tuple[int, int]]()
-        for i in range(len(boxes.token)):
-            wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
-                    + room * np.minimum(size[i], size))[:, None]
-            near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
-            near &= self._meets[boxes.token[i], boxes.token]
-            found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
-        return sorted(found)
 
     def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """Labels after groups were joined: of each the first token."""
@@ -309,6 +263,8 @@ class Regroup:
                 end.body for end in one.ends if end.body and not end.mechanism}])
         if tokens[-1] == count:
             return scene  # mechanisms have no settings but the scene's
+        if len(bodies) == 1 and touches_nothing(scene, bodies[0]):
+            scene = msgspec.structs.replace(scene, contact=None, obstacles=[])
         integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
                                            (scene.integrator, scene.stage_solver))
         changes = [scene.time.largest_deformation if body.largest_deformation is None else body.largest_deformation
@@ -317,6 +273,11 @@ class Regroup:
                                        largest_deformation=min(filter(None, changes), default=0.0))
         return msgspec.structs.replace(scene, time=time, integrator=integrator, stage_solver=stage_solver,
                                        mechanisms=[])
+
+
+def says_its_steps(body: Body) -> bool:
+    """Return whether a body has an integrator, a stage solver or steps of its own."""
+    return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 
 def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]

@@ -112,9 +112,11 @@ class ShownBodies(ABC):
 
     def contact_forces(self, state: State) -> Vec | None:
         """Return positions [m], forces [N] and distances [m] of all contacts, (k, 7); None where contact is off."""
-        values = [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.parted(state))]
-        found = [rows for rows in values if rows is not None]
-        return np.concatenate(found) if found else None
+        return all_contacts(self.contact_forces_by_part(state))
+
+    def contact_forces_by_part(self, state: State) -> list[Vec | None]:
+        """Return the contacts of each part as `contact_forces` has those of all."""
+        return [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.parted(state))]
 
     def liveliness(self, state: State) -> Vec | None:
         """Return body, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m); None where none may
@@ -128,3 +130,9 @@ class ShownBodies(ABC):
                 values[0] = [numbers[k, int(number)] for number in values[0]]
                 found.append(values)
         return np.concatenate(found, axis=1) if found else None
+
+
+def all_contacts(by_part: Sequence[Vec | None]) -> Vec | None:
+    """Return the contacts of all parts, (k, 7); None where contact is off in each."""
+    found = [rows for rows in by_part if rows is not None]
+    return np.concatenate(found) if found else None

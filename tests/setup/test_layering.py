@@ -14,7 +14,7 @@ BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idp
 ORDER = (
     "one_thread errors catalogue state kernel_archive kernel_cache cores pool threads job meshing coordinates "
     "materials forces linear rows constraints contact sheet bearings assembly fields embedding parts nonlinear "
-    "integrators world coupling build reshape frames stepping groups simulate live farm cli __main__"
+    "integrators world coupling build reshape frames stepping groups reuse simulate live farm cli __main__"
 ).split()
 FOR_THE_ADDON = {"solver.catalogue", "solver.errors", "solver.frames.beside", "solver.frames.compared",
                  "solver.frames.files",

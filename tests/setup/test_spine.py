@@ -38,9 +38,10 @@ LOOPS = {
 
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
-    "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft"},
+    "Part": {"SteppedPart", "NodesPart", "JointsPart", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
+             "LiveDraft"},
     "Subsystem": {"SteppedPart", "SteppedSoft", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft",
-                  "FleshOnBones", "StaggeredCloths"},
+                  "LiveDraft", "FleshOnBones", "StaggeredCloths"},
     "Coupling": {"FleshOnBones", "StaggeredCloths"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},

@@ -1,0 +1,106 @@
+"""How near bodies come before they are solved together: boxes around them, and which of them may touch at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..build.world import is_drafted, slides
+from ..job.schema import Body, Scene
+from ..state import Index, Mask, Vec
+
+#: of the smaller of two bodies: those that start no farther apart than this are one group from the start, as a merge
+#: costs what it costs to build a world
+ROOM = 1.0
+SLOP = 0.05  #: of the size of each of two bodies: how near they come before their groups merge
+ARC = 0.25  #: of a move: how far from a straight line what turns may go between two ends of steps
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes of bodies: soft ones, and rigid bodies, which all have the last token."""
+
+    token: Index  #: (b,)
+    low: Vec  #: corners [m], (b, 3)
+    high: Vec
+
+    def swept(self, other: Boxes) -> Boxes:
+        """Return those that hold these bodies here, there and between."""
+        both = self.around(other)
+        arc = ARC * np.maximum(np.abs(self.low - other.low), np.abs(self.high - other.high)).max(axis=1, initial=0.0)
+        return Boxes(self.token, both.low - arc[:, None], both.high + arc[:, None])
+
+    def around(self, other: Boxes) -> Boxes:
+        """Return those that hold these boxes and others of the same bodies."""
+        return Boxes(self.token, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    def and_those(self, other: Boxes) -> Boxes:
+        """Return these boxes and others, in the order of their tokens."""
+        token = np.concatenate([self.token, other.token])
+        order = np.argsort(token, kind="stable")
+        return Boxes(token[order], np.concatenate([self.low, other.low])[order],
+                     np.concatenate([self.high, other.high])[order])
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How near tokens come before they are solved together."""
+
+    size: Vec  #: of each token [m], (t,); 0 of mechanisms, whose bodies are as large as their boxes
+    thickness: Vec  #: how far out of its surface each is touched [m], (t,)
+    meets: Mask  #: whether two of them may touch each other, (t, t)
+
+    def near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
+        """Return pairs of tokens that may touch each other and whose boxes are near. room: of the smaller of two
+        bodies."""
+        own = self.size[boxes.token]
+        size = np.where(own > 0.0, own, np.linalg.norm(boxes.high - boxes.low, axis=1))
+        thick = self.thickness[boxes.token]
+        found = set[tuple[int, int]]()
+        for i in range(len(boxes.token)):
+            wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
+                    + room * np.minimum(size[i], size))[:, None]
+            near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
+            near &= self.meets[boxes.token[i], boxes.token]
+            found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
+        return sorted(found)
+
+
+def grouped(scene: Scene) -> list[Body]:
+    """Return the soft bodies that are solved together where they are near, in the order of their tokens."""
+    return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
+
+
+def touches_nothing(scene: Scene, body: Body) -> bool:
+    """Return whether a soft body touches neither itself nor an obstacle, as far as it says."""
+    return body.touches is not None and not {*body.touches} & {body.name, *(one.name for one in scene.obstacles)}
+
+
+def ties(scene: Scene) -> Iterable[tuple[int, int]]:
+    """Yield pairs of tokens that forces or constraints join, or of which one hangs on the other."""
+    number = {body.name: k for k, body in enumerate(grouped(scene))}
+    mechanisms = len(number)
+    for names in scene.joins():
+        named = [number[name] for name in names if name in number]
+        yield from ((named[0], other) for other in named[1:])
+    for constraint in scene.constraints:
+        if any(end.mechanism for end in constraint.ends):
+            yield from ((number[end.body], mechanisms) for end in constraint.ends if end.body in number
+                        and not end.mechanism)
+    for k, body in enumerate(grouped(scene)):
+        yield from ((k, number.get(attach.body, mechanisms)) for attach in body.attach)
+
+
+def that_touch(scene: Scene) -> Mask:
+    """Return whether two tokens may touch each other, as far as they say, (t, t)."""
+    bodies, mechanisms = grouped(scene), [mechanism.name for mechanism in scene.mechanisms]
+    tokens = len(bodies) + bool(mechanisms)
+    says = np.ones((tokens, tokens), dtype=bool)
+    for k, body in enumerate(bodies):
+        if body.touches is not None:
+            says[k, : len(bodies)] = [other.name in body.touches for other in bodies]
+            says[k, len(bodies):] = any(name in body.touches for name in mechanisms)
+    both: Mask = says & says.T
+    return both

@@ -1,0 +1,103 @@
+"""Solving of the bodies of a job that have changed since an earlier bake, beside the frames of all others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..errors import Stopped
+from ..job.folder import Job
+from ..job.schema import Scene
+from ..stepping import Stop, Timeline
+from .earlier import CannotReuse as CannotReuse
+from .earlier import EarlierBake
+from .earlier import find as find
+from .shared_store import SharedStore
+from .shares import Numbering
+
+if TYPE_CHECKING:
+    from ..world.world import World
+
+
+class PartialBake:
+    """A bake that solves some bodies of a job and takes the others from an earlier one."""
+
+    def __init__(self, job: Job, earlier: EarlierBake) -> None:
+        self._whole, self._earlier = job, earlier
+        self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
+        #: the bodies that are solved; None where nothing is
+        self.job = job.with_scene(_part_of(job.scene, self._tokens), job.raw) if self._tokens else None
+
+    def beside(self, frame: int) -> list[int]:
+        """Return the steps in a frame of each group of the earlier bake. Raises CannotReuse."""
+        return self._earlier.steps(frame)
+
+    def store(self, cache: Path, still_mine: Callable[[], None], world: World | None) -> SharedStore:
+        """Return the writer of a cache. world: of the bodies that are solved; None where nothing is."""
+        solved = None if world is None else Numbering(
+            dict(enumerate(self._tokens)), [(first, count) for _, first, count in world.bodies],
+            bool(world.mechanisms))
+        return SharedStore(cache, still_mine, self._whole, self._earlier, solved)
+
+    def bodies(self, world: World | None) -> list[tuple[str, int, int]]:
+        """Return name, first vertex and number of vertices of every body."""
+        counts = {} if world is None else {name: count for name, _, count in world.bodies}
+        for own, (_, count) in enumerate(self._earlier.numbering.rows):
+            if own in self._earlier.numbering.tokens:
+                counts[self._whole.scene.bodies[self._earlier.numbering.tokens[own]].name] = count
+        found, first = [], 0
+        for body in self._whole.scene.bodies:
+            found.append((body.name, first, counts[body.name]))
+            first += counts[body.name]
+        return found
+
+    def described(self, world: World | None) -> dict[str, Any]:
+        """Return what the manifest says of the run, as `FrameStore.begin` takes it."""
+        manifest = self._earlier.cache.manifest
+        assert manifest is not None
+        names = self._earlier.names_now()
+        wobbles = {names[name]: hertz for name, hertz in self._earlier.cache.diagnostics.frequencies().items()
+                   if name in names}
+        notes = [note for note in manifest.get("notes", []) if any(note.startswith(f'"{name}"') for name in names)]
+        if world is None:
+            return {"backend": manifest["runs"][-1]["backend"], "notes": notes, "wobbles": wobbles,
+                    "mechanisms": self._earlier.cache.mechanisms()}
+        return {"backend": world.backend, "notes": [*notes, *world.notes],
+                "wobbles": wobbles | world.fundamental_hertz,
+                "mechanisms": world.mechanisms or (self._earlier.cache.mechanisms() if self._earlier.has_mechanisms
+                                                   else [])}
+
+    @property
+    def sentence(self) -> str:
+        """Return what the log says of it."""
+        names = self._earlier.names(self._earlier.tokens)
+        count = len(names) + len(self._tokens)
+        return (f"Kept {len(names)} of {count} objects as they were baked: {', '.join(names)}" if self._tokens else
+                "Nothing has to be solved: all objects that are left are kept as they were baked")
+
+    def copy(self, store: SharedStore, timeline: Timeline, stop: Stop,
+             report: Callable[[int, float, float], None]) -> None:
+        """Write every frame from the earlier bake, where nothing is solved. Raises CannotReuse, Stopped."""
+        began = time.perf_counter()
+        for frame in range(timeline.start, timeline.end + 1):
+            if stop():
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+            store.copy(frame, timeline.snapshot_due(frame))
+            spent = time.perf_counter() - began
+            done = frame - timeline.start + 1
+            report(frame, 1e3 * spent / done, spent / done * (timeline.end - frame))
+
+
+def _part_of(scene: Scene, tokens: list[int]) -> Scene:
+    """Return the scene of some tokens alone."""
+    bodies = [scene.bodies[k] for k in tokens if k < len(scene.bodies)]
+    names = {body.name for body in bodies}
+    return msgspec.structs.replace(
+        scene, bodies=bodies, mechanisms=scene.mechanisms if len(scene.bodies) in tokens else [],
+        forces=[force for force in scene.forces if names >= {*force.bodies}],
+        constraints=[one for one in scene.constraints if names >= {
+            end.body for end in one.ends if end.body and not end.mechanism}])

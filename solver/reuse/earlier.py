@@ -1,0 +1,221 @@
+"""An earlier bake of a job's bodies, and which of its frames are those of the job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import ConJacError
+from ..frames.group_record import GroupRecord
+from ..frames.layout import GROUPED, HALVED, LIVELINESS, SNAPSHOT, STRESS, TOUCHED, file_of
+from ..frames.read import Cache
+from ..frames.write import FrameStore
+from ..job import hashes
+from ..job.arrays import Unreadable, read_npy, read_npz
+from ..job.folder import Job
+from ..reshape.reach import Boxes, grouped, ties
+from ..reshape.regroup import Regroup
+from ..state import Index, State, Vec
+from .shares import FrameOutput, Numbering, boxes_among_all
+from .unchanged import Unchanged, compare
+
+
+class CannotReuse(Exception):
+    """From a frame on, or from the start, an earlier bake says nothing of a job. tokens: that came near others."""
+
+    def __init__(self, why: str, tokens: frozenset[int] = frozenset()) -> None:
+        super().__init__(why)
+        self.tokens = tokens
+
+
+class EarlierBake:
+    """Groups of bodies of an earlier bake that are in a job as they were. Tokens are those of the job."""
+
+    def __init__(self, cache: Cache, job: Job, unchanged: Unchanged, tokens: dict[int, int]) -> None:
+        """tokens: of the earlier bake → of the job."""
+        assert cache.manifest is not None
+        self.cache, self._job, self._unchanged = cache, job, unchanged
+        rows = [(first, count) for _, first, count in cache.bodies()]
+        self.numbering = Numbering(tokens, rows, bool(cache.mechanisms()))
+        self._records: dict[int, GroupRecord] = {}
+        self._margin = self._margins()
+
+    @property
+    def tokens(self) -> frozenset[int]:
+        """Return the tokens of all that it has."""
+        return frozenset(self.numbering.tokens.values())
+
+    def without(self, tokens: frozenset[int]) -> EarlierBake | None:
+        """Return this bake without the groups of some tokens; None where nothing is left."""
+        groups = [group for group in self._groups(self.record(self._job.scene.time.start))
+                  if not tokens & {self.numbering.tokens[token] for token in group}]
+        left = {token: self.numbering.tokens[token] for group in groups for token in group}
+        return EarlierBake(self.cache, self._job, self._unchanged, left) if left else None
+
+    def record(self, frame: int) -> GroupRecord:
+        """Return the groups of a frame, in the earlier bake's own numbering. Raises CannotReuse."""
+        if frame not in self._records:
+            self._check(GROUPED, frame)
+            try:
+                found = GroupRecord.of(read_npz(file_of(self.cache.folder, GROUPED, frame), self.cache.folder))
+            except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
+                raise CannotReuse(f"its groups at frame {frame} cannot be read") from error
+            self._records = {frame: found, **{k: one for k, one in self._records.items() if k == frame - 1}}
+        return self._records[frame]
+
+    def steps(self, frame: int) -> list[int]:
+        """Return the steps in a frame of each of its groups. Raises CannotReuse."""
+        record = self.record(max(self._job.scene.time.start, frame - 1))
+        return [int(record.steps[group[0]]) for group in self._groups(record)]
+
+    def check_groups(self, frame: int, spans: int) -> None:
+        """Raise CannotReuse where its groups could be others in the job. spans: of the frame in the job."""
+        record, own = self.record(frame), self.numbering.tokens
+        before = self.record(max(self._job.scene.time.start, frame - 1))
+        for group in record.groups():
+            here = [token in own for token in group]
+            if any(here) and not all(here):
+                self._refuse(frame, "came near what has changed")
+            together = len(group) > 1 or group[0] >= len(self.numbering.rows)
+            if all(here) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
+                self._refuse(frame, "moved by steps of the scene, which have changed")
+        if spans != record.spans and not np.array_equal(record.labels, before.labels):
+            self._refuse(frame, "met between other steps")
+
+    def boxes(self, frame: int) -> Boxes:
+        """Return the boxes of its bodies, with what may stand out of them now. Raises CannotReuse."""
+        boxes = boxes_among_all(self.record(frame).boxes, self.numbering)
+        margin = self._margin[boxes.token][:, None]
+        return Boxes(boxes.token, boxes.low - margin, boxes.high + margin)
+
+    def reach(self, frame: int) -> tuple[Index, Vec, Vec]:
+        """Return its tokens, and their sizes and thicknesses [m]."""
+        record, own = self.record(frame), self.numbering.tokens
+        tokens = np.array([*own.values()], dtype=np.int32)
+        return tokens, record.size[[*own]], record.thickness[[*own]] + self._margin[tokens]
+
+    def output(self, frame: int) -> FrameOutput:
+        """Return its files of a frame. Raises CannotReuse."""
+        if not self.cache.whole(frame):
+            raise CannotReuse(f"its frame {frame} is missing or damaged")
+        record = self.record(frame)
+        margin = np.zeros(len(record.labels))
+        for own, token in self.numbering.tokens.items():
+            margin[own] = self._margin[token]
+        boxes = record.boxes
+        wide = margin[boxes.token][:, None]
+        record = replace(record, thickness=record.thickness + margin,
+                         boxes=Boxes(boxes.token, boxes.low - wide, boxes.high + wide))
+        return FrameOutput(record, self.cache.vertices(frame), self._array(LIVELINESS, frame),
+                           self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
+                           self.cache.poses(frame) if self.cache.mechanisms() else None)
+
+    def state(self, frame: int) -> State:
+        """Return its state at a snapshot. Raises CannotReuse."""
+        self._check(SNAPSHOT, frame)
+        try:
+            return FrameStore(self.cache.folder).restore(frame)
+        except ConJacError as error:
+            raise CannotReuse(error.what) from error
+
+    def names(self, tokens: frozenset[int]) -> list[str]:
+        """Return the present names of some of its soft bodies, and of mechanisms."""
+        named = [*(body.name for body in self._job.scene.bodies), "the mechanisms"]
+        return [named[token] for token in sorted(tokens)]
+
+    def names_now(self) -> dict[str, str]:
+        """Return the present names of its soft bodies by their names in it."""
+        names = [name for name, _, _ in self.cache.bodies()]
+        return {names[own]: self._job.scene.bodies[token].name for own, token in self.numbering.tokens.items()
+                if own < len(names)}
+
+    @property
+    def has_mechanisms(self) -> bool:
+        """Return whether mechanisms are as they were."""
+        return len(self._job.scene.bodies) in self.tokens
+
+    def _groups(self, record: GroupRecord) -> list[tuple[int, ...]]:
+        return [group for group in record.groups() if all(token in self.numbering.tokens for token in group)]
+
+    def _margins(self) -> Vec:
+        """Return how much farther than then each of the job's tokens may reach now [m]: contact came with others."""
+        bodies = self._job.scene.bodies
+        found = np.zeros(len(bodies) + bool(self._job.scene.mechanisms))
+        if self._unchanged.contact:
+            return found
+        sizes = dict(zip(self.numbering.tokens.values(), self.record(self._job.scene.time.start).size[
+            [*self.numbering.tokens]]))
+        for token, size in sizes.items():
+            body = bodies[token]
+            found[token] = (body.thickness or 0.0) + 2.0 * body.simplify * float(size)
+        return found
+
+    def _array(self, kind: str, frame: int) -> Any:
+        """Return an additional file of a frame; None where there is none."""
+        if (kind, frame) not in self.cache.log:
+            return None
+        self._check(kind, frame)
+        try:
+            return read_npy(file_of(self.cache.folder, kind, frame), self.cache.folder)
+        except (OSError, ValueError) as error:
+            raise CannotReuse(f"its {kind} of frame {frame} cannot be read") from error
+
+    def _check(self, kind: str, frame: int) -> None:
+        if not self.cache.good(kind, frame):
+            raise CannotReuse(f"its {kind} of frame {frame} is missing or damaged")
+
+    def _refuse(self, frame: int, why: str) -> NoReturn:
+        raise CannotReuse(f"at frame {frame} bodies of it {why}")
+
+
+def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
+    """Return what a job has in common with an earlier bake; None where that is nothing.
+
+    folder: a cache folder, or the job folder around it. read: settings of the job.
+    """
+    cache = Cache(folder / "cache" if (folder / "cache").is_dir() else folder)
+    try:
+        manifest = cache.manifest
+        if manifest is None or not _are_grouped(job) or not hashes.means_the_same(manifest):
+            return None
+        unchanged = compare(hashes.as_read(hashes.recorded(manifest)), read, (
+            cache.body_uuids(), {body.name: body.uuid for body in job.scene.bodies}))
+        names = [name for name, _, _ in cache.bodies()]
+        tokens = {names.index(was): k for k, body in enumerate(job.scene.bodies)
+                  if (was := unchanged.bodies.get(body.name)) is not None}
+        if unchanged.mechanisms and cache.mechanisms():
+            tokens[len(names)] = len(job.scene.bodies)
+        return _in_whole_groups(EarlierBake(cache, job, unchanged, tokens), job, unchanged)
+    except (ConJacError, CannotReuse, KeyError, TypeError, AttributeError):
+        return None  # damaged, or of another version
+
+
+def _are_grouped(job: Job) -> bool:
+    return Regroup.suits(job) and len(grouped(job.scene)) == len(job.scene.bodies)
+
+
+def _in_whole_groups(found: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:
+    """Return an earlier bake without groups of which something has changed, or that the job joins to something else."""
+    record, own = found.record(job.scene.time.start), found.numbering.tokens
+    lost = set[int]()
+    for group in record.groups():
+        together = len(group) > 1 or group[0] >= len(found.numbering.rows)
+        if not all(token in own for token in group) or (
+                together and not (unchanged.scene_steps and unchanged.contact)):
+            lost |= {own[token] for token in group if token in own}
+    left: EarlierBake | None = EarlierBake(found.cache, job, unchanged, {
+        token: of_job for token, of_job in own.items() if of_job not in lost})
+    while left is not None and left.tokens:
+        joined = frozenset(token for pair in ties(job.scene) for token in pair
+                           if len(left.tokens & {*pair}) == 1) & left.tokens
+        solved = {*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - left.tokens
+        alone = solved and min(solved) >= len(job.scene.bodies)
+        if alone:
+            return None  # mechanisms without a soft body are not solved in groups
+        if not joined:
+            return left
+        left = left.without(joined)
+    return None

@@ -1,0 +1,189 @@
+"""Frames and states of all bodies from shares of them, each with a numbering of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..frames.group_record import GroupRecord
+from ..reshape.reach import Boxes
+from ..reshape.regroup import GROUPS
+from ..state import Index, State, Vec
+
+Floats = NDArray[np.float32]
+Of = TypeVar("Of")
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Numbers of a share's soft bodies and mechanisms among all."""
+
+    tokens: Mapping[int, int]  #: of the share → of all; what it does not have is not taken from it
+    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share
+    has_mechanisms: bool  #: whether they are its last token
+
+
+@dataclass(frozen=True)
+class FrameOutput:
+    """All files of one frame; counts of halved steps are those of `frames.halved.counts_by_body`."""
+
+    record: GroupRecord
+    vertices: Floats
+    liveliness: Floats | None = None
+    contacts: Floats | None = None
+    stress: Floats | None = None
+    halved: NDArray[np.int32] | None = None
+    poses: Mapping[str, Vec] | None = None
+
+
+class _PartOfShare(NamedTuple):
+    """A part of a world, in the order of the world of all."""
+
+    label: int  #: of its group among all, or beyond all bodies of mechanisms
+    share: int
+    number: int  #: among the parts of its share
+    bodies: tuple[int, ...]  #: of its share
+
+
+class AllBodies:
+    """All bodies of a job, of which every share has some."""
+
+    def __init__(self, bodies: int, has_mechanisms: bool, shares: Sequence[Numbering]) -> None:
+        """bodies: number of soft ones."""
+        self._bodies, self._tokens, self._shares = bodies, bodies + has_mechanisms, shares
+
+    def record(self, records: Sequence[GroupRecord], spans: int) -> GroupRecord:
+        """Return the groups of all. spans: of the frame."""
+        found = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
+                              _boxes(records, self._shares), np.zeros(self._tokens), np.zeros(self._tokens),
+                              np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
+        for own, share in zip(records, self._shares):
+            for group in _groups(own, share):
+                of_all = [share.tokens[token] for token in group]
+                found.labels[of_all] = min(of_all)
+                found.nameless[min(of_all)] = own.nameless[group[0]]
+                for name in ("steps", "size", "thickness"):
+                    getattr(found, name)[of_all] = getattr(own, name)[[*group]]
+        parts = self._parts(records)
+        unknowns, contacts = (np.array([getattr(records[one.share], name)[one.number] for one in parts], dtype=np.int32)
+                              for name in ("unknowns", "contacts"))
+        longest = np.zeros(self._bodies, dtype=np.float32)
+        for k, own_longest in self._of_bodies(lambda i, k: records[i].longest[k]):
+            longest[k] = own_longest
+        return GroupRecord(found.labels, spans, found.steps, found.boxes, found.size, found.thickness, found.nameless,
+                           unknowns, contacts, longest)
+
+    def output(self, outputs: Sequence[FrameOutput], spans: int, shows_stress: bool) -> FrameOutput:
+        """Return the files of all. shows_stress: whether any body does."""
+        records = [one.record for one in outputs]
+        whole, parts = self.record(records, spans), self._parts(records)
+        contacts = [_rows_of_part(outputs[one.share], one.number) for one in parts
+                    if records[one.share].contacts[one.number] >= 0]
+        activity = [self._activity(outputs[one.share], one) for one in parts]
+        lively = [rows for rows in activity if rows is not None]
+        halved = np.zeros(self._bodies + 1, dtype=np.int32)
+        for k, count in self._of_bodies(lambda i, k: 0 if (own := outputs[i].halved) is None else int(own[k])):
+            halved[k] = count
+        halved[-1] = whole.nameless.sum()
+        return FrameOutput(
+            whole, self._rows([one.vertices for one in outputs]),
+            liveliness=np.concatenate(lively, axis=1) if lively else None,
+            contacts=np.concatenate(contacts) if contacts else None,
+            stress=self._rows([np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else one.stress
+                               for one in outputs]) if shows_stress else None,
+            halved=halved if halved.any() else None,
+            poses=next((one.poses for one, share in zip(outputs, self._shares) if _moves_mechanisms(share)), None))
+
+    def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
+        """Return the state of all at a snapshot. labels: groups of all, (t,)."""
+        found = [_parted(state, record) for state, record in zip(states, records)]
+        parts = [found[one.share][one.number] for one in self._parts(records)]
+        memory = {GROUPS: labels.astype(float)}
+        for k, part in enumerate(parts):
+            memory |= {f"{k}/{key}": value for key, value in part.memory.items()}
+        return State(states[0].time, np.concatenate([part.q for part in parts]),
+                     np.concatenate([part.u for part in parts]), memory)
+
+    def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfShare]:
+        """Return the parts of the world of all: of groups by their first body, and of mechanisms last."""
+        found = []
+        for i, (record, share) in enumerate(zip(records, self._shares)):
+            bodies = len(record.labels) - share.has_mechanisms
+            soft = [group for group in record.groups() if group[0] < bodies]
+            for number, group in enumerate(soft):
+                if group in _groups(record, share):
+                    label = min(share.tokens[token] for token in group)
+                    found.append(_PartOfShare(label, i, number, tuple(k for k in group if k < bodies)))
+            if _moves_mechanisms(share):
+                found.append(_PartOfShare(self._tokens, i, len(soft), ()))
+        return sorted(found)
+
+    def _activity(self, output: FrameOutput, part: _PartOfShare) -> Floats | None:
+        """Return a part's columns of `liveliness`, with numbers of bodies among all."""
+        if output.liveliness is None or not part.bodies:
+            return None
+        tokens, own = self._shares[part.share].tokens, output.liveliness
+        columns: list[Floats] = []
+        for k in part.bodies:
+            of_body = own[:, own[0] == k].copy()
+            of_body[0] = tokens[k]
+            columns.append(of_body)
+        found = np.concatenate(columns, axis=1)
+        return found if found.shape[1] else None
+
+    def _of_bodies(self, value: Callable[[int, int], Of]) -> Iterator[tuple[int, Of]]:
+        """Yield each soft body's number among all and its value, from its share and its number there."""
+        for i, share in enumerate(self._shares):
+            for k in range(len(share.rows)):
+                if k in share.tokens:
+                    yield share.tokens[k], value(i, k)
+
+    def _rows(self, arrays: Sequence[Floats]) -> Floats:
+        """Return the rows of all bodies' vertices from those of each share."""
+        found = dict(self._of_bodies(lambda i, k: arrays[i][self._shares[i].rows[k][0]:sum(self._shares[i].rows[k])]))
+        return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
+
+
+def _groups(record: GroupRecord, share: Numbering) -> list[tuple[int, ...]]:
+    """Return the groups of a record that belong to a share."""
+    return [group for group in record.groups() if all(token in share.tokens for token in group)]
+
+
+def _moves_mechanisms(share: Numbering) -> bool:
+    return share.has_mechanisms and len(share.rows) in share.tokens
+
+
+def _boxes(records: Sequence[GroupRecord], shares: Sequence[Numbering]) -> Boxes:
+    found = Boxes(np.zeros(0, dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
+    for record, share in zip(records, shares):
+        found = found.and_those(boxes_among_all(record.boxes, share))
+    return found
+
+
+def boxes_among_all(boxes: Boxes, share: Numbering) -> Boxes:
+    """Return the boxes of a share with tokens of all."""
+    taken = np.array([token in share.tokens for token in boxes.token.tolist()], dtype=bool)
+    tokens = np.array([share.tokens[token] for token in boxes.token[taken].tolist()], dtype=np.int32)
+    return Boxes(tokens, boxes.low[taken], boxes.high[taken])
+
+
+def _rows_of_part(output: FrameOutput, number: int) -> Floats:
+    """Return the contacts of a part."""
+    ends = np.cumsum(np.maximum(output.record.contacts, 0))
+    assert output.contacts is not None
+    return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]
+
+
+def _parted(state: State, record: GroupRecord) -> list[State]:
+    """Return the states of the parts of a share."""
+    ends = np.cumsum([0, *record.unknowns]).tolist()
+    found = []
+    for k, (first, last) in enumerate(zip(ends, ends[1:])):
+        own = f"{k}/"
+        memory = {key.removeprefix(own): value for key, value in state.memory.items() if key.startswith(own)}
+        found.append(State(state.time, state.q[first:last], state.u[first:last], memory))
+    return found

@@ -1,0 +1,156 @@
+"""Bodies of a job whose own inputs are those of an earlier bake, whatever became of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..job.hashes import Flat, Settings
+
+#: what an integrator and its steps are, of the scene or a body's own
+STEPS = ("method", "integrator", "stage_solver")
+STEP_SIZES = ("step", "largest_deformation")
+#: what a body says about contact, which counts only where there is something to touch
+IN_CONTACT = ("friction", "friction_weights", "thickness", "touches_by_mesh", "simplify")
+IDENTITY = ("name", "uuid", "version")
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """Inputs that a job has in common with an earlier bake."""
+
+    bodies: dict[str, str]  #: names of soft bodies with equal inputs, now → in the earlier bake
+    mechanisms: bool  #: whether all mechanisms are as they were
+    scene_steps: bool  #: whether method, integrator and steps of the scene are as they were
+    contact: bool  #: whether contact of surfaces is as it was; else it came or went with other bodies
+
+
+def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> Unchanged:
+    """Return the bodies of `new` that move as in `old` as long as no others come near them.
+
+    uuids: of soft bodies, in the earlier bake and now, by name.
+    """
+    nothing = Unchanged({}, False, False, False)
+    before, now = (_shared(one.scene) for one in (old, new))
+    if before.rest != now.rest:
+        return nothing
+    contact = before.contact == now.contact
+    if not contact and (before.contact and now.contact or before.obstacles or now.obstacles):
+        return nothing
+    pairs = _pairs(old, new, uuids)
+    called = {was: name for name, was in pairs.items()}
+    known = {*called.values(), *before.obstacles, *new.mechanisms}
+    mechanisms = bool(new.mechanisms) and before.joints == now.joints and _without_identity(
+        old.mechanisms) == _without_identity(new.mechanisms)
+    found = {}
+    for name, was in pairs.items():
+        one, other = _of_body(old, was), _of_body(new, name)
+        touched = [None if flat.touches is None else {called.get(met, met) if flat is one else met
+                                                      for met in flat.touches} & known for flat in (one, other)]
+        same = touched[0] == touched[1] if contact else all(
+            _touches_nothing(flat, of) for flat, of in ((one, was), (other, name)))
+        if contact:
+            same = same and one.in_contact == other.in_contact
+        joined = _joining(old.scene, was, called) == _joining(new.scene, name, {one: one for one in new.bodies})
+        if same and joined and one.own == other.own:
+            found[name] = was
+    return Unchanged(found, mechanisms, before.steps == now.steps, contact)
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """Settings that all bodies share."""
+
+    rest: Flat
+    steps: Flat
+    contact: Flat  #: with obstacles
+    obstacles: list[str]  #: their names
+    joints: Flat  #: what only mechanisms read
+
+
+def _shared(scene: Flat) -> _Scene:
+    steps = {key: value for key, value in scene.items()
+             if _is_of(key, STEPS) or key in [f"time.{size}" for size in STEP_SIZES]}
+    contact = {key: value for key, value in scene.items() if _is_of(key, ("contact", "obstacles"))}
+    joints = {key: value for key, value in scene.items() if _is_of(key, ("joint_friction",))}
+    apart = {*steps, *contact, *joints, *IDENTITY}
+    rest = {key: value for key, value in scene.items()
+            if key not in apart and not _is_of(key, ("forces", "constraints"))}
+    names = [str(value) for key, value in contact.items() if key.startswith("obstacles.") and key.endswith(".name")]
+    return _Scene(rest, steps, contact, names, joints)
+
+
+@dataclass(frozen=True)
+class _Body:
+    """Inputs of a soft body."""
+
+    own: Flat  #: with its method and its steps, whoever says them
+    in_contact: Flat
+    touches: list[str] | None
+
+
+def _of_body(read: Settings, name: str) -> _Body:
+    flat, scene = read.bodies[name], read.scene
+    own = {key: value for key, value in flat.items()
+           if not _is_of(key, (*STEPS, *STEP_SIZES, *IN_CONTACT, *IDENTITY, "touches"))}
+    for family in STEPS:
+        source = flat if f"{family}.kind" in flat else scene
+        own |= {key: value for key, value in source.items() if _is_of(key, (family,))}
+    own |= {size: flat[size] if flat.get(size) is not None else scene[f"time.{size}"] for size in STEP_SIZES}
+    in_contact = {key: value for key, value in flat.items() if _is_of(key, IN_CONTACT)}
+    return _Body(own, in_contact, flat.get("touches"))
+
+
+def _touches_nothing(one: _Body, name: str) -> bool:
+    """Whether a solid in a scene without obstacles has nothing to touch before another body comes near."""
+    solid = not any(_is_of(key, ("cloth", "rope")) for key in one.own)
+    return solid and (one.touches is None or name not in one.touches)
+
+
+def _pairs(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> dict[str, str]:
+    """Return the body of the earlier bake that each present one was, by name: the one of its UUID, else of its name."""
+    by_uuid = {uuid: name for name, uuid in uuids[0].items() if uuid and name in old.bodies}
+    found = dict[str, str]()
+    for name in new.bodies:
+        uuid = uuids[1].get(name, "")
+        was = by_uuid.get(uuid) if uuid else name if name in old.bodies else None
+        if was is not None and was not in found.values():
+            found[name] = was
+    return found
+
+
+def _joining(scene: Flat, name: str, called: Mapping[str, str]) -> list[Flat]:
+    """Return the forces and constraints that a soft body is in, with bodies by their names in `called`."""
+    found: dict[str, Flat] = {}
+    for key, value in scene.items():
+        if _is_of(key, ("forces", "constraints")):
+            family, number, field = key.split(".", 2)
+            found.setdefault(f"{family}.{number}", {})[field] = value
+    joining = []
+    for entry in found.values():
+        soft = [*entry.get("bodies", ())]
+        soft += [value for field, value in entry.items()
+                 if field.endswith(".body") and not entry.get(field.removesuffix("body") + "mechanism")]
+        if name in soft:
+            joining.append({field: _renamed(entry, field, value, called) for field, value in entry.items()
+                            if field != "name"})
+    return joining
+
+
+def _renamed(entry: Flat, field: str, value: Any, called: Mapping[str, str]) -> Any:
+    if field == "bodies":
+        return [called.get(name) for name in value]
+    if field.endswith(".body") and not entry.get(field.removesuffix("body") + "mechanism"):
+        return called.get(value)
+    return value
+
+
+def _without_identity(mechanisms: Mapping[str, Flat]) -> dict[str, Flat]:
+    return {name: {key: value for key, value in flat.items() if key.rpartition(".")[2] != "uuid"}
+            for name, flat in mechanisms.items()}
+
+
+def _is_of(key: str, fields: tuple[str, ...]) -> bool:
+    """Whether a dotted name is that of a field or of something inside it."""
+    return key.partition(".")[0] in fields

@@ -1,0 +1,233 @@
+"""A bake that takes what has not changed from an earlier one gives the bytes of a bake of all."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from small_jobs import change
+from touching import box, contact_job, obstacle, read, sheet, soft
+
+from solver.errors import Stopped
+from solver.frames.layout import GROUPED, file_of
+from solver.frames.read import Cache
+from solver.simulate import bake
+
+FAR = 30.0  #: [m]
+END = 10
+
+
+def jelly(name, x, z=0.1, size=0.3, **more):
+    """A soft cube of a cell above the ground, whose least corner is there."""
+    return lambda arrays: soft(name, *box((1, 1, 1), (size,) * 3, (x, -0.12, z)), arrays, **{"modulus": 1e4, **more})
+
+
+LEFT, MIDDLE, RIGHT = jelly("Left", -FAR), jelly("Middle", 0.0, z=0.05), jelly("Right", FAR, z=0.15)
+#: falls 42 cm onto the one in the middle, from farther off than both are large
+ABOVE = jelly("Above", 0.05, z=0.77, size=0.2)
+BALL = {"name": "Ball", "position": [2.0 * FAR, 0.0, 0.6], "density": 1000.0,
+        "shape": {"kind": "sphere", "params": {"radius": 0.1}}}
+
+
+def job(folder, *bodies, floor=True, **scene):
+    arrays = {}
+    made = [body(arrays) for body in bodies]
+    below = [obstacle("Floor", *sheet(4.0 * FAR, 3), arrays)] if floor else []
+    folder = contact_job(folder, made, below, arrays, end=END, **scene)
+    change(folder, "time.snapshot_every", 4)
+    return folder
+
+
+class Log:
+    """A reporter that keeps the sentences of the log and how often a frame was reported."""
+
+    def __init__(self):
+        self.lines, self.frames = [], []
+
+    def log(self, text):
+        self.lines.append(text)
+
+    def stage(self, *_):
+        pass
+
+    def start(self, *_):
+        pass
+
+    def frame(self, frame, *_):
+        self.frames.append(frame)
+
+    def has(self, words):
+        return any(words in line for line in self.lines)
+
+
+def files(folder):
+    """The bytes of every file of a cache that two equal bakes have alike, by its name."""
+    cache = folder / "cache"
+    return {path.relative_to(cache).as_posix(): path.read_bytes() for path in sorted(cache.rglob("*"))
+            if path.is_file() and path.name not in ("manifest.json", "written.log")}
+
+
+def alike(tmp_path, before, after):
+    """The log of a bake beside an earlier one, which has the bytes of a bake of all. before, after: write the jobs."""
+    old, whole, beside = before(tmp_path / "old"), after(tmp_path / "whole"), after(tmp_path / "beside")
+    log = Log()
+    bake(old, Log())
+    bake(whole, Log())
+    bake(beside, log, reuse=old)
+    one, other = files(whole), files(beside)
+    assert one.keys() == other.keys()
+    assert [name for name in one if one[name] != other[name]] == []
+    assert Cache(whole / "cache").bodies() == Cache(beside / "cache").bodies()
+    assert log.frames[-1] == END
+    return log
+
+
+def test_what_was_added_or_changed_far_away_is_solved_alone(tmp_path):
+    """One is new, one is stiffer than it was and of other steps."""
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE),
+                lambda folder: job(folder, jelly("Left", -FAR, modulus=3e4, step=1 / 72), RIGHT, MIDDLE))
+    assert log.has("Kept 1 of 3 objects as they were baked: Middle")
+
+
+def test_a_copy_is_solved_alone(tmp_path):
+    """It has all settings of what it was copied from, and another identity and place."""
+    def first(arrays):
+        return MIDDLE(arrays) | {"uuid": "a"}
+
+    def renamed(arrays):
+        return jelly("Cube", 0.0, z=0.05)(arrays) | {"uuid": "a"}
+
+    def copied(arrays):
+        return jelly("Middle", FAR, z=0.05)(arrays) | {"uuid": "b"}
+
+    log = alike(tmp_path, lambda folder: job(folder, first), lambda folder: job(folder, copied, renamed))
+    assert log.has("Kept 1 of 2 objects as they were baked: Cube")
+
+
+def test_what_falls_on_a_baked_one_is_solved_with_it(tmp_path):
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE), lambda folder: job(folder, LEFT, MIDDLE, ABOVE))
+    assert log.has("Kept 2 of 3")
+    assert log.has("something comes near Middle")
+    assert log.has("All objects are solved from the last snapshot on")
+    assert len(log.frames) < 2 * END  # from a snapshot on, not from the start
+
+
+@pytest.mark.long
+def test_what_starts_near_a_baked_one_is_solved_with_it_and_others_are_not(tmp_path):
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE),
+                lambda folder: job(folder, LEFT, MIDDLE, jelly("Near", 0.45)))
+    assert log.has("Kept 1 of 3 objects as they were baked: Left")
+    assert log.frames == [*range(2, END + 1)]
+
+
+@pytest.mark.long
+def test_groups_that_met_are_taken_together(tmp_path):
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, ABOVE),
+                lambda folder: job(folder, jelly("Left", -FAR, modulus=2e4), MIDDLE, ABOVE))
+    assert log.has("Kept 2 of 3 objects as they were baked: Middle, Above")
+    assert log.frames == [*range(2, END + 1)]
+
+
+@pytest.mark.long
+def test_what_met_something_that_changed_is_solved_from_there(tmp_path):
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, ABOVE),
+                lambda folder: job(folder, LEFT, MIDDLE, jelly("Above", FAR, z=0.77, size=0.2)))
+    assert log.has("Kept 2 of 3")
+    assert log.has("came near what has changed")
+
+
+def test_nothing_is_solved_where_a_body_was_removed(tmp_path):
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, RIGHT), lambda folder: job(folder, LEFT, RIGHT))
+    assert log.has("Nothing has to be solved")
+
+
+def test_one_by_itself_stays_when_contact_comes_with_another(tmp_path):
+    """There is no obstacle, so that the scene of one has no contact; that of two has, and says more of both."""
+    def alone(folder):
+        folder = job(folder, MIDDLE, floor=False, ground=ground)
+        whole = read(folder)
+        del whole["contact"], whole["obstacles"]
+        (folder / "scene.json").write_text(json.dumps(whole))
+        return folder
+
+    def among(body, others):
+        return lambda arrays: body(arrays) | {"touches": others, "friction": 0.5, "thickness": 0.0,
+                                              "step": 1 / 96, "integrator": {"kind": "backward_euler"}}
+
+    def two(folder):
+        return job(folder, among(LEFT, ["Middle"]), among(MIDDLE, ["Left"]), floor=False, ground=ground)
+
+    ground = {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "stiffness": 1e4}
+    log = alike(tmp_path, alone, two)
+    assert log.has("Kept 1 of 2 objects as they were baked: Middle")
+
+
+@pytest.mark.parametrize("field, value", [("gravity", [0.0, 0.0, -5.0]), ("time.fps", 25), ("time.end", END - 1),
+                                          ("time.start", 2), ("linear_solver", "superlu")])
+def test_what_counts_for_all_leaves_nothing(tmp_path, field, value):
+    old, new = job(tmp_path / "old", LEFT, MIDDLE), job(tmp_path / "new", LEFT, MIDDLE, RIGHT)
+    bake(old, Log(), frames=(1, 2))
+    change(new, field, value)
+    log = Log()
+    bake(new, log, frames=(2, 3), reuse=old)
+    assert not log.has("Kept")
+    assert log.frames[-1] == 3
+
+
+def test_a_floor_that_moves_otherwise_leaves_nothing(tmp_path):
+    old, new = job(tmp_path / "old", LEFT, MIDDLE), job(tmp_path / "new", LEFT, MIDDLE)
+    bake(old, Log(), frames=(1, 2))
+    vertices = np.load(new / "arrays/Floor_vertices.npy")
+    np.save(new / "arrays/Floor_vertices.npy", vertices - [0.0, 0.0, 0.01])
+    log = Log()
+    bake(new, log, frames=(1, 2), reuse=old)
+    assert not log.has("Kept")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("changed", ["body", "mechanism"])
+def test_mechanisms_are_taken_or_solved_as_one(tmp_path, changed):
+    ball = {**BALL, "density": 500.0} if changed == "mechanism" else BALL
+    left = jelly("Left", -FAR, modulus=2e4) if changed == "body" else LEFT
+    new = [left] if changed == "body" else [left, RIGHT]
+    log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, mechanisms=[{"name": "M", "bodies": [BALL]}]),
+                lambda folder: job(folder, *new, MIDDLE, mechanisms=[{"name": "M", "bodies": [ball]}]))
+    assert log.has("Kept 2 of 3 objects as they were baked: Middle, the mechanisms" if changed == "body" else
+                   "Kept 2 of 4 objects as they were baked: Left, Middle")
+
+
+def test_a_stopped_one_goes_on_with_the_same_bytes(tmp_path):
+    old, whole, beside = (job(tmp_path / name, LEFT, MIDDLE, *more) for name, more in (
+        ("old", []), ("whole", [RIGHT]), ("beside", [RIGHT])))
+    bake(old, Log())
+    bake(whole, Log())
+    log = Log()
+    with pytest.raises(Stopped):
+        bake(beside, log, reuse=old, stop=lambda: len(log.frames) > 6)
+    bake(beside, Log(), resume=True)
+    one, other = files(whole), files(beside)
+    assert [name for name in one if one[name] != other[name]] == []
+
+
+@pytest.mark.parametrize("kind", [pytest.param("frame", marks=pytest.mark.long), "grouped",
+                                  pytest.param("snapshot", marks=pytest.mark.long)])
+def test_a_damaged_one_is_solved_again_from_there(tmp_path, kind):
+    old = job(tmp_path / "old", LEFT, MIDDLE)
+    whole, beside = (job(tmp_path / name, LEFT, MIDDLE, RIGHT) for name in ("whole", "beside"))
+    bake(old, Log())
+    file_of(old / "cache", kind, 9).write_bytes(b"nothing")
+    bake(whole, Log())
+    log = Log()
+    bake(beside, log, reuse=old)
+    assert log.has("Kept 2 of 3") and log.has("missing or damaged")
+    one, other = files(whole), files(beside)
+    assert [name for name in one if one[name] != other[name]] == []
+
+
+def test_an_older_bake_without_groups_leaves_nothing(tmp_path):
+    old, new = job(tmp_path / "old", LEFT), job(tmp_path / "new", LEFT, RIGHT)
+    bake(old, Log(), frames=(1, 2))
+    shutil.rmtree(file_of(old / "cache", GROUPED, 1).parent)
+    log = Log()
+    bake(new, log, frames=(1, 2), reuse=old)
+    assert not log.has("Kept")
