@@ -9,8 +9,8 @@ does not come to its frames that has to be said. One that has not begun in LIMIT
 
 Blender's cloth moves the same sheet in the same run: its modifier without self-collision, which is its default, and its
 node cloth where CONJAC_BPY53 names a Python that has it, as of `peers_cloth`. Compared are seconds that are simulated
-in one of the clock's: our frames are of a thirtieth of a second at most, theirs of a twenty-fourth. Rapier's soft
-bodies are in `peers`.
+in one of the clock's: our longest step is a frame of the scene, a twenty-fourth of a second, and so is theirs. Rapier's
+soft bodies are in `peers`.
 
 What limits them: soft bodies that touch cloth, ropes or mechanisms are moved by the bake's own solver, whose contact
 potential is solved to its end. Cloth by itself is moved by projective dynamics, with self-collision: 2.4 times as fast

@@ -1,10 +1,12 @@
-"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots."""
+"""Lists of a soft body: handles, cuts, nails and pulls, each with an object, and painted spots. What scene.json has of
+an entry is declared once, in FIELDS; rows of lists are drawn by their panels."""
 
 from typing import Any
 
 import bpy
 
 from ..solver import catalogue
+from .declared import BOOL, CONSTRAINT, CUT, FLOAT, INT, NAIL, PULL, UNWRITTEN, WELD, JobField, Reading
 from .handles import can_cut, can_hold, is_empty, is_soft, painted_names
 from .identity import OVERRIDABLE
 from .menus import HOLDS, QUALITIES, Item, item, items
@@ -74,10 +76,6 @@ class CONJAC_Cut(bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    frame: bpy.props.IntProperty(
-        name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE)
-    subframe: bpy.props.FloatProperty(
-        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
         name="Cutter", description="Empty, whose XY plane cuts all through the body, or a mesh that cuts where its "
         "faces are then", type=bpy.types.Object, poll=can_cut, override=OVERRIDABLE)
@@ -88,25 +86,12 @@ class CONJAC_Nail(bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    frame: bpy.props.IntProperty(
-        name="Frame", description="Last frame before it holds", default=1, override=OVERRIDABLE)
-    subframe: bpy.props.FloatProperty(
-        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE)
     is_drawn: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
-    until: bpy.props.IntProperty(
-        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE)
-    until_subframe: bpy.props.FloatProperty(
-        name="Until Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3,
-        override=OVERRIDABLE)
     object: bpy.props.PointerProperty(
         name="Nail", description="Empty that holds everything near its Z axis, along the length at which it is "
         "drawn, and carries it along",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
-    radius: bpy.props.FloatProperty(
-        name="Radius", description="Distance from the nail within which the body is held; at least an edge of its "
-        "tetrahedra",
-        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
 
 
 class CONJAC_Pull(bpy.types.PropertyGroup):
@@ -117,14 +102,6 @@ class CONJAC_Pull(bpy.types.PropertyGroup):
     object: bpy.props.PointerProperty(
         name="Pull", description="Empty that pulls everything near it at the first frame along, with springs",
         type=bpy.types.Object, poll=is_empty, override=OVERRIDABLE)
-    radius: bpy.props.FloatProperty(
-        name="Radius", description="Distance from the Empty within which the body is pulled, at the first frame",
-        default=0.1,
-        min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
-    stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="Force of the pull over the distance by which the body lags behind, in N/m",
-        default=100.0,
-        precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE)
     strength: bpy.props.FloatProperty(
         name="Strength", description="Share of its stiffness, can be animated: 0 releases the body", default=1.0,
         min=0.0, max=1.0, override=OVERRIDABLE)
@@ -138,29 +115,12 @@ class CONJAC_Weld(bpy.types.PropertyGroup):
     object: bpy.props.PointerProperty(
         name="Sticks To", description="Soft body or cloth that this one sticks to where they are close to each other",
         type=bpy.types.Object, poll=is_soft, override=OVERRIDABLE)
-    distance: bpy.props.FloatProperty(
-        name="Distance", description="Largest distance between the surfaces at which they stick together",
-        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
-    stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
-        min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE)
-    begins: bpy.props.IntProperty(
-        name="From", description="Frame at which what is within Distance begins to stick, if the bake begins before it",
-        default=0, override=OVERRIDABLE)
     group: bpy.props.StringProperty(
         name="Glue", description="Vertex group, or float attribute of the vertices, that says what sticks: nothing at "
         "0, and at weights between 0 and 1 the weld breaks at that share of Breaks At. All of the surface if empty",
         search=painted_names, search_options={"SORT", "SUGGESTION"}, override=OVERRIDABLE)
-    is_sliding: bpy.props.BoolProperty(
-        name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
-        "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE)
-    breaks: bpy.props.FloatProperty(
-        name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ", in Pa", default=0.0, precision=0,
-        min=0.0, soft_max=1.0e6, override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
-    until: bpy.props.IntProperty(
-        name="Until", description="Last frame at which it sticks", default=100, override=OVERRIDABLE)
 
 
 class CONJAC_Constraint(bpy.types.PropertyGroup):
@@ -186,10 +146,6 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
     hold: bpy.props.EnumProperty(
         name="Hold", description="Hold exactly, or give way; can be animated", default="hard",
         items=list(HOLDS), override=OVERRIDABLE)
-    stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="Force over the distance by which a soft constraint gives way, in N/m; can be "
-        "animated",
-        default=1000.0, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
     strength: bpy.props.FloatProperty(
         name="Strength", description="Influence of the constraint, can be animated: 0 releases it", default=1.0,
         min=0.0,
@@ -209,9 +165,130 @@ class CONJAC_Constraint(bpy.types.PropertyGroup):
         override=OVERRIDABLE)
     is_released: bpy.props.BoolProperty(
         name="Let Go", description="Release it after a frame", default=False, override=OVERRIDABLE)
-    until: bpy.props.IntProperty(
-        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE)
 
 
 classes = (CONJAC_Handle, CONJAC_Spots, CONJAC_Cut, CONJAC_Nail, CONJAC_Pull, CONJAC_Weld,
            CONJAC_Constraint)
+
+
+#: type of an object that cuts → the solver's kind of cut
+CUTTERS = {"EMPTY": "plane", "MESH": "sheet"}
+
+
+def _share(name: str) -> Any:
+    """Return a function that reads how far after its frame an entry is, where it is: no frame is parted into more."""
+    return lambda reading: round(getattr(reading.holder, name), 6) or UNWRITTEN
+
+
+def _breaks(reading: Reading) -> Any:
+    """Return the pull at which a weld breaks [Pa]; one that slides does not, nor one at 0."""
+    return UNWRITTEN if reading.holder.is_sliding else reading.holder.breaks or UNWRITTEN
+
+
+def begins(weld: Any, start: int) -> int:
+    """Return the frame at which a weld begins to stick. start: first frame of the bake."""
+    return start if weld.is_sliding else max(weld.begins, start)
+
+
+def _after(reading: Reading, frame: int) -> float:
+    """Return how long after the first frame of the bake another one is [s]."""
+    return (frame - reading.frames[0]) * (reading.scene.render.fps_base / reading.scene.render.fps)
+
+
+def _lasts(reading: Reading) -> float:
+    """Return how long a constraint holds [s]."""
+    return (reading.holder.until - reading.frames[0]) * reading.scene.render.fps_base / reading.scene.render.fps
+
+
+def compliance(constraint: Any) -> float:
+    """Return displacement over force of a constraint [m/N]; 0 of a hard one."""
+    return 0.0 if constraint.hold == "hard" else 1.0 / float(f"{constraint.stiffness:.7g}")
+
+
+CUTS = [
+    JobField("frame", INT(
+        name="Frame", description="Last frame where the body is still whole", default=1, override=OVERRIDABLE),
+        group="cut", of=CUT, always=True),
+    JobField("subframe", FLOAT(
+        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE),
+        group="cut", of=CUT, value=_share("subframe")),
+    JobField("kind", of=CUT, group="cut", property_name="object",
+             value=lambda reading: CUTTERS[reading.holder.object.type]),
+]
+
+NAILS = [
+    JobField("frame", INT(
+        name="Frame", description="Last frame before it holds", default=1, override=OVERRIDABLE),
+        group="nail", of=NAIL, always=True),
+    JobField("subframe", FLOAT(
+        name="Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3, override=OVERRIDABLE),
+        group="nail", of=NAIL, value=_share("subframe")),
+    JobField("radius", FLOAT(
+        name="Radius", description="Distance from the nail within which the body is held; at least an edge of its "
+        "tetrahedra",
+        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE),
+        group="nail", of=NAIL, always=True),
+    JobField("until", INT(
+        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE),
+        group="nail", of=NAIL, needs="is_drawn", always=True),
+    JobField("until_subframe", FLOAT(
+        name="Until Subframe", description=AFTER, default=0.0, min=0.0, max=LAST_SUBFRAME, precision=3,
+        override=OVERRIDABLE),
+        group="nail", of=NAIL, needs="is_drawn", value=_share("until_subframe")),
+]
+
+PULLS = [
+    JobField("radius", FLOAT(
+        name="Radius", description="Distance from the Empty within which the body is pulled, at the first frame",
+        default=0.1,
+        min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE),
+        group="pull", of=PULL, always=True),
+    JobField("stiffness", FLOAT(
+        name="Stiffness", description="Force of the pull over the distance by which the body lags behind, in N/m",
+        default=100.0,
+        precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e4, override=OVERRIDABLE),
+        group="pull", of=PULL, value=lambda reading: reading.holder.stiffness),
+]
+
+WELDS = [
+    JobField("law.kind", BOOL(
+        name="Sliding", description="Fix only the distance between both: they slide along each other, as layers of "
+        "tissue do, and do not collide with each other", default=False, override=OVERRIDABLE),
+        group="weld", property_name="is_sliding", of=WELD,
+        value=lambda reading: "sliding_weld" if reading.holder.is_sliding else "weld"),
+    JobField("law.params.distance", FLOAT(
+        name="Distance", description="Largest distance between the surfaces at which they stick together",
+        default=0.01, min=1.0e-6, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE),
+        group="weld", of=WELD, always=True),
+    JobField("law.params.stiffness", FLOAT(
+        name="Stiffness", description="Stiffness of a square metre of weld, in N/m³", default=1.0e7, precision=1,
+        min=1.0e-6, soft_min=1.0e4, soft_max=1.0e9, override=OVERRIDABLE),
+        group="weld", of=WELD, always=True),
+    JobField("law.params.breaks", FLOAT(
+        name=catalogue.BREAKS.label, description=catalogue.BREAKS.sentence + ", in Pa", default=0.0, precision=0,
+        min=0.0, soft_max=1.0e6, override=OVERRIDABLE),
+        group="weld", of=WELD, value=_breaks),
+    JobField("law.params.begins", INT(
+        name="From", description="Frame at which what is within Distance begins to stick, if the bake begins before it",
+        default=0, override=OVERRIDABLE),
+        group="weld", of=WELD,
+        value=lambda reading: _after(reading, begins(reading.holder, reading.frames[0])) or UNWRITTEN),
+    JobField("law.params.lasts", INT(
+        name="Until", description="Last frame at which it sticks", default=100, override=OVERRIDABLE),
+        group="weld", property_name="until", of=WELD, needs="is_released",
+        value=lambda reading: _after(reading, reading.holder.until)),
+]
+
+CONSTRAINTS = [
+    JobField("compliance", FLOAT(
+        name="Stiffness", description="Force over the distance by which a soft constraint gives way, in N/m; can be "
+        "animated",
+        default=1000.0, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE),
+        group="constraint", property_name="stiffness", of=CONSTRAINT, reads=("hold",),
+        value=lambda reading: compliance(reading.holder)),
+    JobField("lasts", INT(
+        name="Until", description="Last frame at which it holds", default=100, override=OVERRIDABLE),
+        group="constraint", property_name="until", of=CONSTRAINT, needs="is_released", value=_lasts),
+]
+
+FIELDS = [*CUTS, *NAILS, *PULLS, *WELDS, *CONSTRAINTS]

@@ -16,3 +16,6 @@ POSE = "conjac_live_pose"
 def suiting(object_type: str) -> str:
     """Return the kind of an object of this type where nothing but "simulated" is set."""
     return MECHANISM if object_type in OF_MECHANISMS else SOFT_BODY
+
+#: what a soft body collides with
+NOTHING, ALL, COLLECTION = "none", "all", "collection"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..solver import catalogue
-from . import changes, contact, identity, kinds, part_identity
+from . import changes, identity, kinds, part_identity
 
 #: types of objects that have a bake of their own
 BODY, ARMATURE, EMPTY = "MESH", "ARMATURE", "EMPTY"
@@ -46,6 +46,11 @@ def is_volume(obj: bpy.types.Object | None) -> bool:
 def is_sharp(obj: bpy.types.Object | None) -> bool:
     """Cloth that bends exactly at sharp edges, so that each frame has faces of its own."""
     return obj is not None and is_cloth(obj) and bool(getattr(obj.conjac, catalogue.SHARP.key))
+
+
+def has_soft_pins(obj: bpy.types.Object) -> bool:
+    """Whether weights of its Pin are strengths; else those above a half hold hard, and the others do not hold."""
+    return bool(obj.conjac.soft_pins) and not is_sharp(obj)
 
 
 def is_mechanism(obj: bpy.types.Object | None) -> bool:
@@ -82,15 +87,15 @@ def touches_soft(obj: bpy.types.Object | None) -> bool:
 
 def collides(obj: bpy.types.Object) -> bool:
     """Whether it is a soft body that touches anything."""
-    return is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE
+    return is_soft_body(obj) and obj.conjac.contact.collides_with != kinds.NOTHING
 
 
 def wants(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
     """Whether a soft body collides with another object, as far as it is concerned."""
     said = obj.conjac.contact
-    if said.collides_with == contact.COLLECTION:
+    if said.collides_with == kinds.COLLECTION:
         return said.collection is not None and other in said.collection.all_objects.values()
-    return bool(said.collides_with == contact.ALL)
+    return bool(said.collides_with == kinds.ALL)
 
 
 def touch(obj: bpy.types.Object, other: bpy.types.Object) -> bool:
@@ -251,7 +256,7 @@ def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.
     left = [one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None] if scene else []
     if obj not in left:
         return [obj]
-    if all(one.conjac.contact.collides_with == contact.ALL for one in left):
+    if all(one.conjac.contact.collides_with == kinds.ALL for one in left):
         return left
     order, ahead = {one: place for place, one in enumerate(left)}, [obj]
     left.remove(obj)

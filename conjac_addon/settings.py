@@ -13,8 +13,9 @@ import bpy
 
 from ..solver import catalogue
 from ..solver.catalogue import Entry, Param
-from . import changes, compat, contact, dials, entries, identity, kinds, parts, renamed
-from .entry_properties import OVERRIDABLE, finish, menu, number, properties, with_dial
+from . import changes, compat, contact, dials, entries, identity, job_fields, kinds, parts, renamed
+from .declared import group_key, properties
+from .entry_properties import OVERRIDABLE, finish, menu, number, with_dial
 from .handles import has_curves, keep_identifier, painted_names
 from .menus import MENUS, default, item
 
@@ -44,8 +45,7 @@ SHARP_EXPORT = "abc"
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, catalogue.WOBBLE_HALF_LIFE.key, catalogue.PIN_STIFFNESS.key, "strength",
-                  "rope_twist", "follow_share")
+READ_OVER_TIME = (catalogue.ACTIVATION.key, "strength", *(one.name for one in job_fields.FIELDS if one.keyed))
 #: the same of a constraint
 TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
@@ -141,27 +141,12 @@ def _firsts() -> dict[str, Param]:
 
 
 class CONJAC_Solver(bpy.types.PropertyGroup):
-    """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers are added
-    from the catalogue, with their parameters.
+    """How motion is computed: what an artist needs not know of a body. Methods, integrators and stage solvers come from
+    the catalogue, with their parameters, and steps from `scene_fields`.
     """
 
     __slots__ = ()
 
-    step: bpy.props.FloatProperty(
-        name="Time Step", description="Longest step of the simulation; a frame holds a whole number of steps",
-        default=1.0 / 120.0, min=1.0e-6, max=1.0, soft_min=1.0e-3, soft_max=0.1, precision=5, unit="TIME_ABSOLUTE",
-        override=OVERRIDABLE)
-    accuracy: bpy.props.FloatProperty(
-        name="Accuracy", description="Shorten steps until the error of each is below this share of the body's size: "
-        "0.001 is fine, 0.0001 exact; 0 makes every step as long as Time Step",
-        default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=5, override=OVERRIDABLE)
-    largest_deformation: bpy.props.FloatProperty(
-        name="Largest Deformation", description="Halve steps that change an edge of the body by more than this share "
-        "of its length, rotation included unless it is cloth; 0 accepts every step",
-        default=0.5, min=0.0, soft_max=1.0, precision=2, override=OVERRIDABLE)
-    linear_solver: menu(
-        "linear_solver", "Linear Solver", "Which library factors the matrix of each step", "auto",
-        (item("auto", "Automatic", "The quicker one by a table of measurements; multigrid for what is too large", 0),))
 
 
 class CONJAC_Settings(bpy.types.PropertyGroup):
@@ -190,19 +175,11 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         set=renamed.set_enabled, override=OVERRIDABLE)
     solver: bpy.props.PointerProperty(
         name="Solver", description="How its motion is computed", type=CONJAC_Solver, override=OVERRIDABLE)
-    samples_per_frame: bpy.props.IntProperty(
-        name="Samples per Frame", description="Samples of the animation of pins and ground in each frame",
-        default=2, min=1, max=16, override=OVERRIDABLE)
 
     quality: entries.quality()
     by_button: entries.by_button()
     use_scene_range: bpy.props.BoolProperty(
         name="Scene Frame Range", description="Bake the frame range of the scene", default=True, override=OVERRIDABLE)
-    frame_start: bpy.props.IntProperty(
-        name="Start", description="First frame, where the body still has its own shape", default=1,
-        override=OVERRIDABLE)
-    frame_end: bpy.props.IntProperty(
-        name="End", description="Last frame that is baked", default=72, override=OVERRIDABLE)
 
     simulate_after: bpy.props.StringProperty(
         name="Simulate After", description="The modifier whose result is simulated, by its name; MESH for the mesh "
@@ -219,16 +196,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     ground_height: bpy.props.FloatProperty(
         name="Height", description="Height of the ground if no object gives it", default=0.0, unit="LENGTH",
         precision=3, override=OVERRIDABLE)
-    ground_stiffness: bpy.props.FloatProperty(
-        name="Stiffness", description="Stiffness of the ground at each node, in N/m",
-        default=1.0e3, precision=1, min=1.0e-6, soft_min=1.0, soft_max=1.0e6, override=OVERRIDABLE)
-    ground_stiffness_per_area: bpy.props.FloatProperty(
-        name="Stiffness per Area", description="Stiffness of the ground for each square metre of skin, in N/m³: a "
-        "body sinks equally deep however fine its mesh is. 0 uses Stiffness, which is that of each node",
-        default=0.0, precision=1, min=0.0, soft_max=1.0e8, override=OVERRIDABLE)
-    ground_tangential_share: bpy.props.FloatProperty(
-        name="Tangential Share", description="Share of the stiffness along the ground, which slows contacts whatever "
-        "their load; 0.1 in the ConJac paper", default=0.0, min=0.0, max=1.0, override=OVERRIDABLE)
 
     cloth_shape: bpy.props.EnumProperty(
         name="Rest Shape", description="Shape that the cloth is cut in and tries to return to", default="mesh",
@@ -245,10 +212,6 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
     follow_object: bpy.props.PointerProperty(
         name="Follow", description="Object whose movement and rotation carry the body along, so that it feels less "
         "inertia", type=bpy.types.Object, override=OVERRIDABLE)
-    follow_share: bpy.props.FloatProperty(
-        name="Follow", description="Share of that object's motion that carries the body along, can be animated: at 0 "
-        "the body feels all of it as inertia, at 100 none of it, as if the object stood still", default=100.0, min=0.0,
-        max=100.0, precision=0, subtype="PERCENTAGE", override=OVERRIDABLE)
     use_sewing: bpy.props.BoolProperty(
         name="Sewing", description="Edges without a face are seams: they pull the cloth together and keep it together",
         default=False, override=OVERRIDABLE)
@@ -363,19 +326,20 @@ def _exact_defaults() -> dict[str, float | int | bool]:
 
 
 _DEFAULTS = _exact_defaults()
-CONJAC_Solver.__annotations__.update(_choices(OF_SOLVER))
+CONJAC_Solver.__annotations__.update(_choices(OF_SOLVER) | properties(job_fields.FIELDS, "solver"))
 CONJAC_Solver.NAMES = frozenset(name for name in CONJAC_Solver.__annotations__
                                 if not name.startswith(dials.PREFIX))
 CONJAC_Settings.__annotations__.update(
     _choices(tuple(family for family in FAMILIES if family not in OF_SOLVER)) | _maps()
-    | properties("")
+    | properties(job_fields.FIELDS, "")
     | renamed.moved({name: CONJAC_Solver.__annotations__[name] for name in CONJAC_Solver.NAMES}, "solver"))
-contact.CONJAC_Contact.__annotations__.update(properties("contact"))
 
 classes = (*parts.classes, *identity.classes, *entries.classes, *contact.classes, CONJAC_Solver, CONJAC_Settings)
 
 for _group in set(classes) - set(identity.classes):
-    finish(_group.__name__, _group.__annotations__)
+    if _group not in (CONJAC_Solver, CONJAC_Settings):
+        _group.__annotations__.update(properties(job_fields.FIELDS, group_key(_group.__name__)))
+    finish(_group.__name__, _group.__annotations__, job_fields.FIELDS)
     _over_time = TIED_OVER_TIME if _group is entries.CONJAC_Constraint else READ_OVER_TIME
     for _name, _property in _group.__annotations__.items():
         # keyframes would be read once and change what is baked with the frame that the artist looks at

@@ -16,6 +16,11 @@ def frame_range(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> tu
     return math.floor(scene.frame_start * stretch + 1e-6), math.ceil(scene.frame_end * stretch - 1e-6)
 
 
+def frame_rate(scene: bpy.types.Scene) -> float:
+    """Return the frames of a second."""
+    return scene.render.fps / scene.render.fps_base
+
+
 def time_stretch(scene: bpy.types.Scene) -> float:
     """How many frames of animation go by in a frame of the timeline: 1 without Time Stretching."""
     return scene.render.frame_map_old / scene.render.frame_map_new

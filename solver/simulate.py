@@ -296,9 +296,9 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
     # a first bake compiles for ten seconds and meshes for about as long: both at once, in processes of their own, and
     # on the cores too that it leaves to others later
     loading = Loading(job.scene, threads or cores.available())
-    from .build.volumes import volumes_of
+    from .build.filled import filled_for_bake
 
-    volumes = volumes_of(job, report.stage)
+    job, volumes = filled_for_bake(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
     from .build.world import build

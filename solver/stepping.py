@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # a finished bake reports without them
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
 FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
 FORESEEN_IMPACT = 2.0  # times too large: a step of which more is foreseen is not tried
-LANDS = "it hits the ground within it"
+LANDS = "it hits the ground or a collider within it"
 NEAR = 1.0e-6  # of a step: so near to a step's end is there, as Blender's subframes have single precision
 SPARED_IN_CONTACT = 3  # of these halvings, where surfaces push each other and deformation alone asks for them
 IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well

@@ -9,8 +9,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import changes
-from ..redraw import redraw_panels
+from .. import changes, redraw
 from . import session, standing
 
 #: seconds after which the files of a bake are looked at again while panels are drawn: another program may write them
@@ -89,7 +88,7 @@ def look() -> None:
         _seen[uid] = Seen(found, change, files, began)
     _rest_until = time.monotonic() + TIMES * (time.monotonic() - began)
     if is_new:
-        redraw_panels()
+        redraw.redraw_panels()
 
 
 def _change() -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ import bpy
 
 from .. import members, scene_removal
 from . import read_by_itself
+from .taken_up import TakenUp
 
 #: what remembers earlier frames, or feels what else is in the scene: it is evaluated where it belongs
 _REMEMBERING = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "EXPLODE", "DYNAMIC_PAINT",
@@ -23,19 +24,12 @@ _REMEMBERING_NODES = {"GeometryNodeSimulationInput", "GeometryNodeSimulationOutp
 _ADDON = __package__.rpartition(".")[0]
 
 
-class Alone:
+class Alone(TakenUp):
     """Use with `with`; inside, `scene` and `view_layer` are the passing ones, between `put_back` and `take_up` not."""
 
     def __init__(self, of: bpy.types.Object, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> None:
         self._of, self._artists, self._layer = of, scene, view_layer
         self._passing: bpy.types.Scene | None = None
-
-    def __enter__(self) -> Alone:
-        self.take_up()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.put_back()
 
     @property
     def scene(self) -> bpy.types.Scene:

@@ -95,6 +95,12 @@ def _holders(obj: bpy.types.Object) -> list[bpy.types.Object]:
     return [obj, *(collection.all_objects if collection is not None else ())]
 
 
+def may_be_animated(obj: bpy.types.Object) -> bool:
+    """Whether anything of the object has keyframes or drivers."""
+    data = obj.animation_data
+    return data is not None and (data.action is not None or bool(data.drivers) or bool(data.nla_tracks))
+
+
 def is_animated(obj: bpy.types.ID, path: str) -> bool:
     """Whether a property of an object or its data has keyframes that differ, or a driver."""
     return path in _keyed(obj) or path in _driven(obj)

@@ -8,15 +8,15 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import identity, members
 from .. import settings as properties
-from . import animated, attach, cloth, fibers, fields, maps, pins, ropes, spots
+from ..declared import BODY
+from . import attach, cloth, fibers, fields, maps, pins, ropes, spots
 from .cuts import Cuts, cut_settings
 from .evaluation import Evaluation, coordinates
 from .folder import JobFolder, JobPart
-from .follow import Follow, follow_settings
+from .follow import Follow
 from .ground import GroundPlane
 from .let_go import LettingGo
 from .mesh import check_left, check_stack, surface
@@ -26,40 +26,17 @@ from .pulls import Pulls, pull_settings
 
 Report = Callable[[str], None]
 
-HALF_LIFE = catalogue.WOBBLE_HALF_LIFE.key
-
 _PACKAGE = __package__.rpartition(".")[0]  # conjac_addon, where the catalogue's paths of maps start
-
-
-def choice(settings: bpy.types.PropertyGroup, family: str, scene: bpy.types.Scene,
-           kind: str = "") -> dict[str, Any]:
-    """The chosen entry of a family and its parameters, in SI. kind: another entry in its place."""
-    entry = catalogue.find(family, kind or getattr(properties.holder(settings, family), family))
-    return {"kind": entry.key, "params": {
-        param.key: properties.si(settings, properties.property_name(entry, param), scene) for param in entry.params}}
 
 
 def body_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:
     """scene.json's body as far as it follows from settings alone: no array, nothing evaluated, cheap."""
-    settings = obj.conjac
-    of: Callable[[str], dict[str, Any]] = lambda family: choice(settings, family, scene)  # noqa: E731
-    body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": of("damping"),
-                            "painted": {}, "dynamic": {}, "pin": pins.pin_settings(obj, scene)}
-    if members.is_cloth(obj):
-        body["cloth"] = cloth.cloth_settings(obj, scene, of)
-    elif members.is_rope(obj):
-        body["rope"] = ropes.rope_settings(obj, scene, of)
-    else:
-        body |= {"mesher": of("mesher"), "material": of("material"), "carry": of("carry"),
-                 "density": properties.si(settings, catalogue.DENSITY.key, scene), **fibers.fiber_settings(obj, of)}
-        if settings.spot != "none":
-            body["spot"] = of("spot")
-    half_life = properties.si(settings, HALF_LIFE, scene)
-    if half_life and not members.is_sharp(obj) and not animated.is_animated(obj, f"conjac.{HALF_LIFE}"):
-        body[HALF_LIFE] = half_life
-    lists = {"cuts": cut_settings(obj), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
-             "attach": attach.attach_settings(obj), "follow": follow_settings(obj)}
-    return body | fields.gathered(obj, scene, "") | {key: said for key, said in lists.items() if said}
+    body: dict[str, Any] = {"name": obj.name, "uuid": identity.of(obj), "surface": {}, "damping": {}, "painted": {},
+                            "dynamic": {}, "pin": {}}
+    fields.add(body, fields.gathered(BODY, obj, scene))
+    lists = {"cuts": cut_settings(obj, scene), "nails": nail_settings(obj, scene), "pulls": pull_settings(obj, scene),
+             "attach": attach.attach_settings(obj)}
+    return body | {key: entries for key, entries in lists.items() if entries}
 
 
 class BodyReader:
@@ -76,7 +53,7 @@ class BodyReader:
         vertices, pinned = fill_body(self.body, self._evaluation, self._job, self._report)
         self._nails = None if self._still else Nails(self._evaluation, self._frames)
         self._pulls = None if self._still else Pulls(self._evaluation)
-        self._follow = None if self._still else Follow(self._evaluation)
+        self._follow = None if self._still else Follow(self._evaluation, self.body.get("follow", {}).get("share"))
         self.motion = Motion(self._evaluation, self._job, self._frames, self._samples, vertices, pinned, ground,
                              (self._nails, self._pulls, self._follow))
         self._let_go = LettingGo(self._evaluation, self._report) if "weights" in self.body["pin"] else None
@@ -166,7 +143,7 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
         if kind.animated:
             animated |= pins.holds(obj, one.weights) | may_change
             if not animated.any():
-                least = 0 if pins.are_soft(obj) else maps.PAINTED
+                least = 0 if members.has_soft_pins(obj) else maps.PAINTED
                 raise BadInput(f'no vertex in its group "{one.group}" is painted above {least}, so nothing is pinned',
                                "Paint where the body is held, or remove the group", obj.name)
             pins.report_halves(obj, one.weights, report)

@@ -1,38 +1,16 @@
-"""A body that is cloth: what scene.json says of it, and its rest shape."""
+"""The rest shape of a body that is cloth, in scene.json."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members
-from .. import settings as properties
 from .evaluation import Evaluation
 from .folder import JobFolder, JobPart
-
-
-def cloth_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
-                   of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """scene.json's cloth as far as it follows from settings alone. of: gives the choice of a family."""
-    numbers = {param.key: properties.si(obj.conjac, param.key, scene) for param in catalogue.CLOTH_NUMBERS}
-    said = {"membrane": of("membrane"), "bending": of("bending"), **numbers}
-    if members.is_sharp(obj):
-        said["eulerian"] = {param.key.removeprefix("sharp_"): properties.si(obj.conjac, param.key, scene)
-                            for param in catalogue.SHARP_NUMBERS} | _sharp_options(obj.conjac, scene)
-    return said
-
-
-def _sharp_options(settings: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, Any]:
-    """Return the options of Sharp Edges that differ from their defaults or whose switch is on."""
-    return {param.key.removeprefix("sharp_"): properties.si(settings, param.key, scene)
-            for param in catalogue.SHARP_OPTIONS if param.key != "sharp_own_friction"
-            and (getattr(settings, param.needs) if param.needs else getattr(settings, param.key) != param.default)}
 
 
 def fill_rest_shape(cloth: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.Mesh,

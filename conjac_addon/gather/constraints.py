@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members, part_identity
+from .. import entries, members, part_identity
 from .. import settings as properties
+from ..declared import CONSTRAINT
+from . import fields
 from .empties import check_empty
 from .evaluation import Evaluation
 from .folder import JobFolder
@@ -60,14 +62,11 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
         far |= {"mechanism": other.name, "body": part_identity.renamed(other)(one.part)}
     params = {param.key: _plain(getattr(one, param.key)) for param in kind.params}
     entry: dict[str, Any] = {"name": f"{obj.name} to {other.name}", "kind": {"kind": one.kind, "params": params},
-                             "ends": [{"body": obj.name} | wide, far],
-                             "compliance": 0.0 if one.hold == "hard" else 1.0 / properties.shortest(one.stiffness)}
-    if one.is_released:
-        if one.until <= start:
-            raise BadInput(f'its constraint to "{other.name}" lets go at frame {one.until}, before anything moves',
-                           f"Choose a frame after {start} under Constraints, or remove it", obj.name)
-        entry["lasts"] = (one.until - start) * scene.render.fps_base / scene.render.fps
-    return entry
+                             "ends": [{"body": obj.name} | wide, far]}
+    if one.is_released and one.until <= start:
+        raise BadInput(f'its constraint to "{other.name}" lets go at frame {one.until}, before anything moves',
+                       f"Choose a frame after {start} under Constraints, or remove it", obj.name)
+    return entry | fields.gathered(CONSTRAINT, obj, scene, item=one, frames=(start, start))
 
 
 def _plain(value: float | bool) -> float | bool:
@@ -168,8 +167,7 @@ class _Tie:
 
     def sample(self) -> None:
         now = self._evaluation.evaluated(self._evaluation.object).conjac.constraints[self._number]
-        compliance = 0.0 if now.hold == "hard" else 1.0 / properties.shortest(now.stiffness)
-        self._numbers.append((compliance, min(max(float(now.strength), 0.0), 1.0), float(now.length)))
+        self._numbers.append((entries.compliance(now), min(max(float(now.strength), 0.0), 1.0), float(now.length)))
         if self._vertices is None:
             return
         points = self._shape()[0]

@@ -6,9 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...solver import catalogue
 from .. import members
-from .. import settings as properties
+from ..declared import BODY, OBSTACLE, SCENE, TOUCHING
 from . import fields, obstacles
 
 
@@ -20,11 +19,6 @@ def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: li
         return []
     return [*(one for one in bodies if (obj.conjac.contact.itself if one == obj else members.touch(obj, one))),
             *(one for one in colliders if members.wants(obj, one))]
-
-
-def pushes_apart(of: bpy.types.Object) -> bool:
-    """Whether the law of a simulation can push apart what crosses at the start. of: whose bake it is."""
-    return any(param.key == "push_apart" for param in catalogue.find("contact", of.conjac.contact.law).params)
 
 
 def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) -> None:
@@ -44,16 +38,12 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
         names[:] = [name for name in names if name not in through]
     if not any(found):
         return
-    distance = properties.si(of.conjac.contact, "distance", scene)
-    document["contact"] = {"law": {"kind": of.conjac.contact.law, "params": {"distance": distance}}}
-    if of.conjac.contact.push_apart and pushes_apart(of):
-        document["contact"]["law"]["params"]["push_apart"] = of.conjac.contact.push_apart / document["time"]["fps"]
+    fields.add(document, fields.gathered(SCENE, of, scene, TOUCHING))
     for obj, body, others in zip(bodies, document["bodies"], found):
         body["touches"] = others
         if others and len(obj.conjac.cuts) and obj.name not in others:
             others.append(obj.name)  # pieces of what collides with others do so with each other
-        body["friction"] = properties.shortest(obj.conjac.contact.friction)
-        body |= fields.gathered(obj, scene, "contact")
+        body |= fields.gathered(BODY, obj, scene, TOUCHING)
     if colliders:
-        document["obstacles"] = [{"name": one.name, "friction": properties.shortest(one.conjac.contact.friction)}
+        document["obstacles"] = [{"name": one.name} | fields.gathered(OBSTACLE, one, scene, TOUCHING)
                                  for one in colliders]

@@ -10,26 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
+from ..declared import CUT
+from ..entries import CUTTERS
+from . import fields
 from .evaluation import Evaluation, coordinates
 from .mesh import triangles
 
 Store = Callable[[str, NDArray[Any]], str]
 
-#: type of an object that cuts → the solver's kind of cut
-KINDS = {"EMPTY": "plane", "MESH": "sheet"}
-
-
-def cut_settings(obj: bpy.types.Object) -> list[dict[str, Any]]:
+def cut_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """Return the cuts in scene.json's body, as far as they follow from settings alone."""
-    return [{"frame": cut.frame, **subframe(cut, "subframe"), "kind": KINDS[cut.object.type]}
-            for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in KINDS]
-
-
-def subframe(entry: bpy.types.PropertyGroup, name: str) -> dict[str, float]:
-    """A field of scene.json's cut or nail, by the name of its property: no frame is parted into more; none where it is
-    0."""
-    share = round(getattr(entry, name), 6)
-    return {name: share} if share else {}
+    return [fields.gathered(CUT, obj, scene, item=cut)
+            for cut in obj.conjac.cuts if cut.object is not None and cut.object.type in CUTTERS]
 
 
 class Cuts:
@@ -39,29 +31,32 @@ class Cuts:
         """Raises BadInput where a cut has no object that cuts or would never be seen between first and last frame."""
         self._evaluation, self._store = evaluation, store
         obj, (start, end) = evaluation.object, frames
-        self._cuts = [(cut.frame, subframe(cut, "subframe"), cut.object) for cut in obj.conjac.cuts]
-        for frame, _, cutter in self._cuts:
+        self._cutters = [cut.object for cut in obj.conjac.cuts]
+        for cut, cutter in zip(obj.conjac.cuts, self._cutters):
+            frame = cut.frame
             if cutter is None:
                 raise BadInput(f"its cut at frame {frame} has no object that cuts",
                                "Choose an Empty or a mesh, or remove the cut", obj.name)
-            if cutter.type not in KINDS:
+            if cutter.type not in CUTTERS:
                 raise BadInput(f'it cuts "{obj.name}" and is a {cutter.type.title()}', "Choose an Empty or a mesh, or "
                                "remove the cut", cutter.name)
             if not start <= frame < end:
                 raise BadInput(f"its cut at frame {frame} would never be seen: it is baked from frame {start} to {end}",
                                f"Cut from frame {start} to {end - 1}", obj.name)
             evaluation.check_enabled(cutter, f'it cuts "{obj.name}"')
+        self._cuts = cut_settings(obj, evaluation.scene)
         self._seen: dict[int, dict[str, Any]] = {}
 
     def see(self, frame: int) -> None:
         """Read what cuts between this frame, which the scene stands at, and the next. Raises BadInput where it cannot
         cut."""
-        for number, (at, after, cutter) in enumerate(self._cuts):
-            if at != frame:
+        for number, (cut, cutter) in enumerate(zip(self._cuts, self._cutters)):
+            if cut["frame"] != frame:
                 continue
+            after = cut.get("subframe", 0.0)
             if after:
-                self._evaluation.go_to(frame, after["subframe"])
-            self._seen[number] = {"frame": frame, **after, "kind": KINDS[cutter.type], **_READERS[cutter.type](
+                self._evaluation.go_to(frame, after)
+            self._seen[number] = {**cut, **_READERS[cutter.type](
                 self._evaluation, cutter, lambda name, values, n=number: self._store(f"cut_{n}_{name}", values))}
             if after:
                 self._evaluation.go_to(frame)

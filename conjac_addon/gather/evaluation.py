@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from types import TracebackType
 
 import bpy
 import numpy as np
@@ -13,11 +12,12 @@ from ...solver.errors import BadInput
 from .. import members, playback, settings, timeline
 from . import stack, turns
 from .alone import Alone
+from .taken_up import TakenUp
 
 Array = NDArray[np.float64]
 
 
-class Evaluation:
+class Evaluation(TakenUp):
     """Use with `with`: the scene's frame and the modifiers' switches are as before afterwards, and between `put_back`
     and `take_up`.
 
@@ -35,14 +35,6 @@ class Evaluation:
         self._frame: tuple[int, float] = (scene.frame_current, scene.frame_subframe)
         self._switches: list[tuple[str, bool]] = []
         self._aside: ExitStack | None = None
-
-    def __enter__(self) -> Evaluation:
-        self.take_up()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.put_back()
 
     def take_up(self) -> None:
         """Show what the simulation takes in, from now on. Raises BadInput where the object is being edited."""

@@ -11,36 +11,21 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
+from ..declared import NONE
 from ..handles import has_curves
+from . import animated
 from .evaluation import Evaluation
 
 ATTRIBUTE = "conjac_fiber"  #: vector attribute of the vertices, in object space
-NONE = "none"  #: of the menu of fibers
 ACTIVATION = catalogue.ACTIVATION.key
 
 Array = NDArray[np.float64]
 Store = Callable[[str, NDArray[Any]], str]
 
 
-def fiber_settings(obj: bpy.types.Object, choice: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """Return the fibers in scene.json's body, as far as they follow from settings alone; empty where there are none."""
-    if obj.conjac.fiber_material == NONE:
-        return {}
-    material = choice("fiber_material")
-    if may_be_animated(obj):
-        material["params"].pop(ACTIVATION, None)  # samples over time stand for it
-    return {"fiber_material": material, "fiber_field": choice("fiber_field")}
-
-
-def may_be_animated(obj: bpy.types.Object) -> bool:
-    """Whether anything of the object has keyframes or drivers."""
-    data = obj.animation_data
-    return data is not None and (data.action is not None or bool(data.drivers) or bool(data.nla_tracks))
-
-
 def is_activated(obj: bpy.types.Object) -> bool:
     """Whether its fibers have an activation that has to be read at every sample."""
-    if obj.conjac.fiber_material == NONE or not may_be_animated(obj):
+    if obj.conjac.fiber_material == NONE or not animated.may_be_animated(obj):
         return False
     return ACTIVATION in {param.key for param in catalogue.find("fiber_material", obj.conjac.fiber_material).params}
 

@@ -24,18 +24,13 @@ def follows(obj: bpy.types.Object) -> bool:
             and (settings.follow_share > 0.0 or animated.is_animated(obj, f"conjac.{SHARE}")))
 
 
-def follow_settings(obj: bpy.types.Object) -> dict[str, Any]:
-    """scene.json's `follow` as far as it follows from settings alone, without keyframes."""
-    if not follows(obj) or animated.is_animated(obj, f"conjac.{SHARE}"):
-        return {}
-    return {"share": round(obj.conjac.follow_share / 100.0, 6)}
-
-
 class Follow:
     """Frames of the object that a body follows; call `sample` at every sample."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        """Raises BadInput where the object to follow does not move as Blender would have it."""
+    def __init__(self, evaluation: Evaluation, share: float | None) -> None:
+        """share: that of scene.json, None where it has keyframes. Raises BadInput where the object to follow does not
+        move as Blender would have it."""
+        self._share = share
         self._evaluation, self._follows = evaluation, follows(evaluation.object)
         self._object = evaluation.object.conjac.follow_object
         self._frames: list[NDArray[np.float64]] = []
@@ -56,6 +51,7 @@ class Follow:
         """The field of scene.json's body, empty where it follows nothing."""
         if not self._follows:
             return {}
-        settings = follow_settings(self._evaluation.object)
-        share = settings["share"] if settings else store("follow_share", np.clip(self._shares, 0.0, 1.0))
+        share: Any = self._share
+        if share is None:
+            share = store("follow_share", np.clip(self._shares, 0.0, 1.0))
         return {"follow": {"motion": store("follow", np.array(self._frames)), "share": share}}

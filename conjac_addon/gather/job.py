@@ -17,11 +17,11 @@ import numpy as np
 from ...solver import catalogue
 from ...solver.errors import BadInput
 from .. import first_solvers, identity, members, timeline, upgrade
-from .. import settings as properties
-from . import animated, attach, contact, obstacles, placed, rigid, slow, sources, wind
+from ..declared import BODY, OWN_SOLVER, SCENE, SEVERAL
+from . import animated, attach, contact, fields, obstacles, placed, rigid, slow, sources, wind
 from .alone import Alone
 from .armature import Armature
-from .body import BodyReader, body_settings, choice
+from .body import BodyReader, body_settings
 from .colliders import Collider
 from .constraints import Constraints, constraint_settings
 from .evaluation import Evaluation, view_layer_of
@@ -29,13 +29,11 @@ from .folder import JobFolder, JobPart
 from .ground import GroundPlane
 from .mechanism import MechanismReader, mechanism_settings
 from .over_frames import EachBody, EachSample, MovingGround, WholeFrames, read_frames
+from .taken_up import TakenUp
 from .welds import Glue, welds
 from .wind import Wind
 
 Report = Callable[[str], None]
-
-#: what changes the scene while it is read, and can put it back in between
-Held = Alone | Evaluation | rigid.Objects
 
 
 def write_job(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, report: Report | None = None) -> None:
@@ -61,7 +59,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     start, end = frame_range(obj, scene)
     end = start if still or at_start else end
     job = JobFolder(folder, obj.name)
-    held: list[Held] = []
+    held: list[TakenUp] = []
     began = time.monotonic()
     try:
         for frame in _write(obj, scene, job, (start, end), report, still, held):
@@ -79,14 +77,14 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
         job.abandon()
 
 
-def _progress_text(held: list[Held], seconds: float) -> str:
+def _progress_text(held: list[TakenUp], seconds: float) -> str:
     """Return a line about what is being read; where a frame took long, because of which object."""
     alone = next((one for one in held if isinstance(one, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
 def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames: tuple[int, int], report: Report,
-           still: bool, held: list[Held]) -> Iterator[int]:
+           still: bool, held: list[TakenUp]) -> Iterator[int]:
     """Write the job of a soft body with all that touch it, or of a mechanism with all that hangs on it, and give every
     frame that has been read.
 
@@ -206,7 +204,7 @@ class _Surroundings:
 def _say_methods(document: dict[str, Any], bodies: list[bpy.types.Object], scene: bpy.types.Scene) -> None:
     """Each of several bodies has a method of its own."""
     for obj, body in zip(bodies, document["bodies"]):
-        body["method"] = choice(obj.conjac, "method", scene)
+        body |= fields.gathered(BODY, obj, scene, SEVERAL)
 
 
 def _say_own_solvers(document: dict[str, Any], leading: bpy.types.Object, bodies: list[bpy.types.Object],
@@ -217,11 +215,7 @@ def _say_own_solvers(document: dict[str, Any], leading: bpy.types.Object, bodies
         return
     for obj, body in zip(bodies, document["bodies"]):
         if first_solvers.has_its_own(obj):
-            settings = obj.conjac
-            body |= {"integrator": choice(settings, "integrator", scene),
-                     "stage_solver": choice(settings, "stage_solver", scene),
-                     "step": timeline.whole_steps(properties.si(settings, "step", scene), document["time"]["fps"]),
-                     "largest_deformation": properties.si(settings, "largest_deformation", scene)}
+            body |= fields.gathered(BODY, obj, scene, OWN_SOLVER)
 
 
 def _let_cloth_go(document: dict[str, Any]) -> None:
@@ -254,37 +248,9 @@ def frame_range(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int
 def job_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
                  frames: tuple[int, int] | None = None) -> dict[str, Any]:
     """scene.json without bodies and mechanisms, as far as it follows from the settings of the object alone."""
-    settings = obj.conjac
-    bodies = [obj] if members.is_mechanism(obj) else members.soft_bodies(obj, scene)
-    fps = scene.render.fps / scene.render.fps_base
-    start, end = frames or frame_range(obj, scene)
-    kinds = first_solvers.shared(obj, bodies)
-    document: dict[str, Any] = {
-        "version": catalogue.SCENE_VERSION,
-        "name": scene.name, "uuid": identity.of(obj),
-        "time": {"start": start, "end": end, "fps": fps, "samples_per_frame": settings.samples_per_frame,
-                 "step": timeline.whole_steps(min(properties.si(one.conjac, "step", scene) for one in bodies), fps),
-                 "tolerance": properties.si(settings, "accuracy", scene),
-                 "largest_deformation": min(filter(None, (properties.si(one.conjac, "largest_deformation", scene)
-                                                          for one in bodies)), default=0.0)},
-        "bodies": [],
-        "method": choice(settings, "method", scene),
-        "integrator": choice(settings, "integrator", scene, kinds["integrator"]),
-        "stage_solver": choice(settings, "stage_solver", scene, kinds["stage_solver"]),
-        "linear_solver": settings.solver.linear_solver,
-        # Blender shows gravity in m/s², its number times the unit scale
-        "gravity": [properties.shortest(g) * properties.unit_scale(scene) for g in scene.gravity]
-        if scene.use_gravity else [0.0, 0.0, 0.0],
-    }
-    if settings.use_ground:
-        document["ground"] = {"stiffness": properties.si(settings, "ground_stiffness", scene),
-                              "tangential_share": properties.shortest(settings.ground_tangential_share)}
-        if settings.ground_stiffness_per_area:
-            document["ground"]["stiffness_per_area"] = properties.shortest(settings.ground_stiffness_per_area)
-        if settings.friction != "none":
-            document["ground"]["friction"] = choice(settings, "friction", scene)
-    if members.is_mechanism(obj):
-        document["joint_friction"] = {"kind": settings.mechanism.joint_friction}
+    document: dict[str, Any] = {"version": catalogue.SCENE_VERSION, "name": scene.name, "uuid": identity.of(obj),
+                                "time": {}, "bodies": []}
+    fields.add(document, fields.gathered(SCENE, obj, scene, frames=frames or frame_range(obj, scene)))
     return document
 
 

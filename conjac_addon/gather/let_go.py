@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..members import is_sharp
+from .. import members
 from . import maps, pins, stack
 from .evaluation import Evaluation
 
@@ -45,7 +45,7 @@ class LettingGo:
         if len(held) == len(self._held):  # else the vertices of the mesh change, which its motion refuses
             self._until[self._held & ~held & (self._until == NEVER)] = frame
             self._later |= held & ((self._until < frame) | ~self._held)
-            if pins.are_soft(self._evaluation.object):
+            if members.has_soft_pins(self._evaluation.object):
                 self._weights.append(weights)
 
     def fields(self, store: Callable[[str, NDArray[Any]], str]) -> dict[str, str]:
@@ -56,7 +56,7 @@ class LettingGo:
                          "alone, and not held then: a nail holds from a frame on")
         if not (self._until < NEVER).any():
             return changing
-        if is_sharp(self._evaluation.object):
+        if members.is_sharp(self._evaluation.object):
             self._report(f'"{name}": its Pin fades at frame {self._until.min()}, and cloth with Sharp Edges is held to '
                          "the end")
             return {}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import identity, part_identity, parts
-from .. import settings as properties
-from . import springs, turns
+from .. import identity, part_identity
+from ..declared import JOINT, LOOP, MECHANISM, RIGID_BODY
+from . import fields, springs, turns
 from .articulation import JointTrack, smooth
 from .bones import BonePlan, Closing, JointPlan
 
@@ -60,41 +60,26 @@ class Source(Protocol):
 def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[str], bpy.types.PropertyGroup],
                        scene: bpy.types.Scene) -> dict[str, Any]:
     """scene.json's mechanism as far as it follows from settings alone."""
-    settings = owner.conjac.mechanism
     bodies, joints = [], []
     known = part_identity.uuids(owner)
     for one in plan:
         part = part_of(one.name)
-        body: dict[str, Any] = {"name": one.name, "density": properties.shortest(settings.density),
-                                "friction": properties.shortest(settings.contact_friction)}
-        if one.name in known:
-            body["uuid"] = known[one.name]
-        mass = one.mass or properties.shortest(part.mass)
-        if mass:
-            body["mass"] = mass
+        start = JointStart.of(owner, one, known.get(one.name, ""))
+        body = {"name": one.name} | fields.gathered(RIGID_BODY, owner, scene, item=part, plan=start)
         bodies.append(body)
-        joint = _joint_settings(owner, one, part, scene)
+        joint = _joint_settings(owner, one, part, scene, start)
         if joint is not None:
             joints.append(joint)
-    lists = {"loops": [_loop_settings(one, scene) for one in plan.closing],
+    lists = {"loops": [_loop_settings(owner, one, scene) for one in plan.closing],
              "springs": springs.spring_settings(owner, {body["name"] for body in bodies}, scene)}
     return {"name": owner.name, "uuid": identity.of(owner), "bodies": bodies, "joints": joints,
-            "self_collisions": settings.self_collisions, **{key: said for key, said in lists.items() if said}}
+            **fields.gathered(MECHANISM, owner, scene), **{key: said for key, said in lists.items() if said}}
 
 
-def _bearing(part: bpy.types.PropertyGroup, scene: bpy.types.Scene) -> dict[str, float]:
-    """Friction inside a joint, and where it rubs."""
-    return {"mu": properties.shortest(part.friction), "radius": properties.si(part, "bearing_radius", scene),
-            "length": properties.si(part, "bearing_length", scene),
-            **({"points": part.bearing_points} if part.bearing_points != parts.FEWEST_POINTS else {})}
-
-
-def _loop_settings(one: Closing, scene: bpy.types.Scene) -> dict[str, Any]:
+def _loop_settings(owner: bpy.types.Object, one: Closing, scene: bpy.types.Scene) -> dict[str, Any]:
     loop: dict[str, Any] = {"name": one.name, "kind": one.kind}
     loop |= dict(zip(("body_a", "body_b"), one.bodies))
-    if one.part.friction:
-        loop["friction"] = _bearing(one.part, scene)
-    return loop
+    return loop | fields.gathered(LOOP, owner, scene, item=one.part)
 
 
 def follows(owner: bpy.types.Object, one: BonePlan) -> bool:
@@ -102,39 +87,37 @@ def follows(owner: bpy.types.Object, one: BonePlan) -> bool:
     return one.animated or owner.conjac.mechanism.follow
 
 
+@dataclass(frozen=True)
+class JointStart:
+    """Facts of a rig or rigid body object about a body and its joint, from which fields of scene.json follow."""
+
+    uuid: str
+    mass: float | None  #: [kg], of a rigid body object; None: the settings say it
+    rates: tuple[str, ...]  #: what its coordinates are: those of a free body where it is driven and nothing joins it
+    low: tuple[float, ...]  #: limits [rad or m], none where it has none
+    high: tuple[float, ...]
+    is_joined: bool
+    is_driven: bool  #: by its animation, for a while or for good
+    is_animated: bool  #: for good
+
+    @staticmethod
+    def of(owner: bpy.types.Object, one: BonePlan, uuid: str) -> JointStart:
+        """Return that of a body of a mechanism."""
+        joint = one.joint or JointPlan("free")
+        return JointStart(uuid, one.mass, tuple(joint.rates), tuple(joint.low), tuple(joint.high),
+                          one.joint is not None, follows(owner, one), one.animated)
+
+
 def _joint_settings(owner: bpy.types.Object, one: BonePlan, part: bpy.types.PropertyGroup,
-                    scene: bpy.types.Scene) -> dict[str, Any] | None:
+                    scene: bpy.types.Scene, start: JointStart) -> dict[str, Any] | None:
     """None for a body that nothing holds and nothing drives."""
-    driven = follows(owner, one)
-    if one.joint is None and not driven:
+    if not (start.is_joined or start.is_driven):
         return None
     plan = one.joint or JointPlan("free")
     joint: dict[str, Any] = {"name": one.name, "child": one.name, "kind": plan.kind}
     if one.parent is not None:
         joint["parent"] = one.parent
-    rates = plan.rates
-    for key in ("stiffness", "damping"):
-        value = properties.shortest(getattr(part, key))
-        if value and one.joint is not None:
-            joint[key] = [value] * len(rates)
-            if not part.implicit:
-                joint["implicit"] = False
-    if plan.low:
-        joint |= {"low": list(plan.low), "high": list(plan.high)}
-    if part.friction and rates and one.joint is not None:
-        joint["friction"] = _bearing(part, scene)
-    if driven and rates:
-        joint["motor"] = {"mode": {"kind": "drive", "params": {}},
-                          **({} if one.animated else {"until": owner.conjac.mechanism.let_go})}
-    elif part.motor != parts.NO_MOTOR and rates and one.joint is not None:
-        params = {"servo": ("motor_stiffness", "motor_damping"), "speed": ("motor_damping",)}.get(part.motor, ())
-        joint["motor"] = {"mode": {"kind": part.motor, "params": {
-            name.removeprefix("motor_"): properties.shortest(getattr(part, name)) for name in params}}}
-        if part.motor != "drive" and not part.motor_implicit:
-            joint["motor"]["implicit"] = False
-        if part.motor_limit:
-            joint["motor"]["limit"] = properties.shortest(part.motor_limit)
-    return joint
+    return joint | fields.gathered(JOINT, owner, scene, item=part, plan=start)
 
 
 def motor_words(plan: JointPlan) -> str:

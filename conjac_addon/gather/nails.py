@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import settings as properties
-from .cuts import subframe
+from ..declared import NAIL
+from . import fields
 from .empties import check_empty
 from .evaluation import Evaluation
 
@@ -20,9 +20,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 def nail_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """Return the nails in scene.json's body, as far as they follow from settings alone."""
-    return [{"frame": nail.frame, **subframe(nail, "subframe"), "radius": properties.si(nail, "radius", scene),
-             **({"until": nail.until, **subframe(nail, "until_subframe")} if nail.is_drawn else {})}
-            for nail in obj.conjac.nails if nail.object is not None]
+    return [fields.gathered(NAIL, obj, scene, item=nail) for nail in obj.conjac.nails if nail.object is not None]
 
 
 class Nails:

@@ -24,7 +24,7 @@ NAMES, MATRICES = "placed_names", "placed_matrices"
 SAME = 1.0e-5
 
 Matrix = NDArray[np.float64]
-Of = TypeVar("Of")
+Placed = TypeVar("Placed")
 
 #: what was last read, by job folder, and when that was written
 _known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
@@ -68,13 +68,13 @@ def moved_bodies(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, th
     if then is None:
         return [], {}
     now = _objects(obj, scene)
-    each = {number: _differences(_of_member(then, was), _of_member(now, number))
-            for number, was in then_number.items()}
-    return _differences(_of_member(then, None), _of_member(now, None)), each
+    shared = _differences(_of_member(then, None), _of_member(now, None))
+    return shared, {number: _differences(_of_member(then, was), _of_member(now, number))
+                    for number, was in then_number.items()}
 
 
-def _of_member(places: Mapping[str, Of], number: int | None) -> dict[str, Of]:
-    """Return what is read for a member by its number, each by what it is to it; for None what counts for all."""
+def _of_member(places: Mapping[str, Placed], number: int | None) -> dict[str, Placed]:
+    """Return what is read for the member of a number, named without that; for None, what counts for all."""
     return {what if number is None else _in_list(what): one for what, one in places.items() if _number(what) == number}
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import BadInput
-from .. import settings as properties
+from ..declared import PULL
+from . import fields
 from .empties import check_empty
 from .evaluation import Evaluation
 
@@ -19,8 +20,7 @@ Store = Callable[[str, NDArray[Any]], str]
 
 def pull_settings(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """Return the pulls in scene.json's body, as far as they follow from settings alone."""
-    return [{"radius": properties.si(pull, "radius", scene), "stiffness": pull.stiffness}
-            for pull in obj.conjac.pulls if pull.object is not None]
+    return [fields.gathered(PULL, obj, scene, item=pull) for pull in obj.conjac.pulls if pull.object is not None]
 
 
 class Pulls:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 import bpy
@@ -21,6 +20,7 @@ from .evaluation import Evaluation, coordinates
 from .mechanism import Held
 from .mesh import triangles
 from .obstacles import FULL, hull_volume
+from .taken_up import TakenUp
 
 Array = NDArray[np.float64]
 
@@ -224,7 +224,7 @@ def plan(owner: bpy.types.Object) -> ObjectsPlan:
     return ObjectsPlan(owner)
 
 
-class Objects:
+class Objects(TakenUp):
     """The bodies of an evaluation's mechanism. With `with`: Blender's own rigid body world is off inside."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -237,14 +237,6 @@ class Objects:
             holder.update_tag()
         self._world = evaluation.scene.rigidbody_world
         self._switched_off = False
-
-    def __enter__(self) -> Objects:
-        self.take_up()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.put_back()
 
     def take_up(self) -> None:
         """Keep Blender's own rigid bodies still, from now on."""

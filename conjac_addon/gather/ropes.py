@@ -1,31 +1,15 @@
-"""A body that is ropes: what scene.json says of it, and its links."""
+"""The links of a body that is ropes."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solver import catalogue
 from ...solver.errors import BadMesh
-from .. import settings as properties
-from . import animated
 from .mesh import places
 
 TWIST = "rope_twist"  #: what ends are turned by, which may have keyframes
-PREFIX = "rope_"  #: of properties, which scene.json's rope has not
-
-
-def rope_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
-                  of: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """scene.json's rope as far as it follows from settings alone. of: gives the choice of a family."""
-    numbers = {param.key.removeprefix(PREFIX): properties.si(obj.conjac, param.key, scene)
-               for param in catalogue.ROPE_NUMBERS
-               if param.key != TWIST or not animated.is_animated(obj, f"conjac.{TWIST}")}
-    return {"length": of("rope"), **numbers}
 
 
 def links(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str

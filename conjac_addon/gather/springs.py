@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ...solver.errors import BadInput
 from .. import part_identity
 from .. import settings as properties
+from ..declared import SPRING
+from . import fields
 
 Array = NDArray[np.float64]
 
@@ -39,15 +41,7 @@ def _spring_entry(owner: bpy.types.Object, spring: bpy.types.PropertyGroup, ends
     if first == second:
         raise BadInput(f'both ends of its spring "{spring.name}" are in "{first}"',
                        f"Choose another {part} for one of them under Springs", owner.name)
-    entry: dict[str, Any] = {"body_a": first, "stiffness": properties.shortest(spring.stiffness),
-                             "damping": properties.shortest(spring.damping)}
-    if second:
-        entry["body_b"] = second
-    if not spring.as_placed:
-        entry["rest_length"] = properties.si(spring, "rest_length", scene)
-    if not spring.implicit:
-        entry["implicit"] = False
-    return entry
+    return fields.gathered(SPRING, owner, scene, item=spring, plan=ends)
 
 
 def ends(owner: bpy.types.Object, middles: Mapping[str, Array], scene: bpy.types.Scene) -> list[tuple[Array, Array]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from ...solver import catalogue
 from ...solver.errors import BadInput
 from ...solver.frames.compared import nameless, read
 from ...solver.job.files import open_regular
-from .. import entry_properties, members
+from .. import declared, job_fields, members
 from .. import settings as properties
+from ..declared import BODY, OWN_SOLVER, TOUCHING
 from . import wind
 from .body import map_end
 from .job import scene_settings
@@ -108,9 +110,10 @@ def _without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        of_contact = (one.field for one in entry_properties.FIELDS if one.group == "contact")
-        for name in (*of_contact, "touches", "friction", "integrator", "stage_solver", "step", "largest_deformation"):
-            body.pop(name, None)
+        for one in job_fields.FIELDS:
+            if one.of == BODY and one.when in (TOUCHING, OWN_SOLVER):
+                body.pop(one.field, None)
+        body.pop("touches", None)
 
 
 def labels(paths: Iterable[str]) -> list[str]:
@@ -148,9 +151,9 @@ _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
-    """Whether a half-life, the twist of ropes, Follow, the stiffness of pins or of a constraint was read over time."""
-    keyed = (f".{catalogue.WOBBLE_HALF_LIFE.key}", ".pin.stiffness", ".rope.twist", ".compliance", ".follow.share")
-    return path.endswith(keyed) and isinstance(flat.get(path), str)
+    """Whether a field was read over time: one that may have keyframes, or the compliance of a constraint."""
+    keyed = tuple(f".{one.field}" for one in job_fields.FIELDS if one.keyed)
+    return path.endswith((*keyed, ".compliance")) and isinstance(flat.get(path), str)
 
 
 def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
@@ -193,27 +196,20 @@ def _defaults(flat: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-#: properties that are not called as their field in scene.json
-_PROPERTIES = {"ground.stiffness": "ground_stiffness",
-               "ground.stiffness_per_area": "ground_stiffness_per_area",
-               "ground.tangential_share": "ground_tangential_share",
-               "ground.height": "ground_height",
-               "time.tolerance": "accuracy"}
-
 #: what is not a setting: which bodies there are, their meshes and where they are
 _OF_BODIES = {"bodies": "Soft Bodies", "soft_bodies": "Soft Bodies", "vertices": "Shape", "object_vertices": "Shape",
               "triangles": "Shape", "to_object": "Place"}
 
-#: what contact says
-_OF_CONTACT = {"touches": "Collides With", "obstacles": "Colliders", "distance": "Contact Distance",
-               "push_apart": "Push Apart"}
+#: lists of scene.json, and what follows from several objects, by path without numbers: what is in it has the same name
+_WITH_ALL = {"forces": "Welds", "constraints": "Constraints", "mechanisms.springs": "Springs",
+             "bodies.follow": "Follow"}
+#: likewise, but for what is in it and has a name of its own
+_ELSE = {"mechanisms.joints": "Joints", "mechanisms.loops": "Joints"}
+#: what no single property says
+_OF_SEVERAL = {"bodies.touches": "Collides With", "obstacles": "Colliders", "ground.height": "Height"}
 
-#: the same for what a mechanism says
-_WORDS = {"low": "Limits", "high": "Limits", "mu": "Joint Friction", "joints": "Joints", "child": "Joints",
-          "parent": "Joints", "until": "Let Go at",
-          "loops": "Joints",
-          "radius": "Bearing Radius", "length": "Bearing Length", "points": "Bearing Points", "mode": "Motor",
-          "damping": "Damping", "stiffness": "Stiffness", "implicit": "Implicit", "limit": "Largest Effort"}
+#: lists that settings of the cache are in, which says the name of the item in place of the list's
+_PLACES = ("", "bodies.", "mechanisms.")
 
 
 def _label(path: str) -> str:
@@ -226,25 +222,24 @@ def _label(path: str) -> str:
     keys = [key for key in path.partition(' of "')[0].split(".") if key != "kind" and not key.isdigit()]
     if keys[0] == "surface" or keys in (["bodies"], ["soft_bodies"]):
         return _OF_BODIES.get(keys[-1], "Shape")
-    if keys[-2:] == ["pin", "stiffness"]:
-        return catalogue.PIN_STIFFNESS.label
-    if "follow" in keys:
-        return "Follow"
-    if keys[0] == "forces":
-        return "Welds"
-    if keys[0] == "constraints":
-        return "Constraints"
-    if keys[0] == "mechanisms" and "springs" in keys:
-        return "Springs"
-    if keys[0] == "mechanisms" and keys[-1] in _WORDS:
-        return _WORDS[keys[-1]]
-    named = _OF_CONTACT | entry_properties.labels()
-    if keys[-1] in named:
-        return named[keys[-1]]
+    paths = [place + ".".join(keys) for place in _PLACES]
+    called = (_begun(_WITH_ALL, paths) or next(filter(None, map(_labels_by_path().get, paths)), "")
+              or _begun(_ELSE, paths))
+    if called:
+        return called
     if "eulerian" in keys:
         keys[-1] = catalogue.SHARP.key if keys[-1] == "eulerian" else f"sharp_{keys[-1]}"
-    if keys == ["time", "fps"]:
-        return "Frame Rate"
-    name = _PROPERTIES.get(".".join(keys), keys[-1])
-    known = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
-    return known[name].name if name in known else name.replace("_", " ").title()
+    own = bpy.types.Object.bl_rna.properties["conjac"].fixed_type.properties
+    return own[keys[-1]].name if keys[-1] in own else keys[-1].replace("_", " ").title()
+
+
+def _begun(names: dict[str, str], paths: list[str]) -> str:
+    """Return the name of what one of these paths is or is in; "" where it is none."""
+    return next((name for begin, name in names.items() for path in paths if f"{path}.".startswith(f"{begin}.")), "")
+
+
+@cache
+def _labels_by_path() -> dict[str, str]:
+    """Return what the artist reads of each setting that is declared, by path without numbers and kinds."""
+    return _OF_SEVERAL | {path.removesuffix(".kind"): label
+                          for path, label in declared.labels(job_fields.FIELDS).items()}

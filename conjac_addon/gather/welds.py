@@ -7,11 +7,10 @@ from typing import Any
 
 import bpy
 
-from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import members
-from .. import settings as properties
-from . import maps
+from .. import entries, members
+from ..declared import WELD
+from . import fields, maps
 from .evaluation import Evaluation
 from .folder import JobFolder
 
@@ -36,20 +35,13 @@ def _force(obj: bpy.types.Object, weld: bpy.types.PropertyGroup, soft: list[bpy.
     if other not in soft:
         raise BadInput(f'it is welded to "{other.name}", which is not baked with it',
                        f'Make "{other.name}" a soft body or cloth, and let both collide with all', obj.name)
-    params = {"distance": properties.si(weld, "distance", scene), "stiffness": properties.shortest(weld.stiffness)}
-    kind = "sliding_weld" if weld.is_sliding else "weld"
-    seconds, begins = scene.render.fps_base / scene.render.fps, start
-    if not weld.is_sliding:
-        begins = max(weld.begins, start)
-        numbers = {catalogue.BREAKS.key: weld.breaks, catalogue.BEGINS.key: (begins - start) * seconds}
-        params |= {key: number for key, number in numbers.items() if number}
-    if weld.is_released:
-        if weld.until <= begins:
-            before = "it sticks" if begins > start else "anything moves"
-            raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before {before}',
-                           f"Choose a frame after {begins} under Welds, or remove the weld", obj.name)
-        params["lasts"] = (weld.until - start) * seconds
-    return {"law": {"kind": kind, "params": params}, "bodies": [obj.name, other.name]}
+    begins = entries.begins(weld, start)
+    if weld.is_released and weld.until <= begins:
+        before = "it sticks" if begins > start else "anything moves"
+        raise BadInput(f'its weld to "{other.name}" lets go at frame {weld.until}, before {before}',
+                       f"Choose a frame after {begins} under Welds, or remove the weld", obj.name)
+    frames = start, start  # nothing of it follows from the last one
+    return fields.gathered(WELD, obj, scene, item=weld, frames=frames) | {"bodies": [obj.name, other.name]}
 
 
 class Glue:

@@ -4,7 +4,7 @@ import bpy
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import by_button, contact, handles, members
+from .. import by_button, handles, kinds, members
 from ..redraw import redraw_panels
 from .entries import AddEntry, RemoveEntry
 from .light import Behaviour
@@ -36,8 +36,8 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
             one.part = "" if bone is None else bone.name
         if members.is_soft_body(other):  # what is baked together is what touches
             for each in (obj, other):
-                if each.conjac.contact.collides_with == contact.NONE:
-                    each.conjac.contact.collides_with = contact.ALL
+                if each.conjac.contact.collides_with == kinds.NOTHING:
+                    each.conjac.contact.collides_with = kinds.ALL
         for each in (obj, other):  # either may lead the bake
             solver = each.conjac.solver
             if members.is_soft_body(each) and not catalogue.find("integrator", solver.integrator).able("iterates"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import by_button, contact, kinds, members
+from .. import by_button, kinds, members
 from ..redraw import redraw_panels
 from . import chosen
 from .light import Behaviour
@@ -35,10 +35,10 @@ class CONJAC_OT_collide(Behaviour):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         bodies = [obj for obj in context.scene.objects if members.is_soft_body(obj) and obj.is_editable
-                  and members.mechanism_of(obj) is None and obj.conjac.contact.collides_with == contact.NONE]
+                  and members.mechanism_of(obj) is None and obj.conjac.contact.collides_with == kinds.NOTHING]
         for obj in bodies:
             with by_button.noted(obj, "Collide With All"):
-                obj.conjac.contact.collides_with = contact.ALL
+                obj.conjac.contact.collides_with = kinds.ALL
         self.report({"INFO"}, f"Soft bodies that collide now, and are baked together: "
                               f"{members.title(context.object, context.scene)}")
         redraw_panels()

@@ -3,20 +3,20 @@ that fit its size; and those of new cloth. Nothing that was set already is chang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import bpy
 import numpy as np
 from mathutils import Vector
 
 from ...solver import catalogue
-from .. import contact, members
+from .. import kinds, members
 from ..first_solvers import CLOTH_SOLVER, ROPE_SOLVER, SOLVER
 from ..gather.cloth import seams
 from ..gather.loose import any_apart
 from ..settings import painted_default, unit_scale
 from . import by_mesh
+from .fineness import BOX_EDGES, edges, evaluated_mesh, filled_box, within_budget
 from .remedies import lowest
 
 FOLDS = 20.0  #: of a cloth's diagonal: how many edges it has that bends over each by its weight, at least
@@ -38,12 +38,6 @@ HANGS = 0.15  #: share of its depth by which such a layer hangs from what holds 
 #: and more. Were it half of that bodies of 20 cm that fall from 1 m would turn by degrees, docs/ground.md
 SINK = 0.0003
 GIVES = 6.0  #: 24 π (1 - ν) G r / (5 - 6 ν) over E r, of a stiff ball in an elastic body where ν is 0.45
-NODES, FEWEST = 6000.0, 300.0  #: of all soft bodies that are added at once, and of each
-#: edges of tetrahedra over 2 V / A, which is the thickness of a sheet, a third of a cube's edge and two thirds of a
-#: ball's radius: so compact bodies wobble within a twentieth as ever finer ones do, docs/large_meshes.md
-OF_THICKNESS = 0.4
-BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
-CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 WELD_FIRM = 10.0  #: of what an edge of the body resists with: a weld
 HALF_LIFE = 0.75  #: of what wobbles [s]
 TIED = 1.0e5  #: how firmly the end of a new rope is welded [N/m]
@@ -64,16 +58,6 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     return False
 
 
-def filled_box(sizes: Sequence[float], edge: float) -> tuple[float, float]:
-    """How long edges of tetrahedra are, `edge` or what 0 picks, and about how many nodes a box of these sizes has of
-    them; all lengths in one unit."""
-    edge = edge or sum(size * size for size in sizes) ** 0.5 / BOX_EDGES
-    nodes = 1.0
-    for size in sizes:
-        nodes *= (CLOSER * size / edge if edge else 0.0) + 1.0
-    return edge, nodes
-
-
 def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = None, bodies: int = 1) -> None:
     """Fill in what nobody has set. held: of a body that does not fall, how far its soft part reaches from what holds
     it, in Blender units. bodies: how many begin at once, which share a budget of nodes."""
@@ -90,50 +74,21 @@ def suit(obj: bpy.types.Object, scene: bpy.types.Scene, held: float | None = Non
         stiffen_layer(obj, held * unit)
     elif max(sizes) > 0.0:
         _stiffen(settings, density * max((WOBBLE * max(sizes) / SLOWEST) ** 2, GRAVITY * sizes[2] / SAG))
-    edge, nodes = filled_box([*obj.dimensions], 0.0)
-    shown = settings.edge_length or edge * max(1.0, nodes / max(NODES / bodies, FEWEST)) ** (1.0 / 3.0)
+    shown = settings.edge_length or within_budget(*filled_box([*obj.dimensions], 0.0), bodies)
     if not settings.is_property_set("edge_length"):
         enough, by_box = edges(obj, bodies)
-        if enough > by_box:
+        if enough != by_box:
             settings.edge_length = float(f"{enough:.2g}")
     if held is None and not settings.contact.is_property_set("collides_with"):
-        settings.contact.collides_with = contact.ALL
+        settings.contact.collides_with = kinds.ALL
         if not settings.contact.is_property_set("itself"):
-            settings.contact.itself = any_apart(_evaluated_mesh(obj))
+            settings.contact.itself = any_apart(evaluated_mesh(obj))
         if not settings.contact.is_property_set("by_mesh") and not len(settings.cuts):
-            by_mesh.suit(obj, _evaluated_mesh(obj), settings.edge_length or shown, shown)
+            by_mesh.suit(obj, evaluated_mesh(obj), settings.edge_length or shown, shown)
     if not settings.is_property_set("wobble_half_life"):
         settings.wobble_half_life = HALF_LIFE
     if held is None and not has_floor(obj, scene):
         stand_on_ground(obj, scene, density)
-
-
-def edges(obj: bpy.types.Object, bodies: int = 1) -> tuple[float, float]:
-    """Return the edge length of a new body's tetrahedra and the one that 0 picks by its box, both in Blender units.
-
-    bodies: how many share a budget of nodes.
-    """
-    by_box, _ = filled_box([*obj.dimensions], 0.0)
-    enough = max(by_box, OF_THICKNESS * thickness(obj))
-    _, nodes = filled_box([*obj.dimensions], enough)
-    return enough * max(1.0, nodes / max(NODES / bodies, FEWEST)) ** (1.0 / 3.0), by_box
-
-
-def thickness(obj: bpy.types.Object) -> float:
-    """2 V / A of its evaluated mesh in its parent's space, in Blender units; zero where it encloses nothing."""
-    mesh = _evaluated_mesh(obj)
-    mesh.calc_loop_triangles()
-    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    at = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.loop_triangles.foreach_get("vertices", corners)
-    mesh.vertices.foreach_get("co", at)
-    points = at.reshape(-1, 3).astype(float) @ np.array(obj.matrix_world.to_3x3()).T
-    if not len(corners):
-        return 0.0
-    a, b, c = np.moveaxis((points - points.mean(axis=0))[corners.reshape(-1, 3)], 1, 0)
-    normals = np.cross(b - a, c - a)
-    area = 0.5 * float(np.linalg.norm(normals, axis=1).sum())
-    return abs(float(np.einsum("ij,ij->", a, normals))) / 3.0 / area if area > 0.0 else 0.0
 
 
 def _choose(solver: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
@@ -191,11 +146,11 @@ def suit_cloth(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if not settings.is_property_set("stretch_limit"):
         settings.stretch_limit = STRETCH_LIMIT
     if not said.is_property_set("collides_with"):
-        said.collides_with = contact.ALL
+        said.collides_with = kinds.ALL
     if not said.is_property_set("itself"):
         said.itself = True
     if not settings.is_property_set("use_sewing"):
-        settings.use_sewing = len(seams(_evaluated_mesh(obj))) > 0
+        settings.use_sewing = len(seams(evaluated_mesh(obj))) > 0
     if not settings.is_property_set("bending_stiffness"):
         settings.bending_stiffness = max(settings.bending_stiffness, _bends_over_an_edge(obj, scene))
     if not has_floor(obj, scene):
@@ -210,7 +165,7 @@ def suit_rope(obj: bpy.types.Object) -> None:
     if not settings.is_property_set("soft_pins"):
         settings.soft_pins = True
     if not said.is_property_set("collides_with"):
-        said.collides_with = contact.ALL
+        said.collides_with = kinds.ALL
     if not said.is_property_set("itself"):
         said.itself = True
 
@@ -218,7 +173,7 @@ def suit_rope(obj: bpy.types.Object) -> None:
 def _bends_over_an_edge(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Bending stiffness B [N m] of cloth whose weight bends it over the length of its edges, (B / ρ g)^(1/3): what is
     limper folds from one face to the next, into saw teeth, as no mesh has finer folds than its faces."""
-    mesh = _evaluated_mesh(obj)
+    mesh = evaluated_mesh(obj)
     if not mesh.edges:
         return 0.0
     ends, at = np.empty(2 * len(mesh.edges), np.int32), np.empty(3 * len(mesh.vertices), np.float32)
@@ -249,8 +204,3 @@ def weld_stiffness(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     edge = size / BOX_EDGES
     stiffness = settings.stretch_warp / edge if members.is_cloth(obj) else settings.youngs_modulus
     return float(f"{WELD_FIRM * stiffness / edge:.2g}")
-
-
-def _evaluated_mesh(obj: bpy.types.Object) -> bpy.types.Mesh:
-    """With its modifiers; nobody has to clear it."""
-    return cast(bpy.types.Mesh, obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)

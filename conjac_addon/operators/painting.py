@@ -4,7 +4,6 @@ import bpy
 
 from ...solver import catalogue
 from .. import compat, members, uncounted
-from ..gather import pins
 from ..gather.maps import PAINTED
 from ..redraw import redraw_panels
 from ..settings import painted_default
@@ -72,7 +71,7 @@ class CONJAC_OT_add_group(Behaviour):
                 if param.unit and getattr(settings, high) <= low:  # paint is for more of it
                     setattr(settings, high, painted_default(param, low))
         setattr(settings, f"{self.map}_group", group.name)  # Blender cuts names that are too long
-        halves = self.map == "dynamic" or (self.map == "pin" and not pins.are_soft(obj))
+        halves = self.map == "dynamic" or (self.map == "pin" and not members.has_soft_pins(obj))
         paint(obj, group, PAINTED if halves else 0.0)
         return {"FINISHED"}
 

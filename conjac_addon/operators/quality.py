@@ -7,7 +7,7 @@ import bpy
 from .. import by_button, first_solvers, members
 from ..menus import QUALITIES
 from ..redraw import redraw_panels
-from . import first_settings
+from .fineness import edges
 from .light import Behaviour
 from .poll import baked, unless
 
@@ -40,8 +40,8 @@ def choose(obj: bpy.types.Object, scene: bpy.types.Scene, quality: str, bodies: 
     with by_button.noted(obj, QUALITIES[quality][0], paths(obj)):
         obj.conjac.solver.step = of_step * _usual_step(obj)
         if members.is_volume(obj):
-            fitting, by_box = first_settings.edges(obj, bodies)
-            own = 0.0 if quality == "good" and fitting <= by_box else of_edge * fitting
+            fitting, by_box = edges(obj, bodies)
+            own = 0.0 if quality == "good" and fitting == by_box else of_edge * fitting
             obj.conjac.edge_length = float(f"{own:.2g}")
     obj.conjac.quality = quality
 

@@ -8,7 +8,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ...solver.errors import BadInput
-from .. import by_button, contact, kinds, members, playback
+from .. import by_button, kinds, members, playback
 from ..gather import sources
 from ..gather.obstacles import is_full
 from ..redraw import redraw_panels
@@ -90,8 +90,8 @@ class CONJAC_OT_land(Behaviour):
         obj = context.object
         floor = unnoticed(obj, context.scene)[0]
         floor.conjac.kind = kinds.COLLIDER
-        if obj.conjac.contact.collides_with == contact.NONE:
-            obj.conjac.contact.collides_with = contact.ALL
+        if obj.conjac.contact.collides_with == kinds.NOTHING:
+            obj.conjac.contact.collides_with = kinds.ALL
         self.report({"INFO"}, f'"{floor.name}" is a collider now, and "{obj.name}" lands on it')
         redraw_panels()
         return {"FINISHED"}

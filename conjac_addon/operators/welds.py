@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
-from .. import by_button, contact, members
+from .. import by_button, kinds, members
 from ..redraw import redraw_panels
 from . import first_settings
 from .entries import AddEntry, RemoveEntry
@@ -29,8 +29,8 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
             weld.distance = max(REACH * between, LEAST * max(*obj.dimensions))
             weld.stiffness = first_settings.weld_stiffness(obj, context.scene)
             for one in (obj, other):  # what is baked together is what touches
-                if one.conjac.contact.collides_with == contact.NONE:
-                    one.conjac.contact.collides_with = contact.ALL
+                if one.conjac.contact.collides_with == kinds.NOTHING:
+                    one.conjac.contact.collides_with = kinds.ALL
         redraw_panels()
         return {"FINISHED"}
 

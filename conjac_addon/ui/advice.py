@@ -14,7 +14,7 @@ import bpy
 
 from ...solver import catalogue
 from ...solver.errors import BadInput
-from .. import contact, members
+from .. import kinds, members
 from ..bake import place
 from ..gather import animated, count_at_mark, read_by_itself, sources
 from ..gather.maps import PAINTED
@@ -169,7 +169,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
         elif count is not None and count < FEW:
             yield Advice("coarse", f"Only {count} vertices: too few to be seen bending", "conjac.subdivide",
                          "Subdivide")
-        if obj.conjac.contact.collides_with == contact.NONE:
+        if obj.conjac.contact.collides_with == kinds.NOTHING:
             yield from _touching_nothing(obj, scene)
     elif members.is_mechanism(obj):
         settings = obj.conjac

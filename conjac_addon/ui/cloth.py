@@ -7,7 +7,7 @@ from .. import members
 from .. import settings as properties
 from ..gather import read_by_itself
 from ..text import hint, setting
-from . import painted, presets, sections
+from . import fields, painted, presets, sections
 
 HARD_LIMITS = ("length_limit", "area_limit")  #: beside Stretch Limit
 
@@ -19,12 +19,11 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "cloth_shape")
     if settings.cloth_shape == "uv" and not obj.data.uv_layers:
         hint(layout, "It has no UV map: unwrap it")
-    setting(layout, settings, "area_density")
-    setting(layout, settings, "thickness")
+    fields.draw(layout, obj, "cloth")
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
     sections.draw_simulate_after(layout, obj)
     half_life = catalogue.WOBBLE_HALF_LIFE
-    setting(layout, settings, half_life.key)
+    fields.draw(layout, obj, "half-life")
     if getattr(settings, half_life.key) and members.is_sharp(obj):
         hint(layout, f"{half_life.label} does not count with Sharp Edges")
     setting(layout, settings, "damping")
@@ -41,8 +40,7 @@ def draw_sewing(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """How hard and in what time its seams close; its checkbox is in the header."""
     settings = context.object.conjac
     layout.active = settings.use_sewing
-    setting(layout, settings, "seam_stiffness")
-    setting(layout, settings, "seam_time")
+    fields.draw(layout, context.object, "seams")
     hint(layout, "Edges without a face are seams: select two border vertices in Edit Mode and press F, or Bridge Edge "
          "Loops and delete its faces only")
 
@@ -52,8 +50,7 @@ def draw_stretch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     settings = context.object.conjac
     setting(layout, settings, "membrane")
     sections.draw_params(layout, settings, "membrane")
-    for key in HARD_LIMITS:
-        setting(layout, settings, key)
+    fields.draw(layout, context.object, "limits")
     limits = (catalogue.STRETCH_LIMIT.key, *HARD_LIMITS)
     if members.is_sharp(context.object) and any(getattr(settings, key) for key in limits):
         hint(layout, "Limits do not count with Sharp Edges")
@@ -95,14 +92,13 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the settings of the air."""
-    setting(layout, context.object.conjac, "pressure")
-    setting(layout, context.object.conjac, "drag")
-    setting(layout, context.object.conjac, "air_friction")
-    fields = read_by_itself.fields(members.owner(context.object), context.scene)
-    if not fields:
+    for part in ("pressure", "air"):
+        fields.draw(layout, context.object, part)
+    winds = read_by_itself.fields(members.owner(context.object), context.scene)
+    if not winds:
         hint(layout, "The air is still: what falls or swings is braked by it. Wind force fields of the scene blow")
         return
-    hint(layout, f"{', '.join(one.name for one in fields)}: the air moves along its Z axis by its Strength in m/s, "
+    hint(layout, f"{', '.join(one.name for one in winds)}: the air moves along its Z axis by its Strength in m/s, "
          "everywhere alike")
-    if any(one.field.noise or one.field.falloff_power or one.field.use_max_distance for one in fields):
+    if any(one.field.noise or one.field.falloff_power or one.field.use_max_distance for one in winds):
         hint(layout, "Noise and Falloff of force fields are not taken: animate the Strength for gusts")

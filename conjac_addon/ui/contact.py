@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver import catalogue
-from .. import contact, members
+from .. import kinds, members
 from ..gather import contact as contacts
 from ..text import hint, setting
 from . import fields
@@ -23,11 +23,11 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
              or "Soft bodies that collide with all, or with a collection that it is in, do not go through it")
         return
     setting(layout, said, "collides_with")
-    if said.collides_with == contact.COLLECTION:
+    if said.collides_with == kinds.COLLECTION:
         row = layout.row()
         row.alert = said.collection is None
         row.prop(said, "collection")
-    if said.collides_with == contact.NONE:
+    if said.collides_with == kinds.NOTHING:
         setting(layout, said, "is_collider")
         if said.is_collider:
             _draw_collider(layout, said)
@@ -37,15 +37,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         fields.draw(layout, obj, "pins")
         if said.pins_yield and not said.itself:
             hint(layout, "Pressed flat it goes through itself: Self Collision keeps it from that")
-    shared = members.owner(obj).conjac.contact
-    law = catalogue.find("contact", shared.law)
-    rubs = layout.column()
-    rubs.active = not law.able("constraints")
-    setting(rubs, said, "friction")
-    fields.draw(layout, obj, "surface")
-    setting(layout, shared, "distance")
-    if contacts.pushes_apart(members.owner(obj)):
-        setting(layout, shared, "push_apart")
+    for part in ("friction", "surface", "distance"):
+        fields.draw(layout, obj, part)
     hint(layout, _sentence(obj, context.scene))
     if members.shared_settings(obj).use_ground and members.colliders(obj, context.scene):
         hint(layout, "The Ground below holds it too: colliders under that plane are not reached")
@@ -59,8 +52,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_law(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """Draw the contact law of a body that collides."""
-    if members.is_soft_body(obj) and obj.conjac.contact.collides_with != contact.NONE:
-        setting(layout, members.owner(obj).conjac.contact, "law")
+    if members.is_soft_body(obj) and obj.conjac.contact.collides_with != kinds.NOTHING:
+        fields.draw(layout, obj, "law")
 
 
 def _draw_collider(layout: bpy.types.UILayout, said: bpy.types.PropertyGroup) -> None:
@@ -86,7 +79,7 @@ def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if members.touches_soft(holder) and members.wants(obj, holder):
         names.append(f"the bodies of {holder.name}")
     said = obj.conjac.contact
-    if not names and said.collides_with == contact.COLLECTION:
+    if not names and said.collides_with == kinds.COLLECTION:
         if said.collection is None:
             return "It touches nothing yet: choose the Collection that it collides with"
         return (f'It touches nothing yet: "{said.collection.name}" has no collider and no soft body that collides with '

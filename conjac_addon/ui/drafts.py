@@ -8,6 +8,7 @@ from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import members
 from ..gather import contact as contacts
+from ..settings import holder
 from ..text import hint
 
 
@@ -17,21 +18,23 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
     if method.leaves_out:
         hint(layout, f"A draft. Left out are {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:
-        labels = [catalogue.find("integrator", key).label for key in method.steps]
-        hint(layout, f"It is not stepped by {integrator.label}: choose {', '.join(labels[:-1])} or {labels[-1]} as "
-             "Integrator")
+        hint(layout, f"It is not stepped by {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
     if method.able("draft") and members.collides(obj):
-        _draw_touched(layout, obj, scene)
+        _draw_touched(layout, obj, method, scene)
 
 
-def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, scene: bpy.types.Scene) -> None:
     """Say how exactly it touches colliders, and which other body it would touch, as a bake refuses it."""
-    others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj]
-    holder = members.owner(obj)
-    if members.touches_soft(holder) and members.wants(obj, holder):
-        others.append(holder.name)
+    together, touched = method.able("drafts together"), "the ground and colliders"
+    others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj
+              and not (together and holder(one.conjac, "method").method == method.key)]
+    mechanism = members.owner(obj)
+    if members.touches_soft(mechanism) and members.wants(obj, mechanism):
+        others.append(mechanism.name)
     if others:
-        hint(layout, f'It touches the ground and colliders, and not "{others[0]}": let it collide with a Collection of '
-             "colliders, or with nothing, in Collisions")
+        if together:
+            touched = f"the ground, colliders and what else moves by {method.label}"
+        hint(layout, f'It touches {touched}, and not "{others[0]}": let it collide with a Collection of colliders, or '
+             "with nothing, in Collisions")
     elif members.colliders(obj, scene):
         hint(layout, "It touches colliders by points of its surface, not exactly: what is thin or pointed may enter it")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...solver import catalogue
 from .. import changes, dials, members
-from ..gather import maps, pins
+from ..gather import maps
 from ..settings import fields_in_use
 from . import marks as drawn
 
@@ -204,7 +204,7 @@ def pinned(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[Array, Ar
     found = weights(obj, mesh, obj.conjac.pin_group)
     if found is None:
         return None
-    found, soft = maps.as_set(obj.conjac, "pin", found), pins.are_soft(obj)
+    found, soft = maps.as_set(obj.conjac, "pin", found), members.has_soft_pins(obj)
     hard = found >= catalogue.HARD if soft else found > maps.PAINTED
     return places[hard], places[(found > 0.0) & ~hard] if soft else places[:0]
 

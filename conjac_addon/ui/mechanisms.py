@@ -7,6 +7,7 @@ import bpy
 from .. import members, parts
 from ..gather import bones, mechanism, rigid
 from ..text import hint, setting
+from . import fields
 
 
 def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -17,16 +18,14 @@ def draw_mechanism(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
         column.alert = settings.collection is None
         column.prop(settings, "collection")
     else:
-        setting(layout, settings, "density")
+        fields.draw(layout, obj, "density of bodies")
         setting(layout, settings, "use_skin")
         setting(layout, settings, "pull_to")
     setting(layout, settings, "obstacles")
     setting(layout, settings, "touch_soft")
     if settings.touch_soft:
         layout.operator("conjac.select_crossing", icon="RESTRICT_SELECT_OFF")
-    setting(layout, settings, "contact_friction")
-    setting(layout, settings, "self_collisions")
-    setting(layout, settings, "joint_friction")
+    fields.draw(layout, obj, "mechanism")
     if settings.joint_friction != "none":
         hint(layout, "Each joint has its own Friction, 0 at first")
     layout.operator("conjac.show_joints", icon="HIDE_OFF")
@@ -37,7 +36,7 @@ def draw_letting_go(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Following the animation until a frame."""
     settings = context.object.conjac.mechanism
     layout.active = settings.follow
-    setting(layout, settings, "let_go")
+    fields.draw(layout, context.object, "letting go")
     layout.operator("conjac.drive_then_let_go", icon="ACTION")
 
 
@@ -53,7 +52,7 @@ def draw_keyframes(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     row.active = settings.mechanism.use_decimation
     row.prop(settings.mechanism, "tolerance")
     setting(layout, settings, "cache_folder")
-    setting(layout, settings.solver, "linear_solver")
+    fields.draw(layout, context.object, "linear solver")
 
 
 def draw_hanging(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

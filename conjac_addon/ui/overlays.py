@@ -29,18 +29,25 @@ class Overlay:
         self._drawn = {"POST_VIEW": draws, **({"POST_PIXEL": legend} if legend else {})}
         self._handlers: list[Any] = []
 
+    def is_on(self) -> bool:
+        """Whether it is switched on."""
+        return bool(getattr(bpy.context.window_manager, self._name))
+
+    def switch(self) -> Any:
+        """Return the property that is its switch."""
+        return bpy.props.BoolProperty(  # type: ignore[func-returns-value]
+            name=self._label, description=self._tip, default=self._default)
+
     def draw(self, function: str) -> None:
         """Draw a part of it where it is switched on."""
         context = bpy.context
         if self._after is not None and not later.has_run(self._after):
             return
-        if getattr(context.window_manager, self._name) and context.space_data.overlay.show_overlays:
+        if self.is_on() and context.space_data.overlay.show_overlays:
             getattr(self._marks, function)(context)
 
     def register(self) -> None:
-        switch = bpy.props.BoolProperty(  # type: ignore[func-returns-value]
-            name=self._label, description=self._tip, default=self._default)
-        setattr(bpy.types.WindowManager, self._name, switch)
+        setattr(bpy.types.WindowManager, self._name, self.switch())
         self._handlers = [bpy.types.SpaceView3D.draw_handler_add(self.draw, (function,), "WINDOW", when)
                           for when, function in self._drawn.items()]
 
@@ -56,40 +63,22 @@ class Overlay:
         layout.prop(context.window_manager, self._name)
 
 
-class Heat:
+class Heat(Overlay):
     """The active object in colours, and their legend. The switch says by what: "none", or one of its items."""
 
     def __init__(self, name: str, label: str, tip: str, marks: ModuleType, draws: str, items: Items) -> None:
-        """name: of the switch, a property of the window manager. marks: has the functions `draws`, for the colours, and
-        `draw_legend`."""
-        self._name, self._label, self._tip, self._marks, self._draws = name, label, tip, marks, draws
+        """marks: has the functions `draws`, for the colours, and `draw_legend`."""
+        super().__init__(name, label, tip, marks, draws=draws, legend="draw_legend")
         self._items = items
-        self._handlers: list[Any] = []
 
-    def draw(self, function: str) -> None:
-        """Draw a part of it where it is switched on."""
-        context = bpy.context
-        if getattr(context.window_manager, self._name) != "none" and context.space_data.overlay.show_overlays:
-            getattr(self._marks, function)(context)
+    def is_on(self) -> bool:
+        """Whether something is chosen that gives the colours."""
+        return bool(getattr(bpy.context.window_manager, self._name) != "none")
 
-    def register(self) -> None:
-        switch = bpy.props.EnumProperty(  # type: ignore[func-returns-value]
+    def switch(self) -> Any:
+        """Return the menu that is its switch."""
+        return bpy.props.EnumProperty(  # type: ignore[func-returns-value]
             name=self._label, description=self._tip, items=[("none", "None", "Show none"), *self._items])
-        setattr(bpy.types.WindowManager, self._name, switch)
-        add = bpy.types.SpaceView3D.draw_handler_add
-        self._handlers = [add(self.draw, (self._draws,), "WINDOW", "POST_VIEW"),
-                          add(self.draw, ("draw_legend",), "WINDOW", "POST_PIXEL")]
-
-    def unregister(self) -> None:
-        while self._handlers:
-            bpy.types.SpaceView3D.draw_handler_remove(self._handlers.pop(), "WINDOW")
-        if hasattr(bpy.types.WindowManager, self._name):
-            delattr(bpy.types.WindowManager, self._name)
-        if later.has_run(self._marks):
-            self._marks.forget()
-
-    def draw_switch(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-        layout.prop(context.window_manager, self._name)
 
 
 OVERLAYS = (

@@ -7,7 +7,6 @@ import bpy
 from ...solver import catalogue
 from ...solver.catalogue import Entry
 from .. import members
-from ..gather import pins
 from ..gather.maps import PAINTED
 from ..gather.stack import REWEIGH, above
 from ..handles import counts
@@ -66,7 +65,7 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
             found[key] = "Modifiers change it: a bake reads what they make"
         else:
             painted = _as_set(obj, key, painted)
-            soft = key == "pin" and pins.are_soft(obj)
+            soft = key == "pin" and members.has_soft_pins(obj)
             found[key] = _of_soft_pins(painted, len(obj.data.vertices)) if soft else (
                 _of_map(key, painted, len(obj.data.vertices)))
     if members.moves_dynamic_nodes(obj):

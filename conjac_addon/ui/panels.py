@@ -6,8 +6,7 @@ from typing import Any
 
 import bpy
 
-from .. import bake, members, upgrade
-from ..text import hint
+from .. import bake, members, text, upgrade
 from . import cloth, constraints, contact, cuts, holding, manual, mechanisms, painted, quality, ropes, sections, takes
 
 Draw = Callable[[bpy.types.UILayout, bpy.types.Context], None]
@@ -111,7 +110,8 @@ def _draw_all(self: bpy.types.Panel, context: bpy.types.Context) -> None:
     layout, kinds = self.layout, _kinds(context.object)
     if not _may_have_any(type(self), context):
         # the tab stays where it is, also where nothing is selected that it is for
-        hint(layout, "Select a mesh, to make a soft body, cloth or a collider of it, or an armature, for a mechanism")
+        text.hint(layout, "Select a mesh, to make a soft body, cloth or a collider of it, or an armature, for a "
+                  "mechanism")
         return
     _two_columns(layout)
     sections.draw_body(layout, context)

@@ -4,7 +4,7 @@ import bpy
 
 from ...solver import catalogue
 from ..text import hint, setting
-from . import painted, presets, sections
+from . import fields, painted, presets, sections
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -13,10 +13,9 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     presets.draw(layout, "rope")
     setting(layout, settings, "rope")
     sections.draw_params(layout, settings, "rope")
-    for param in catalogue.ROPE_NUMBERS:
-        setting(layout, settings, param.key)
+    fields.draw(layout, obj, "rope")
     painted.draw_map(layout, obj, catalogue.maps()["pin"])
     sections.draw_simulate_after(layout, obj)
-    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
+    fields.draw(layout, obj, "half-life")
     if len(obj.data.polygons):
         hint(layout, "It has faces: delete these alone, or make it cloth")

@@ -14,7 +14,7 @@ from ...solver.catalogue import Entry
 from .. import bake, first_solvers, live, members, upgrade
 from ..bake import progress
 from ..operators import simulate_after
-from ..operators.first_settings import NODES, filled_box
+from ..operators.fineness import NODES, filled_box
 from ..settings import holder, property_name, unit_scale
 from ..text import ICON, hint, one_line, paragraph, setting
 from . import contact, damping, drafts, fields, mechanisms, notes, presets, slow
@@ -192,7 +192,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         row = layout.row()
         row.active = chosen(shared, "integrator").able("beta")
         row.prop(solver, catalogue.BETA.key)
-    setting(layout, moves.solver if owns else solver, "step")
+    fields.draw(layout, context.object, "step")
     if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Of all that touch each other the shortest step counts")
     baked = members.soft_bodies(context.object, scene)
@@ -210,10 +210,10 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         hint(layout, f"{integrator.label} does not move jointed bodies: choose another integrator")
     if integrator.why_not("quasistatic") and method.follows:
         hint(layout, f"{integrator.label} moves every node: choose Vanilla FEM, or another integrator")
-    setting(layout, shared.solver, "accuracy")
+    fields.draw(layout, context.object, "accuracy")
     if shared.solver.accuracy and not integrator.able("adaptive"):
         hint(layout, f"{integrator.label} does not tell its error: choose another integrator, or an accuracy of 0")
-    setting(layout, moves.solver if owns else solver, "largest_deformation")
+    fields.draw(layout, context.object, "largest deformation")
     if integrator.able("iterates"):
         stages = layout.column()
         stages.active = stepped.active
@@ -227,7 +227,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         draw_params(layout, context.object.conjac, "damping")
     contact.draw_law(layout, context.object)
     if is_body:
-        setting(layout, shared.solver, "linear_solver")
+        fields.draw(layout, context.object, "linear solver")
 
 
 def draw_forces(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -252,8 +252,8 @@ def draw_look(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.split(factor=0.6, align=True)  # its text is cut in half of a sidebar
     row.operator("conjac.set_wobble", text="Set Jiggle").hertz = settings.wobble_hertz
     row.prop(settings, "wobble_hertz", text="Hz")
-    setting(layout, settings, catalogue.WOBBLE_HALF_LIFE.key)
-    setting(layout, settings, catalogue.DENSITY.key)
+    fields.draw(layout, context.object, "half-life")
+    fields.draw(layout, context.object, "density")
     setting(layout, settings, "material")
     draw_params(layout, settings, "material")
 
@@ -298,11 +298,8 @@ def draw_ground(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     setting(layout, settings, "ground_object")
     if settings.ground_object is None:
         setting(layout, settings, "ground_height")
-    if members.is_soft_body(context.object):
-        setting(layout, settings, "ground_stiffness_per_area")
-    if not settings.ground_stiffness_per_area or not members.is_soft_body(context.object):
-        setting(layout, settings, "ground_stiffness")
-    setting(layout, settings, "ground_tangential_share")
+    fields.draw(layout, context.object, "ground on skin")
+    fields.draw(layout, context.object, "ground")
     setting(layout, settings, "friction")
     if settings.friction == "none":
         if members.is_mechanism(context.object):
@@ -329,7 +326,7 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     else:
         column.prop(settings, "frame_start")
         column.prop(settings, "frame_end")
-    setting(layout, settings, "samples_per_frame")
+    fields.draw(layout, context.object, "samples")
 
 
 def draw_output(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -90,7 +90,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
                         drawn_above(job, one, held))
     notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *said,
-                                                _truth(reduced, one))]
+                                                describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
     sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
@@ -180,7 +180,7 @@ def lost_in_steps(integrator: str, omega: float, h: float) -> float:
     return -2.0 * math.log(root) / h
 
 
-def _truth(reduced: ReducedBody, one: Prepared) -> str:
+def describe_truth(reduced: ReducedBody, one: Prepared) -> str:
     """Return a note on the size of the reduced body and the error of its frequencies."""
     truth = reduced.truth
     said = (f"{reduced.size} coordinates and {reduced.points.count} points stand for {len(one.volume.nodes)} nodes and "

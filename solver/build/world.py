@@ -72,8 +72,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     couplings = _add_sharp(job, parts, sharp, [one.part for one in soft], together, rigid, rides)
     if drafted:
         # kernels are compiled where something is drafted
-        parts += [catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report)
-                  for one in drafted]
+        parts += _drafts(job, drafted, report)
     notes = [SIDE_BY_SIDE] if beside else []
     return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
@@ -108,6 +107,20 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
             key = f"joined {min(joined)}"
         groups.setdefault(key, []).append(one)
     return [*groups.values()]
+
+
+def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
+    """Return parts of bodies whose methods draft, each of its own or one of all that a method drafts together. Raises
+    a ConJacError that names the body."""
+    parts: list[Part] = []
+    together: dict[catalogue.Entry, list[Prepared]] = {}
+    for one in drafted:
+        entry = catalogue.find("method", job.scene.method_of(one.body).kind)
+        if entry.able("drafts together"):
+            together.setdefault(entry, []).append(one)
+        else:
+            parts.append(entry.load()(job, one, report))
+    return [*parts, *(entry.load()(job, several, report) for entry, several in together.items())]
 
 
 def is_drafted(scene: Scene, body: Body) -> bool:

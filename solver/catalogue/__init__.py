@@ -30,7 +30,8 @@ from .stepping import ENTRIES as _STEPPING
 __all__ = ["ACTIVATION", "BEGINS", "BETA", "BREAKS", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD",
            "MODES", "MOST_STRETCH", "MOTIONS", "PIN_STIFFNESS", "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION",
            "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE", "SPIN", "STRETCH_LIMIT",
-           "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "maps", "menu"]
+           "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "maps",
+           "menu", "stepped_by"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
@@ -81,6 +82,12 @@ def default(name: str, key: str, parameter: str) -> float | int | bool | None:
     entry = family(name).get(key)
     params = entry.params if entry is not None else ()
     return next((param.default for param in params if param.key == parameter), None)
+
+
+def stepped_by(method: Entry) -> str:
+    """Return the labels of the integrators that step a method which not all step, with "or" before the last."""
+    labels = [find("integrator", key).label for key in method.steps]
+    return " or ".join([", ".join(labels[:-1]), labels[-1]] if labels[1:] else labels)
 
 
 def find(name: str, key: str) -> Entry:

@@ -26,6 +26,8 @@ CAPABILITIES = {
     "ground friction": Capability("integrator", "knows friction on the ground", True),
     "joints": Capability("integrator", "moves jointed rigid bodies", True),
     "draft": Capability("method", "moves each body by itself, as a draft"),
+    "drafts together": Capability("method", "drafts bodies that touch each other together"),
+    "fills quickly": Capability("method", "fills meshes with tetrahedra like those of a bake, made sooner"),
     "drafts cloth": Capability("method", "drafts cloth"),
     "drafts ropes": Capability("method", "drafts ropes"),
     "constraints": Capability("contact", "keeps gaps open by constraints, without friction"),

@@ -22,8 +22,9 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "Passes over all constraints in a s
 
 #: what drafts on constraints may have
 CONSTRAINED = ("draft", "drafts cloth", "drafts ropes")
-#: of collisions and what else joins a draft to others, of all of them
-APART = "collisions with itself and with soft bodies, welds, simulated bones, constraints, cuts and nails"
+JOINED = "welds, simulated bones, constraints, cuts and nails"
+#: of collisions and what else joins a draft to others, of all that move each body by itself
+APART = f"collisions with itself and with soft bodies, {JOINED}"
 CONSTRAINED_LEAVES_OUT = f"{APART}, fibers, the kind of material, hard limits of lengths and areas"
 
 ENTRIES: tuple[Entry, ...] = (
@@ -33,6 +34,12 @@ ENTRIES: tuple[Entry, ...] = (
           steps=("backward_euler", "bdf2", "sdirk2"),
           leaves_out=f"dents, wrinkles and all finer motion, {APART}",
           number=2),
+    Entry("method", "live", "live.draft:LiveDraft", "Play Live",
+          "A draft: moves soft bodies as Play Live does, so that it repeats what was recorded",
+          can=("draft", "drafts together", "fills quickly"),
+          leaves_out="dents, wrinkles and all finer motion, fibers, collisions with itself and with what other methods "
+                     f"move, friction of colliders and how they deform, {JOINED}",
+          number=5),
     Entry("method", "projective", "build.constraint_drafts:projective_draft", "Projective Dynamics",
           "A draft: one factorization for all steps; with few iterations stiff, light parts move too slowly",
           (PROJECTIVE_ITERATIONS, PROJECTIVE_MEMORY),

@@ -128,9 +128,9 @@ def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[],
     """Make the volumes of a row, or take those of another row or of the job where they are the same."""
     job = load(folder)
     _take_stages(task, job)
-    from ..build.volumes import volumes_of  # which takes a while to import
+    from ..build.filled import filled_for_bake  # which takes a while to import
 
-    volumes = volumes_of(job, queue.stage)
+    volumes = filled_for_bake(job, queue.stage)[1]
     return f"{sum(len(one.tets) for one in volumes)} tetrahedra are kept for the bake"
 
 

@@ -17,10 +17,9 @@ def check_drafts(scene: schema.Scene) -> None:
             continue
         where, label, can = f"$.bodies[{i}]", method.label, method.able
         if method.steps and scene.integrator.kind not in method.steps:
-            labels = [catalogue.find("integrator", key).label for key in method.steps]
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} is not stepped by {own}", "$.integrator.kind",
-                         f"Use {', '.join(labels[:-1])} or {labels[-1]}")
+                         f"Use {catalogue.stepped_by(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
         moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
         for there, what, field in (
@@ -29,8 +28,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
                 (cloth is not None and bool(cloth.pressure), "nothing presses inside of its cloth", "cloth"),
                 (cloth is not None and cloth.seams is not None, "no seams pull its cloth together", "cloth"),
-                (bool(others), f'it touches the ground and colliders, and not "{others[0] if others else ""}"',
-                 "touches"),
+                (bool(others), f'it touches {_touched_by(method)}, and not "{others[0] if others else ""}"', "touches"),
                 (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have to '
                  "feel it", "attach"),
                 (body.is_reshaped, "it cannot come apart, be nailed or let go of its pins", "method"),
@@ -42,10 +40,20 @@ def check_drafts(scene: schema.Scene) -> None:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 
+def _touched_by(method: catalogue.Entry) -> str:
+    """Return a clause that says what a draft touches."""
+    if method.able("drafts together"):
+        return f"the ground, colliders and what else moves by {method.label}"
+    return "the ground and colliders"
+
+
 def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
-    """Names of other bodies and mechanisms that the body would touch, which a draft does not."""
+    """Names of other bodies and mechanisms that the body would touch, which its draft does not."""
     if scene.contact is None:
         return []
-    soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)]
+    own = scene.method_of(body).kind
+    together = catalogue.find("method", own).able("drafts together")
+    soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
+            and not (together and scene.method_of(one).kind == own)]
     names = [*soft, *(one.name for one in scene.mechanisms)]
     return [name for name in names if body.touches is None or name in body.touches]

@@ -22,12 +22,14 @@ from ..errors import StepFailed
 from ..job.folder import Job, parameters
 from ..meshing.volume import EDGES, unique_edges
 from ..parts.modes.body import ReducedBody, ReducedState, Stepping
-from ..parts.modes.loads import Floor, Grab, Planes, PointSprings, SkinPoints
+from ..parts.modes.loads import Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import planes_before
 from .engines.interface import GrabbedPlace, Hold, Inputs, Report
+from .fading import faded
+from .floors import floor_at, floor_of
 from .leading import leading_of
 from .played import PlayedBody
 from .shares import share_inside
@@ -35,7 +37,6 @@ from .skins import RESTS, Meeting, Skin, Standing
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
-TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
 DRAG = 0.1  #: damping of what is held, as a share of what would keep it from swinging at all
 NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
@@ -85,7 +86,7 @@ class LiveBody(PlayedBody):
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        made = ReducedFrom(volume.tets, volume.nodes, prepared.fields.pinned, substance_of(job, prepared))
+        made = ReducedFrom(volume.tets, volume.nodes, self._pinned_nodes(job, prepared), substance_of(job, prepared))
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # its ways to move are the same, and stiffness is proportional to what each point stands for
@@ -106,12 +107,15 @@ class LiveBody(PlayedBody):
         self._mass = float(self.body.subspace.mass.sum())
         self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape itself, (p, 3)
         self._half_life = half_life_at_start(job, body)
-        self.body.stepping = self._stepping = replace(stepping, floor=self._floor(job))
+        self.body.stepping = self._stepping = replace(stepping, floor=floor_of(job, self.body))
         self._springs = self._soft_pins(job, prepared)
         self._strength = self.body.firm_grab()
         self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point that is inside [N/m]
         self.friction = RESTS if body.friction is None else body.friction
-        self._drag = DRAG * 2.0 * np.sqrt(self._strength * self._mass)
+
+    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+        """Nodes whose motion is prescribed."""
+        return prepared.fields.pinned
 
     def _stiffen(self, times: float) -> None:
         self.body.points.scale(np.full(self.body.points.count, times))
@@ -136,9 +140,9 @@ class LiveBody(PlayedBody):
 
     @property
     def places(self) -> Vec:
-        return self._drawn_at(self.state)
+        return self.drawn_at(self.state)
 
-    def _drawn_at(self, state: ReducedState) -> Vec:
+    def drawn_at(self, state: ReducedState) -> Vec:
         """Return vertices of the artist's mesh [m], (n, 3)."""
         found = next((places for known, places in self._drawn if known is state), None)
         if found is None:
@@ -149,16 +153,6 @@ class LiveBody(PlayedBody):
             found = self.body.rest_surface + moved
             self._drawn = [*self._drawn[-1:], (state, found)]
         return found
-
-    def _floor(self, job: Job) -> Floor | None:
-        ground = job.scene.ground
-        if ground is None:
-            return None
-        friction = 0.0
-        if ground.friction is not None:
-            friction = float(parameters("friction", ground.friction).get("friction_coefficient", 0.0))
-        normal = np.array(ground.normal) / np.linalg.norm(ground.normal)
-        return self.body.floor(normal, float(normal @ np.array(ground.point)), friction)
 
     def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs of softly pinned points to their positions at the start."""
@@ -185,7 +179,11 @@ class LiveBody(PlayedBody):
 
     def restart(self) -> None:
         self._grabs = {}
-        self.state = self._before = self._begin()
+        self.stand(self._begin())
+
+    def stand(self, state: ReducedState) -> None:
+        """Stand at a state, from which the next step begins."""
+        self.state = self._before = state
 
     # -- what it meets -----------------------------------------------------------------------------------------
 
@@ -197,7 +195,7 @@ class LiveBody(PlayedBody):
     def standing(self) -> Standing:
         """How it is at the end of its step."""
         touching, state, before = self.body.touching, self.state, self._before
-        at = self._drawn_at if self._touches.is_drawn else self._touches.at
+        at = self.drawn_at if self._touches.is_drawn else self._touches.at
         now, places = at(state), at(before)
         return Standing(self._skin, now, places,
                         self.body.points_of(touching, state.y, state.carrier_motion),
@@ -233,68 +231,40 @@ class LiveBody(PlayedBody):
 
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
         """Move on by h seconds, through other bodies. Raises StepFailed, and is as it was."""
-        body, led, carrier = self.body, None, inputs.carrier(self._number)
-        if not (np.array_equal(self._carrier, carrier) and np.array_equal(self._pinned, inputs.pinned)):
-            led = self._lead(carrier, inputs.pinned)
-        springs = self._springs
-        if springs is not None:
-            springs = replace(springs, targets=carried(carrier, springs.targets))
+        body, led = self.body, self._led_to(inputs, h)
         x, y, z = inputs.gravity.tolist()
         body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
-                                floor=self._under(inputs.ground), planes=self._bumped(h, inputs), springs=springs)
+                                floor=floor_at(self._stepping.floor, inputs.ground),
+                                planes=self._bumped(h, inputs), springs=self._sprung_to(inputs, h))
         pulls = list(self._grabs.values())
         for parts in (1, 4):
             state = self.state
             with suppress(StepFailed):
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
-                    state = self._with_half_life(state, h / parts)
+                    state = faded(state, h / parts, self._half_life, self.body, self._shape)
                 if self._is_here(state):
-                    self._carrier, self._pinned = carrier, inputs.pinned
+                    self._carrier, self._pinned = inputs.carrier(self._number), inputs.pinned
                     self._before, self.state = self.state, state
                     return
         raise StepFailed("it was thrown too far")
 
-    def _under(self, ground: Vec | None) -> Floor | None:
-        """The floor where the artist has it now."""
-        floor = self._stepping.floor
-        if floor is None or ground is None:
-            return floor
-        normal = ground[1] / np.linalg.norm(ground[1])
-        return replace(floor, normal=normal, offset=float(normal @ ground[0]))
+    def _led_to(self, inputs: Inputs, h: float) -> Vec | None:
+        """Coordinates of groups of pins at the end of a step of h seconds, (s, 3) [m]; None where they stay."""
+        carrier = inputs.carrier(self._number)
+        if np.array_equal(self._carrier, carrier) and np.array_equal(self._pinned, inputs.pinned):
+            return None
+        return self._lead(carrier, inputs.pinned)
+
+    def _sprung_to(self, inputs: Inputs, h: float) -> PointSprings | None:
+        """Springs of softly pinned points at the end of a step of h seconds."""
+        springs = self._springs
+        return None if springs is None else replace(
+            springs, targets=carried(inputs.carrier(self._number), springs.targets))
 
     def _is_here(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
         return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # not so where it is no number
-
-    def _with_half_life(self, state: ReducedState, h: float) -> ReducedState:
-        """Return the state without what a half-life takes of the motion in h seconds but of rigid motion.
-
-        Velocities lose half as much of what oscillates: v ← v exp(−2 ln 2 h / T). BDF2, whose next velocity is
-        (4 v − v₋) / 3 and more, takes half as much again of what v loses in each step.
-        """
-        if not self._half_life:
-            return state
-        u, whole = state.u, np.zeros_like(state.u)
-        if not len(self.body.pins.groups):
-            whole = self._rigid(state)
-        left = 2.0 ** (-2.0 * h / (TAKEN * self._half_life))
-        return replace(state, u=whole + left * (u - whole))
-
-    def _rigid(self, state: ReducedState) -> Vec:
-        """The part of the rates that moves and turns all of it, nearest in mass, (p, 3)."""
-        shift = self.body._weighed
-        places = self._shape + state.y
-        columns = []
-        for k in range(3):
-            move, turn = np.zeros_like(state.u), np.zeros_like(state.u)
-            move[:, k] = shift
-            a, b = (k + 1) % 3, (k + 2) % 3
-            turn[:, b], turn[:, a] = places[:, a], -places[:, b]
-            columns += [move.ravel(), turn.ravel()]
-        basis = np.stack(columns, axis=1)
-        found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
-        return found.reshape(state.u.shape)
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
         requested = {hold.id: hold for hold in grabs}
@@ -305,9 +275,13 @@ class LiveBody(PlayedBody):
                 self._vertex[key] = vertex
                 self._away[key] = self.places[vertex] - hold.start
                 self._grabs[key] = self.body.grab(vertex, self.places[vertex], 0.0)
-            self._grabs[key] = replace(self._grabs[key].to(hold.target + self._away[key]),
-                                       stiffness=hold.strength * self._strength,
-                                       damping=np.sqrt(hold.strength) * self._drag)
+            stiffness = hold.strength * self._strength
+            self._grabs[key] = replace(self._grabs[key].to(hold.target + self._away[key]), stiffness=stiffness,
+                                       damping=self._drag_of(stiffness))
+
+    def _drag_of(self, stiffness: float) -> float:
+        """Return the damping [N s/m] of a spring that has hold of it [N/m]."""
+        return float(DRAG * 2.0 * np.sqrt(stiffness * self._mass))
 
     @property
     def grabbed(self) -> list[GrabbedPlace]:

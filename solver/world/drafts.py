@@ -61,21 +61,15 @@ class Draft(Part):
     def initial_state(self) -> State:
         """At rest where it was made, its pins where they begin."""
         began = self.body.rest()
-        return self._state(replace(began, carrier_motion=self._carrier_motion(0.0)))
+        return state_of(replace(began, carrier_motion=self._carrier_motion(0.0)))
 
     def check(self, state: State) -> None:
         """Raises ValueError or KeyError where memory is not that of these pins."""
-        like = self._state(self.body.rest()).memory
-        names = [*like, *(PAST if PAST[0] in state.memory else ())]
-        shapes = {"past_y": (self.unknowns,), "past_u": (self.unknowns,), "past_h": (1,)}
-        for name in names:
-            expected = shapes.get(name, like["led"].shape)
-            if state.memory[name].shape != expected or state.memory[name].dtype.kind != "f":
-                raise ValueError(f'"{name}" of "{self.shown.name}" has shape {state.memory[name].shape}')
+        check_memory(state, self.body, self.shown.name)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """A step of the reduced body. Raises StepFailed."""
-        ends, before = state.time + h, self._reduced(state)
+        ends, before = state.time + h, reduced_of(state)
         body, carrier_motion = self.body, self._carrier_motion(ends)
         floor = body.stepping.floor
         if floor is not None:
@@ -89,11 +83,11 @@ class Draft(Part):
             raise StepFailed("a coordinate is not a number", self.shown.name)
         if np.ptp(body.surface(after), axis=0).max() > BLOW_UP * self.shown.size:
             raise StepFailed(f"it grew to more than {BLOW_UP:.0f} times its size", self.shown.name)
-        return self._state(after)
+        return state_of(after)
 
     def output(self, state: State, frame: int) -> Vec:
         """The artist's vertices in object space, (N, 3) [m]."""
-        return self.shown.output(self.body.positions(self._reduced(state)), frame - self.start_frame)
+        return self.shown.output(self.body.positions(reduced_of(state)), frame - self.start_frame)
 
     def _planes(self, state: ReducedState, carrier_motion: Vec, h: float) -> Planes | None:
         """Planes before touching points that a step leads to obstacles. carrier_motion: at its end."""
@@ -122,19 +116,33 @@ class Draft(Part):
         """Coordinates of all groups of pins at a time [s]."""
         return self.body.pins.lead([one.at(time) for one in self.motions])
 
-    def _reduced(self, state: State) -> ReducedState:
-        memory, shape = state.memory, (-1, 3)
-        past = None
-        if PAST[0] in memory:
-            y, u, carrier_motion, rate, h = (memory[name] for name in PAST)
-            past = y.reshape(shape), u.reshape(shape), carrier_motion, rate, float(h[0])
-        return ReducedState(state.q.reshape(shape), state.u.reshape(shape), memory["led"], memory["led_rate"],
-                            state.time, past)
 
-    @staticmethod
-    def _state(reduced: ReducedState) -> State:
-        memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
-        if reduced.past is not None:
-            y, u, carrier_motion, rate, h = reduced.past
-            memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))
-        return State(reduced.time, reduced.y.ravel(), reduced.u.ravel(), memory)
+def reduced_of(state: State) -> ReducedState:
+    """Return the state of a reduced body from that of its part."""
+    memory, shape = state.memory, (-1, 3)
+    past = None
+    if PAST[0] in memory:
+        y, u, carrier_motion, rate, h = (memory[name] for name in PAST)
+        past = y.reshape(shape), u.reshape(shape), carrier_motion, rate, float(h[0])
+    return ReducedState(state.q.reshape(shape), state.u.reshape(shape), memory["led"], memory["led_rate"], state.time,
+                        past)
+
+
+def state_of(reduced: ReducedState) -> State:
+    """Return the state of a part from that of its reduced body."""
+    memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
+    if reduced.past is not None:
+        y, u, carrier_motion, rate, h = reduced.past
+        memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))
+    return State(reduced.time, reduced.y.ravel(), reduced.u.ravel(), memory)
+
+
+def check_memory(state: State, body: ReducedBody, name: str) -> None:
+    """Raise ValueError or KeyError where the memory of a state is not that of a body of this name."""
+    like = state_of(body.rest()).memory
+    names = [*like, *(PAST if PAST[0] in state.memory else ())]
+    shapes = {"past_y": (body.size,), "past_u": (body.size,), "past_h": (1,)}
+    for key in names:
+        expected = shapes.get(key, like["led"].shape)
+        if state.memory[key].shape != expected or state.memory[key].dtype.kind != "f":
+            raise ValueError(f'"{key}" of "{name}" has shape {state.memory[key].shape}')

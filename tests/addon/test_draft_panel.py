@@ -9,7 +9,8 @@ def said(obj):
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
 
-@pytest.mark.parametrize("method, left_out", [("subspace", "wrinkles"), ("projective", "fibers"), ("xpbd", "fibers")])
+@pytest.mark.parametrize("method, left_out", [("subspace", "wrinkles"), ("live", "wrinkles"), ("projective", "fibers"),
+                                             ("xpbd", "fibers")])
 def test_a_draft_says_what_it_leaves_out(soft_cube, method, left_out):
     assert "Left out are" not in said(soft_cube)
     soft_cube.conjac.solver.method = method
@@ -40,5 +41,10 @@ def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft
     other.conjac.enabled = True
     other.conjac.contact.collides_with = "all"
     assert 'and not "Other": let it collide with a Collection of colliders' in said(soft_cube)
+    for one in (soft_cube, other):
+        one.conjac.solver.method = "live"
+    assert "in Collisions" not in said(soft_cube) and "by points of its surface" in said(soft_cube)
+    other.conjac.solver.method = "vanilla"
+    assert 'what else moves by Play Live, and not "Other": let it collide' in said(soft_cube)
     soft_cube.conjac.contact.collides_with = "none"
     assert "in Collisions" not in said(soft_cube) and "not exactly" not in said(soft_cube)

@@ -199,17 +199,85 @@ def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.5, 0.5, 0.5)])
-def test_a_compact_body_has_edges_by_its_thickness_and_a_thin_one_what_0_picks(addon, scale):
+def test_a_compact_body_has_edges_by_its_thickness_and_others_what_0_picks(addon, scale):
+    """A torus and Suzanne are thick somewhere: they have the edges of an Edge Length of 0."""
     bpy.context.scene.unit_settings.scale_length = 1.0
     for make, edge in ((lambda: bpy.ops.mesh.primitive_cube_add(size=1.0, scale=scale), 0.133),
                        (lambda: bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, scale=scale), 0.133),
-                       (lambda: bpy.ops.mesh.primitive_cube_add(size=1.0, scale=np.multiply(scale, (1, 1, 0.1))), 0.0),
+                       (lambda: bpy.ops.mesh.primitive_monkey_add(size=scale[0]), 0.0),
                        (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=24), 0.0)):
         make()
         bpy.ops.conjac.add_soft_body()
         settings = bpy.context.object.conjac
         assert settings.edge_length == pytest.approx(edge * scale[0], rel=0.05)
         assert settings.is_property_set("edge_length") == bool(edge)
+
+
+def thin_bar(sizes, turn):
+    """Add a box as a new body and return it."""
+    bpy.ops.mesh.primitive_cube_add(size=1.0, scale=sizes, location=(5.0, 1.0, 2.0), rotation=(0.0, turn, 0.0))
+    bpy.ops.object.transform_apply(location=False, rotation=True, scale=True)
+    bpy.ops.conjac.add_soft_body()
+    return bpy.context.object
+
+
+THIN = [((1.0, 1.0, 0.08), 0.0), ((1.0, 0.5, 0.06), 0.7), ((0.1, 0.1, 1.0), 0.4)]
+
+
+@pytest.mark.parametrize("sizes,turn", THIN)
+def test_a_body_that_is_thin_everywhere_has_shorter_edges_than_its_box_gives(addon, sizes, turn):
+    from conjac.conjac_addon.operators import fineness
+
+    obj = thin_bar(sizes, turn)
+    assert 0.0 < obj.conjac.edge_length < 0.7 * fineness.edges(obj)[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sizes,turn", THIN)
+def test_a_body_that_is_thin_everywhere_has_about_two_thousand_nodes(addon, sizes, turn):
+    from conjac.conjac_addon.operators import fineness
+    from solver.meshing.tetrahedralize import tetrahedralize
+
+    obj = thin_bar(sizes, turn)
+    at = np.array([vertex.co for vertex in obj.data.vertices])
+    obj.data.calc_loop_triangles()
+    faces = np.array([triangle.vertices for triangle in obj.data.loop_triangles], dtype=np.int32)
+    nodes = len(tetrahedralize(at, faces, "tetwild", {"edge_length": obj.conjac.edge_length}, name="it").nodes)
+    assert 0.7 * fineness.THIN_NODES < nodes < 1.3 * fineness.THIN_NODES
+
+
+def test_thin_bodies_that_begin_together_share_the_budget_too(addon):
+    def made(count):
+        for k in range(count):
+            bpy.ops.mesh.primitive_cube_add(size=1.0, scale=(1.0, 1.0, 0.05), location=(2 * k, count, 2))
+            bpy.context.object.name = f"Plate {count} {k}"
+        for k in range(count):
+            bpy.data.objects[f"Plate {count} {k}"].select_set(True)
+        bpy.ops.conjac.add_soft_body()
+        return [bpy.data.objects[f"Plate {count} {k}"].conjac.edge_length for k in range(count)]
+
+    alone, three, twelve = made(1), made(3), made(12)
+    assert three == 3 * alone and len({*twelve}) == 1
+    assert twelve[0] == pytest.approx(4.0 ** (1.0 / 3.0) * alone[0], rel=0.06)  # two digits
+
+
+@pytest.mark.parametrize("make,diameter", [
+    (lambda: bpy.ops.mesh.primitive_cube_add(size=1.0, scale=(2.0, 1.0, 0.1)), 0.1),
+    (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=64, minor_segments=32), 0.5),
+    (lambda: bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, radius=0.7), 1.4)])
+def test_the_widest_ball_inside_a_surface_is_found(addon, make, diameter):
+    """Whichever way its faces are turned."""
+    from conjac.conjac_addon.operators import fineness
+
+    make()
+    mesh = bpy.context.object.data
+    bpy.context.view_layer.update()
+    mesh.calc_loop_triangles()
+    scale = np.array(bpy.context.object.scale)
+    at = scale * np.array([vertex.co for vertex in mesh.vertices], dtype=float)
+    faces = np.array([triangle.vertices for triangle in mesh.loop_triangles], dtype=np.int32)
+    for corners in (faces, faces[:, ::-1]):
+        assert fineness.widest(at, np.ascontiguousarray(corners)) == pytest.approx(diameter, rel=0.05)
 
 
 def test_an_edge_length_that_was_set_stays(addon):

@@ -134,7 +134,7 @@ def test_settings_of_a_bone(scene, tmp_path):  # noqa: F811
     assert job.scene.mechanisms[0].bodies[2].shape.kind == "sphere"
     assert gather.changed_settings(rig, scene, tmp_path / "job") == []
     part.implicit = part.motor_implicit = False
-    assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Implicit"]
+    assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Implicit", "Implicit Motor"]
     joint = mechanism_of(rig, tmp_path / "explicit")[0]["joints"][0]
     assert joint["implicit"] is joint["motor"]["implicit"] is False
     part.stiffness, part.damping, part.motor = 0.0, 0.0, "drive"

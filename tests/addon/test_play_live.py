@@ -13,7 +13,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from drawn_panels import drawn  # noqa: E402
-from jelly import add_jelly, assert_plays, frames_of, rest_of, scene, seen_at  # noqa: E402, F401
+from jelly import frames_of, rest_of, scene  # noqa: E402, F401
 from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon import live  # noqa: E402
@@ -279,103 +279,6 @@ def test_what_is_nothing_of_conjac_is_refused(jelly):  # noqa: F811
     with pytest.raises(BadInput, match="no ConJac body"):
         session.Played(jelly, bpy.context.scene)
     assert session.playing == {}
-
-
-def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
-    from conjac.conjac_addon import bake
-    from conjac.conjac_addon.live.performance import Performance
-
-    played = play(jelly)
-    played.record(True)
-    before = played.frame["time"]
-    play_until(played, lambda: played.frame["time"] > before + 0.5)
-    played.record(False)
-    play_until(played, lambda: played.performed is not None)
-    path, frames = played.performed
-    played.stop()
-    assert frames >= 12 and path.exists()
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
-    assert not path.exists() and not jelly.conjac.use_scene_range and jelly.conjac.frame_end == frames
-    status = bake.status(jelly)
-    assert (status.state, status.done) == ("complete", frames), status
-    assert_plays(jelly, (1, frames // 2, frames))
-    assert np.ptp([seen_at(jelly, frame)[:, 2].min() for frame in range(1, frames + 1)]) > 1e-4
-    # it is exported as any
-    own = seen_at(jelly, frames)
-    for kind in ("abc", "shapekeys"):
-        assert bpy.ops.conjac.export(format=kind) == {"FINISHED"}
-        np.testing.assert_allclose(seen_at(jelly, frames), own, atol=1e-5)
-    # a bake by the solver takes its place, which may be had again
-    jelly.conjac.frame_end = 3
-    assert jelly.conjac.bake() == 0
-
-
-def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
-    from conjac.conjac_addon import bake
-    from conjac.conjac_addon.live import pulled
-    from conjac.conjac_addon.live.performance import Performance
-    from conjac.solver.job.arrays import read_npz
-
-    other = add_jelly("Other")
-    other.location.x = 0.5
-    bpy.context.scene.gravity = (0.0, 0.0, 0.0)  # nothing moves before the hand does
-    for one in (jelly, other):
-        one.conjac.contact.collides_with = "all"
-    fill(other)
-    played = play(other, 0.05)
-    corner = int(np.argmin(rest_of(jelly).sum(axis=1)))
-    played.record(True)
-    before = played.frame["time"]
-    play_until(played, lambda: played.frame["time"] > before + 0.15)
-    place = seen(jelly)[corner].astype(float)
-    grab = played.take(place)
-    played.pull(grab, place + [0.0, -0.1, 0.0], 3.0)
-    play_until(played, lambda: played.frame["time"] > before + 0.6)
-    played.let_go(grab)
-    play_until(played, lambda: played.frame["time"] > before + 0.7)
-    played.record(False)
-    play_until(played, lambda: played.performed is not None)
-    path, frames = played.performed
-    bodies, rest = played.pullable()
-    assert {one.name for one in bodies} == {"Jelly", "Other"}
-    for _ in range(2):  # the pulls of a performance take the place of those of the one before
-        assert pulled.keyframe(bodies, rest, read_npz(path), bpy.context.scene, 1) == 1
-    played.stop()
-    [pull], none = jelly.conjac.pulls, other.conjac.pulls
-    assert not len(none) and pull.stiffness > 1.0
-    bpy.context.scene.frame_set(1)
-    np.testing.assert_allclose(pull.object.matrix_world.translation, rest_of(jelly)[corner], atol=1e-5)
-    assert pull.strength == 0.0
-    bpy.context.scene.frame_set(10)
-    # it moves on until the worker has heard of the hand
-    np.testing.assert_allclose(pull.object.matrix_world.translation, place + [0.0, -0.1, 0.0], atol=0.03)
-    assert pull.strength == 1.0
-    bpy.context.scene.frame_set(frames)
-    assert pull.strength == 0.0
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
-    performed = {}
-    for one in (jelly, other):
-        status = bake.status(one)
-        assert (status.state, status.done) == ("complete", frames), status
-        assert_plays(one, (1, frames))
-        performed[one.name] = seen_at(one, 12)[corner] - rest_of(one)[corner]
-    assert performed["Jelly"][1] < -0.03 < performed["Other"][1], performed
-    # the solver does as the hand did
-    jelly.conjac.edge_length = 0.06
-    assert jelly.conjac.bake() == 0
-    baked = seen_at(jelly, 12)[corner] - rest_of(jelly)[corner]
-    np.testing.assert_allclose(baked[1], performed["Jelly"][1], rtol=0.35)
-
-
-def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):  # noqa: F811
-    from conjac.conjac_addon.live.performance import Performance
-    from conjac.solver.errors import NoSuchThing
-
-    with pytest.raises(NoSuchThing, match="performed is gone"):
-        Performance(jelly, bpy.context.scene, tmp_path / "gone.npz", 3)
-    assert jelly.conjac.use_scene_range
 
 
 def test_a_bake_ends_it_and_is_the_same_as_without(jelly):  # noqa: F811

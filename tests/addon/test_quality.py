@@ -24,11 +24,11 @@ def present(obj):
 
 
 def test_a_new_body_is_good_and_the_three_go_and_come_back(jelly):
-    from conjac.conjac_addon.operators import first_settings
+    from conjac.conjac_addon.operators import fineness
 
     settings = jelly.conjac
     good = settings.edge_length, settings.solver.step
-    edge = good[0] or first_settings.edges(jelly)[1]  # 0 is that of its box
+    edge = good[0] or fineness.edges(jelly)[1]  # 0 is that of its box
     assert present(jelly) == "good" and edge > 0.0
     choose("draft")
     assert present(jelly) == "draft"

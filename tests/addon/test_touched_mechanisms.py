@@ -15,7 +15,7 @@ from test_attach import add_flesh  # noqa: E402
 
 from conjac.conjac_addon import bake, gather, members  # noqa: E402
 from conjac.conjac_addon.bake import place  # noqa: E402
-from conjac.conjac_addon.ui import advice, sections  # noqa: E402
+from conjac.conjac_addon.ui import advice, fields, sections  # noqa: E402
 from conjac.examples_blend import jelly  # noqa: E402
 from conjac.solver.errors import BadScene  # noqa: E402
 from conjac.solver.job.load import load  # noqa: E402
@@ -243,7 +243,8 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     arm.conjac.method, body.conjac.method = "conjac", "vanilla"
     bpy.context.view_layer.objects.active = body
     shown = []
-    monkeypatch.setattr(sections, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
+    for module in (sections, fields):
+        monkeypatch.setattr(module, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
     sections.draw_advanced(FakeLayout([]), bpy.context)
     assert {name for one, name in shown if one == body} & {"method", "step", "largest_deformation"} == {
         "step", "largest_deformation"}

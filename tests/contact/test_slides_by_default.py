@@ -5,7 +5,7 @@ import pytest
 from matrix import some
 
 from benchmarks import friction as benched
-from solver.stepping import Pace, Timeline, advance_frame
+from solver.stepping import Halved, Pace, Timeline, advance_frame
 from solver.world.world import World
 
 H, G = 1 / 48, 9.81
@@ -66,7 +66,9 @@ def test_a_block_that_falls_onto_a_sloping_collider_comes_to_rest(monkeypatch):
     part = benched.block("collider", mu, 0.8 * mu, 1e5, H)
     world, own, middles = World([part]), part.bodies_in_world[0].nodes, []
     state, pace, line = world.initial_state(), Pace(), Timeline(1, 1 + frames, 24.0, H, 100, 0.0, 0.5)
+    halved = Halved()
     for frame in range(2, 2 + frames):
-        state = advance_frame(world, state, line, frame, pace=pace)
+        state = advance_frame(world, state, line, frame, halved=halved, pace=pace)
         middles.append(part.mass[own] @ part.nodes_at(state)[0][own, 0] / part.mass[own].sum())
     assert 24.0 * (middles[-1] - middles[-7]) / 6.0 <= 5e-3
+    assert "collider" in str(halved[0][1]), "there is no ground that it could hit"

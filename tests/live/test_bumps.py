@@ -36,7 +36,7 @@ def engine(tmp_path):
     body = {"name": "Box", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}},
             "wobble_half_life": 0.2}
-    scene = {"version": 1, "name": "box", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+    scene = {"version": 1, "name": "box", "time": {"start": 1, "end": 1, "fps": 30, "step": 1 / 60},
              "bodies": [body], **SOLVED}
     folder = write_job(tmp_path / "job", scene, {"nodes": nodes, "tets": tets})
     made = engine_of("modes", folder, quiet)
@@ -76,8 +76,10 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
         bump = Bump(shape, moved(x=0.02 * k), before=moved(x=0.02 * (k - 1)))
         begun = start if k == 10 else points
         end = begun + 0.02 * random.normal(size=begun.shape)
+        shape.mesh._is_closed = True
         found = planes_before([bump], begun, end, H, 0.05, clearances)
         with_them, looked[:] = with_them + sum(looked), []
+        shape.mesh._is_closed = False  # by reach alone
         expected = planes_before([bump], begun, end, H, 0.05)
         without, looked[:] = without + sum(looked), []
         assert len(expected.points) > 20
@@ -176,3 +178,24 @@ def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
     before = engine.places.mean(axis=0)
     places = play(engine, 0.5)
     assert before[2] - places[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("cut", [0, 40])
+def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
+    """A mesh with a hole is asked for all that is near, which may be on the other side of a sheet."""
+    vertices, triangles = ball(16)
+    mesh, random = BumpMesh(vertices, triangles[cut:]).mesh, np.random.default_rng(3)
+    begun = random.uniform(-2.0, 2.0, (400, 3))
+    begun[:100] *= 0.6  # some of them inside, and near
+    end, asked = begun + random.uniform(-0.05, 0.05, begun.shape), []
+    nearest = mesh._nearest
+    monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: asked.append(len(points))
+                        or nearest(placed, points, reach))
+    found = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
+    looked = asked[0]
+    monkeypatch.setattr(mesh, "_is_closed", False)
+    asked.clear()
+    every = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
+    assert len(found.points) > 5 and (looked < 0.6 * asked[0]) == (cut == 0)
+    for name in ("points", "places", "normals"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(every, name))

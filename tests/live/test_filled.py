@@ -6,10 +6,10 @@ from small_jobs import change, write_job
 from solids import ball
 from test_playing import quiet
 
+from solver.build import filled as module
+from solver.build.filled import filled, filled_quickly
 from solver.build.volumes import volumes_of
 from solver.job.load import load
-from solver.live import filled as module
-from solver.live.filled import filled, filled_quickly
 from solver.live.run import engine_of
 from solver.meshing.tetwild import QuickTetWild
 from solver.meshing.volume import tet_volumes

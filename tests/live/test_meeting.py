@@ -26,7 +26,7 @@ def cubes(folder, places, ground=True, density=(1000.0, 1000.0), **contact):
                        "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 4e4,
                                                                              "poisson_ratio": 0.4}},
                        "density": rho, "friction": 0.5, "wobble_half_life": 0.2})
-    scene = {"version": 1, "name": "cubes", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+    scene = {"version": 1, "name": "cubes", "time": {"start": 1, "end": 1, "fps": 30, "step": 1 / 60},
              "bodies": bodies, "contact": {"law": {"kind": "barrier"}}, **SOLVED, **contact}
     if ground:
         scene["ground"] = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}}
@@ -73,7 +73,7 @@ def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
                                                                              "poisson_ratio": 0.45}},
                        "density": 1000.0, "wobble_half_life": 0.75})
     ground = {"point": [0, 0, 0], "normal": [0, 0, 1]} | ({"friction": {"kind": "coulomb"}} if friction else {})
-    scene = {"version": 1, "name": "jellies", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+    scene = {"version": 1, "name": "jellies", "time": {"start": 1, "end": 1, "fps": 30, "step": 1 / 60},
              "bodies": bodies, "contact": {"law": {"kind": "barrier"}}, "ground": ground, **SOLVED}
     return write_job(folder, scene, arrays)
 

@@ -1,19 +1,27 @@
 """A performance that is baked again by the method that played it gives the frames that were recorded."""
 
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rope_jobs import Quiet
-from small_jobs import box_job, change
-from test_playing import DOWN, SOLVED, Window
+from small_jobs import box_job, change, write_job
+from solids import ball
+from test_bumps import block, moved
+from test_meeting import cubes
+from test_playing import DOWN, SOLVED, Window, quiet
 
+from solver.errors import BadScene, Stopped
 from solver.frames.read import Cache
 from solver.job.arrays import read_npz
+from solver.job.load import load
 from solver.live.board import RECORDED
-from solver.live.engines.interface import Hold
-from solver.live.run import control
+from solver.live.bumps import Bump, BumpMesh
+from solver.live.engines.interface import Hold, Inputs
+from solver.live.recording import Recording
+from solver.live.run import control, engine_of
 from solver.simulate import bake
 
 sys.path.append(str(Path(__file__).parents[1] / "cloth"))
@@ -23,6 +31,7 @@ from sheets import grid
 STEP = 1 / 48
 LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
+LIVE = {"method": {"kind": "live"}, "integrator": {"kind": "bdf2"}}
 HELD = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 
 
@@ -38,15 +47,30 @@ def cloth(folder):
                   scene={"integrator": {"kind": "bdf2"}})
 
 
-@pytest.fixture(params=["world", "projective"])
+def jelly_ball(folder):
+    """A job of a ball whose lower part is pinned, which was never filled with tetrahedra."""
+    vertices, triangles = ball(16)
+    body = {"name": "Ball", "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/f.npy"},
+            "mesher": {"kind": "tetwild", "params": {"edge_length": 0.08}},
+            "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e4, "poisson_ratio": 0.4}},
+            "pin": {"weights": "arrays/w.npy"}, "wobble_half_life": 0.5}
+    scene = {"version": 1, "name": "ball", "bodies": [body], **LIVE,
+             "time": {"start": 1, "end": LAST, "fps": 24, "step": STEP, "snapshot_every": 10}}
+    return write_job(folder, scene, {"v": 0.15 * vertices, "f": triangles,
+                                     "w": (vertices[:, 2] < -0.6).astype(float)})
+
+
+@pytest.fixture(params=["world", "projective", "modes", "ball"])
 def performed(request, tmp_path):
     """A job, its performance by a hand at its tip, and where that was at the start [m]."""
-    if request.param == "world":
-        folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **SOLVED)
+    key = "modes" if request.param == "ball" else request.param
+    if request.param in ("world", "modes"):
+        laws = SOLVED if key == "world" else LIVE
+        folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **laws)
     else:
-        folder = cloth(tmp_path / "job")
+        folder = {"projective": cloth, "ball": jelly_ball}[request.param](tmp_path / "job")
     told = []
-    window = Window(request.param, folder, tmp_path / "board")
+    window = Window(key, folder, tmp_path / "board")
     window.live._on_saved = lambda path, frames: told.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):
@@ -84,3 +108,94 @@ def test_a_bake_without_the_pull_gives_other_frames(performed):
     bake(folder, Quiet())
     baked = np.array([next(iter(Cache(folder / "cache").frame(k).values())) for k in range(1, LAST + 1)])
     assert np.abs(baked - arrays["places"]).max() > 0.01
+
+
+def frames_of(folder):
+    """Vertices at each frame of a bake, (f, n, 3) [m]."""
+    cache = Cache(folder / "cache")
+    return np.array([np.concatenate([*cache.frame(k).values()]) for k in load(folder).frames])
+
+
+def played(engine, frames, inputs):
+    """Return what is recorded, (f, n, 3) [m], of as many frames. inputs: of each step, by its number."""
+    recording, time = Recording(24.0), 0.0
+    recording.add(time, engine.places)
+    while recording.frames < frames:
+        engine.step(0, inputs(len(recording._times)))
+        time += engine.efforts[0].step
+        recording.add(time, engine.places)
+    assert engine.restarts == 0, engine.notes
+    return np.array(recording._places)[::round(1 / 24 / engine.efforts[0].step)]
+
+
+@pytest.fixture()
+def pushed(tmp_path):
+    """A job of two cubes that fall on each other and on the ground, pushed by a wall; and its frames as played."""
+    folder = cubes(tmp_path / "job", [[0, 0, 0.06], [0.01, 0.005, 0.18]], **LIVE)
+    vertices, triangles = block([-0.4, -0.3, 0.0], [-0.2, 0.3, 0.4])
+    speed = 0.4  # [m/s]
+    for name, array in (("wall", vertices), ("faces", triangles)):
+        np.save(folder / "arrays" / f"{name}.npy", array)
+    along = speed * np.arange(2 * LAST - 1)[:, None, None] / 48 * np.array([1.0, 0.0, 0.0])
+    np.save(folder / "arrays" / "way.npy", vertices + along)
+    change(folder, "time", {"start": 1, "end": LAST, "fps": 24, "step": 1 / 60, "snapshot_every": 10})
+    change(folder, "obstacles", [{"name": "Wall", "vertices": "arrays/wall.npy", "triangles": "arrays/faces.npy",
+                                  "motion": "arrays/way.npy"}])
+    engine, wall = engine_of("modes", folder, quiet), BumpMesh(vertices, triangles)
+    h = engine.efforts[0].step
+    assert h == pytest.approx(1 / 72)  # as a bake has it, and not a sixtieth
+
+    def inputs(k):
+        return Inputs(DOWN, bumps=(Bump(wall, moved(x=speed * k * h), before=moved(x=speed * (k - 1) * h)),))
+
+    return folder, played(engine, LAST, inputs)
+
+
+def test_bodies_that_touch_and_a_collider_that_is_moved_give_the_frames_that_were_recorded(pushed):
+    folder, recorded = pushed
+    upper, lower = recorded[-1, 64:].mean(axis=0), recorded[-1, :64].mean(axis=0)
+    assert upper[2] - lower[2] > 0.07 and lower[0] > 0.08, (upper, lower)  # it lies on the other, which was pushed
+    bake(folder, Quiet())
+    np.testing.assert_allclose(frames_of(folder), recorded, rtol=0.0, atol=1e-7)
+
+
+def test_a_bake_of_it_that_was_stopped_goes_on_to_the_last_bit(pushed):
+    folder, _ = pushed
+    bake(folder, Quiet())
+    whole = frames_of(folder)
+    again = folder.with_name("again")
+    shutil.copytree(folder, again, ignore=shutil.ignore_patterns("cache"))
+    asked = []
+    with pytest.raises(Stopped):
+        bake(again, Quiet(), stop=lambda: asked.append(0) or len(asked) > 45)
+    bake(again, Quiet(), resume=True)
+    np.testing.assert_array_equal(frames_of(again), whole)
+
+
+def test_without_the_other_body_a_bake_gives_other_frames(pushed):
+    folder, recorded = pushed
+    change(folder, "bodies.0.touches", ["Wall"])
+    bake(folder, Quiet())
+    assert np.abs(frames_of(folder) - recorded).max() > 0.01
+
+
+def test_what_moves_by_another_method_is_not_touched(tmp_path):
+    folder = cubes(tmp_path / "job", [[0, 0, 0.06], [0.01, 0.005, 0.18]], **LIVE)
+    load(folder)
+    change(folder, "bodies.1.method", {"kind": "vanilla"})
+    with pytest.raises(BadScene, match='ground, colliders and what else moves by Play Live, and not "Cube 1"'):
+        load(folder)
+
+
+def test_it_is_stepped_by_bdf2_whatever_the_integrator_and_the_log_says_so(tmp_path):
+    found = []
+    for kind in ("bdf2", "sdirk2"):
+        folder = box_job(tmp_path / kind, end=4, step=STEP, motion=False, method={"kind": "live"},
+                         integrator={"kind": kind})
+        told = []
+        reporter = Quiet()
+        reporter.log = told.append
+        bake(folder, reporter)
+        found.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in told)))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert [said for _, said in found] == [False, True]

@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "cloth"))
 from cloth_jobs import cloth_body, cloth_job, membrane, square
 from sheets import grid
 
-H = 1 / 60
+H = 1 / 72  # a step of a bake at 24 frames a second
 GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb"}}
 
 

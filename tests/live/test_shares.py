@@ -38,7 +38,7 @@ def test_cells_within_count_whole_and_none_counts_nothing():
 def test_a_live_body_weighs_what_its_mesh_does(tmp_path):
     vertices, triangles = ball(16)
     surface = {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"}
-    scene = {"version": 1, "name": "ball", "time": {"start": 1, "end": 1, "fps": 24, "step": 1 / 60},
+    scene = {"version": 1, "name": "ball", "time": {"start": 1, "end": 1, "fps": 30, "step": 1 / 60},
              "bodies": [{"name": "Ball", "surface": surface, "density": 500.0}],
              "method": {"kind": "vanilla"}, "integrator": {"kind": "sdirk2"}}
     folder = write_job(tmp_path / "job", scene, {"vertices": vertices, "triangles": triangles})

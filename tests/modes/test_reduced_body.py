@@ -69,7 +69,7 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60, planes=N
     held = Held(grabs, floor, body.touching, state.carrier_motion, 0.3 * y, y, h, planes)
     carrier = state.carrier_motion, state.carrier_motion, state.led_rate
     return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
-                        body._weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
+                        body.weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
 
 
 def pushing_planes(body):

@@ -9,7 +9,7 @@ import pytest
 from solver import catalogue
 
 FROZEN = {
-    "method": {"conjac": 0, "vanilla": 1, "subspace": 2, "projective": 3, "xpbd": 4},
+    "method": {"conjac": 0, "vanilla": 1, "subspace": 2, "projective": 3, "xpbd": 4, "live": 5},
     "integrator": {
         "semi_implicit": 0, "sbdf2": 1, "str_bdf2": 2, "ssdirk2": 3, "backward_euler": 4, "bdf2": 5, "tr_bdf2": 6,
         "sdirk": 7, "sdirk2": 8, "generalized_alpha": 9, "midpoint": 10, "trapezoidal": 11, "siere": 12,

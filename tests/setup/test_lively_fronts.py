@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.lively import SCENES
+from benchmarks.lively import SCENES, mean_share
 from benchmarks.lively_picture import BEGIN, DOCS, END, at_one_step, front, points, written
+from benchmarks.lively_scenes import NUDGE, Watched, late, mean_truth
 from benchmarks.scenes import dropped
 
 
@@ -77,3 +78,23 @@ def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
     assert strained > 10.0
     told = np.column_stack([[1.1, 0.4, 0.9, 1.04, 1.09, 1.05, 0.7], [0.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0]])
     assert dropped.wobble(told) == pytest.approx(2.0) and dropped.wobble(told * [0.5, 1.0]) == 0.0
+
+
+def test_nudged_starts_are_a_micrometre_apart_and_come_again():
+    scene = replace(dropped.scene(), pulled=dropped.scene().nodes.copy())
+    watched = Watched(scene, "sdirk2", 1.0, lambda _: None, late, "", starts=3)
+    starts = [watched.nudged(k).scene.pulled - scene.pulled for k in range(watched.starts)]
+    assert not starts[0].any()
+    for one in starts[1:]:
+        assert np.sqrt(np.square(one).mean()) == pytest.approx(NUDGE, rel=0.1)
+    assert abs(starts[1] - starts[2]).max() > NUDGE
+    assert np.array_equal(watched.nudged(2).scene.pulled - scene.pulled, starts[2])
+    with pytest.raises(ValueError, match="begins at rest"):
+        replace(watched, scene=dropped.scene()).nudged(1)
+
+
+def test_what_is_kept_is_a_mean_over_starts_on_both_sides():
+    assert mean_truth({"value": 2.0}) == 2.0
+    assert mean_truth({"value": 2.0, "nudged": {"1": 3.0, "2": 4.0}}) == pytest.approx(3.0)
+    assert mean_share([0.5]) == {"kept": 0.5}
+    assert mean_share([0.3, 0.7, 0.8]) == {"kept": 0.6, "kept_least": 0.3, "kept_most": 0.8}

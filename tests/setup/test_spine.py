@@ -38,8 +38,8 @@ LOOPS = {
 
 #: classes that inherit from each protocol, at any depth
 CLASSES = {
-    "Subsystem": {"Part", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "FleshOnBones",
-                  "StaggeredCloths"},
+    "Subsystem": {"Part", "Coupling", "Nodes", "Joints", "EolCloth", "Draft", "ConstraintDraft", "LiveDraft",
+                  "FleshOnBones", "StaggeredCloths"},
     "Coupling": {"FleshOnBones", "StaggeredCloths"},
     "System": {"Joints", "FleshOnBones"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},

@@ -78,6 +78,7 @@ class ObstacleMesh:
         self._border = np.zeros((len(self.triangles), 3), dtype=bool)
         rows, corner = np.nonzero((self.triangles[of][:, :, None] != ends[:, None, :]).all(axis=2))
         self._border[of[rows], corner] = True
+        self._is_closed = not self._border.any()
         self._placed: dict[float, _Placed] = {}
 
     def side_of(self, points: Vec) -> float:
@@ -105,9 +106,14 @@ class ObstacleMesh:
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
         goes = np.sqrt(((end - begun) ** 2).sum(axis=1))
         reach = float(goes.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
-        low, high = (edge(before.x, axis=0) for edge in (np.min, np.max))
-        is_near = ((begun > low - reach) & (begun < high + reach)).all(axis=1)
-        some = np.flatnonzero(is_near if clear is None else is_near & (clear < margin + goes + moves))
+        off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
+        # nothing off the box of a closed mesh is inside of it
+        is_near = off < (margin + goes + moves if self._is_closed and side > 0.0 else reach)
+        if clear is not None:
+            is_near &= clear < margin + goes + moves
+            if self._is_closed and side > 0.0:
+                np.maximum(clear, off, out=clear)
+        some = np.flatnonzero(is_near)
         if not len(some):
             return None
         begun, end = begun[some], end[some]
@@ -207,6 +213,13 @@ class ObstacleMesh:
         """Whether the nearest place is on a border of the mesh, beyond which there is none, (k,)."""
         found: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
         return found
+
+
+def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
+    """Return how far points (k, 3) are off a box from low to high (3,), along the axis of which they are off most, (k,)
+    [m], negative within."""
+    off: Vec = np.maximum(low - points, points - high).max(axis=1)
+    return off
 
 
 def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:

@@ -31,12 +31,13 @@ class CvxoptCholmod(Library):
 
     @staticmethod
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
-        """AMD on the graph of nodes."""
+        """AMD on the graph of nodes, whatever the values of its edges are."""
         count = graph.shape[0]
         if count == 0:
             return np.zeros(0, dtype=np.int32)
         cholmod.options.update(supernodal=2, nmethods=0)
-        dominant = _sparse(sp.tril(graph + sp.identity(count) * count, format="csc"))
+        edges = sp.csc_matrix((np.ones(graph.nnz), graph.indices, graph.indptr), graph.shape)
+        dominant = _sparse(sp.tril(edges + sp.identity(count) * count, format="csc"))
         factor = cholmod.symbolic(dominant)
         cholmod.numeric(dominant, factor)
         numbers = matrix(np.arange(count, dtype=float))

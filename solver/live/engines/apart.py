@@ -12,13 +12,23 @@ import numpy as np
 from ...build.fields import Prepared
 from ...errors import StepFailed
 from ...job.folder import Job
-from ...state import Vec
+from ...job.schema import Scene, step_size
+from ...state import Mask, Vec
 from ..pace import Effort
 from ..played import PlayedBody
 from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
 
-LONGER = 2  #: how many times longer the longest steps are
+LONGER = 2, 3  #: how many times longer the longest steps are: the first by which whole ones make a frame
 Body = TypeVar("Body", bound=PlayedBody)
+
+
+def who_meet(scene: Scene) -> Mask:
+    """Return which soft bodies of a scene touch each other, and on the diagonal themselves, symmetric, (b, b)."""
+    names = [one.name for one in scene.bodies]
+    wanted = np.array([[scene.contact is not None and (one.touches is None or name in one.touches)
+                        for name in names] for one in scene.bodies])
+    found: Mask = wanted & wanted.T
+    return found
 
 
 class ApartEngine(ABC, Generic[Body]):
@@ -50,12 +60,11 @@ class ApartEngine(ABC, Generic[Body]):
 
     def _set_up(self, job: Job) -> None:
         """Take the settings that are no body's own."""
-        h, scene = job.scene.time.step, job.scene
-        self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
-        names = [one.name for one in scene.bodies]
-        wanted = np.array([[scene.contact is not None and (one.touches is None or name in one.touches)
-                            for name in names] for one in scene.bodies])
-        self._meet = wanted & wanted.T  #: which touch each other, and on the diagonal themselves
+        scene = job.scene
+        steps, h = step_size(scene.time.fps, scene.time.step)  # a bake's, so that one gives what is recorded
+        longest = next((k for k in LONGER if steps % k == 0), LONGER[0]) * h
+        self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", longest)]
+        self._meet = who_meet(scene)
 
     @property
     def places(self) -> Vec:

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from ...build.fields import Prepared
+from ...build.filled import CELLS, filled_quickly
 from ...build.soft_bodies import prepare_all
 from ...errors import BadInput
 from ...job.folder import Job
 from ...job.schema import Scene
-from ..filled import filled_quickly
+from ...state import Mask
 from ..parting import part
 from ..reduced import LiveBody
 from .apart import ApartEngine
 from .interface import Inputs
-
-CELLS = 2000  #: inside of a body that has no tetrahedra, about
 
 
 class ModesEngine(ApartEngine[LiveBody]):
@@ -43,11 +42,15 @@ class ModesEngine(ApartEngine[LiveBody]):
 
     def _set_up(self, job: Job) -> None:
         super()._set_up(job)
-        #: which touch each other: first the one whose points are looked for
-        self._pairs = [(i, k) for i, k in permutations(range(len(self.bodies)), 2) if self._meet[i, k]]
+        self._pairs = pairs_that_meet(self._meet)
 
     def _step_body(self, number: int, h: float, iterations: int, inputs: Inputs) -> None:
         self.bodies[number].step(h, iterations, inputs)
 
     def _meet_after(self) -> None:
         part(self.bodies, self._pairs)
+
+
+def pairs_that_meet(meet: Mask) -> list[tuple[int, int]]:
+    """Return which bodies touch each other, first the one whose points are looked for. meet: whether two do, (b, b)."""
+    return [(i, k) for i, k in permutations(range(len(meet)), 2) if meet[i, k]]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from ...build.fields import Prepared
+from ...build.filled import filled
 from ...build.soft_bodies import prepare_all
 from ...build.volumes import volumes_of
 from ...errors import BadInput
@@ -15,7 +16,6 @@ from ...job.folder import Job
 from ...job.schema import Body, Scene
 from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
-from ..filled import filled
 from ..layers import Layers
 from ..projected import ProjectedBody
 from .apart import ApartEngine

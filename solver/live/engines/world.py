@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...build.filled import filled
 from ...build.volumes import volumes_of
 from ...build.world import build
 from ...errors import Diverged, StepFailed
@@ -16,7 +17,6 @@ from ...simulate import advance
 from ...state import State, Vec
 from ...world.joints import Joints
 from ...world.nodes import Nodes
-from ..filled import filled
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes

@@ -91,7 +91,7 @@ class ReducedBody:
         self.surface_functions: Vec = seen @ subspace.functions  #: Φ there, (s, p)
         self.surface_led: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
         mass = subspace.mass[:, None]
-        self._weighed = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
+        self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
         some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
         #: what stands on the floor
@@ -266,7 +266,7 @@ class ReducedBody:
             held = Held(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
                         [*([] if how.springs is None else [how.springs]),
                          *([] if springs is None else springs(state.time + ends))])
-            weight = self._weighed[:, None] * np.asarray(how.gravity)
+            weight = self.weighed[:, None] * np.asarray(how.gravity)
             problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, held)
             done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)

@@ -1,14 +1,15 @@
-"""Interior of a live body: the bake's own tetrahedra where these are cached, else some like them that are made quickly,
-else cells, which are made at once."""
+"""Interior of a body that is played, or baked as it is played: the bake's own tetrahedra where these are cached, else
+some like them that are made quickly, else cells, which are made at once."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
 
-from ..build.volumes import Stage, volume_of
+from .. import catalogue
 from ..errors import BadMesh, Environment
 from ..job import schema
 from ..job.folder import Job, parameters
@@ -20,7 +21,9 @@ from ..meshing.surface import enclosed_volumes
 from ..meshing.tetrahedralize import EDGE_SHARE
 from ..meshing.volume import Volume
 from ..state import Index, Vec
+from .volumes import Stage, volume_of, volumes_of
 
+CELLS = 2000  #: inside of a body of which no tetrahedra are made in time, about
 MOST = 60_000  #: tetrahedra of a bake that are not too many to begin with
 QUICK = {"tetwild": "tetwild_quick"}  #: meshers of tetrahedra like those of a bake, made sooner
 FINEST = 6000  #: of these, about: a bake with more is played in coarser ones
@@ -38,17 +41,22 @@ def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
                                                                  for one in job.scene.bodies]))
 
 
-def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None) -> tuple[Job, list[Volume]]:
+def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
+                   some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
     """The job with tetrahedra of the bake where they are cached, else like them, else with about so many cells inside
     of a body where such cannot be made or take too long; and the tetrahedra of every body.
 
-    chosen: the same job as it was filled before, whose choice stands. Raises a ConJacError that names the body.
+    chosen: the same job as it was filled before, whose choice stands. some: names of the bodies that are filled so;
+    None: all. Raises a ConJacError that names the body.
     """
     bodies, volumes = [], []
     for k, body in enumerate(job.scene.bodies):
-        tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
-        if chosen is not None and body.cloth is None and body.rope is None:
+        if some is not None and body.name not in some:
+            tries = [body]
+        elif chosen is not None and body.cloth is None and body.rope is None:
             tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
+        else:
+            tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
         for one in tries:
             alone = replace(job, scene=structs.replace(job.scene, bodies=[one]))
             try:
@@ -60,6 +68,14 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
             bodies.append(one)
             break
     return replace(job, scene=structs.replace(job.scene, bodies=bodies)), volumes
+
+
+def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
+    """Return the job with the mesher by which each body is filled, its own unless its method fills it quickly, and the
+    tetrahedra of every body. Raises a ConJacError that names the body."""
+    quick = {body.name for body in job.scene.bodies
+             if catalogue.find("method", job.scene.method_of(body).kind).able("fills quickly")}
+    return filled_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
 
 
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:

@@ -1,0 +1,122 @@
+"""Soft bodies that are baked as they are played: a part of the world that steps what `engines.modes` steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import catalogue
+from ..build.drafts import describe_truth
+from ..build.fields import Prepared
+from ..build.ground import ground_of
+from ..build.volumes import Stage
+from ..errors import StepFailed
+from ..job.folder import Job, blame
+from ..state import State, Vec
+from ..world.bodies import BodyInWorld
+from ..world.drafts import check_memory, reduced_of, state_of
+from ..world.interface import Part, StepInputs
+from .drafted import DraftedBody
+from .engines.apart import who_meet
+from .engines.interface import Inputs
+from .engines.modes import ModesEngine, pairs_that_meet
+from .parting import part
+from .reduced import INTEGRATOR
+
+
+class LiveDraft(Part):
+    """All bodies of a scene whose method is Play Live. The memory of each has keys `key.k`, k its place among them."""
+
+    def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:
+        """Raises a ConJacError that names the body."""
+        scene = job.scene
+        numbers = {one.name: k for k, one in enumerate(scene.bodies)}
+        self._bodies, self._shown = list[DraftedBody](), list[BodyInWorld]()
+        own = catalogue.find("integrator", scene.integrator.kind)
+        self.notes = [] if own.key == INTEGRATOR else [f"Play Live steps by BDF2, and not by {own.label}"]
+        for one in prepared:
+            with blame(scene, one.body, "method"):
+                body = DraftedBody(job, numbers[one.body.name], one, report)
+            self._bodies.append(body)
+            surface, size = one.body.surface, float(np.linalg.norm(np.ptp(one.volume.nodes, axis=0)))
+            to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
+            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.places)), size, None, to_object))
+            self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
+                                                                   describe_truth(body.body, one))]
+        mine = [numbers[one.body.name] for one in prepared]
+        self._pairs = pairs_that_meet(who_meet(scene)[np.ix_(mine, mine)])
+        self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
+        self._start_frame = scene.time.start
+        self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])
+
+    @property
+    def unknowns(self) -> int:
+        return int(self._first[-1])
+
+    @property
+    def backend(self) -> str:
+        return "dense Cholesky"
+
+    @property
+    def bodies(self) -> list[tuple[str, int, int]]:
+        first = np.cumsum([0, *(one.vertices for one in self._shown)]).tolist()
+        return [(one.name, start, one.vertices) for one, start in zip(self._shown, first)]
+
+    @property
+    def fundamental_hertz(self) -> dict[str, float]:
+        slowest = {one.name: body.body.truth.frequencies[:1] for one, body in zip(self._shown, self._bodies)}
+        return {name: float(found[0]) for name, found in slowest.items() if len(found)}
+
+    def owns(self, name: str) -> bool:
+        return any(name == one.name for one in self._shown)
+
+    def initial_state(self) -> State:
+        """At rest where they were made, pins where they begin."""
+        for body in self._bodies:
+            body.restart()
+        return self._state()
+
+    def check(self, state: State) -> None:
+        """Raises ValueError or KeyError where memory is not that of these bodies."""
+        for own, body, one in zip(self._parted(state), self._bodies, self._shown):
+            check_memory(own, body.body, one.name)
+
+    def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
+        """A step of each body, and parting. Raises StepFailed."""
+        given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
+        for own, body, one in zip(self._parted(state), self._bodies, self._shown):
+            body.stand(reduced_of(own))
+            try:
+                body.step(h, ModesEngine.iterations[0], given)
+            except StepFailed as failure:
+                raise StepFailed(str(failure), one.name) from failure
+        part(self._bodies, self._pairs)
+        return self._state()
+
+    def output(self, state: State, frame: int) -> Vec:
+        """The artists' vertices in object space, (N, 3) [m], in single precision as they are recorded."""
+        return np.concatenate([
+            one.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64), frame - self._start_frame)
+            for own, body, one in zip(self._parted(state), self._bodies, self._shown)])
+
+    def _ground_at(self, time: float) -> Vec | None:
+        """A point of the ground [m] and its normal, (2, 3); None where it stays as it is at the start."""
+        ground = self._ground
+        return np.stack([ground.point(time), ground.normal]) if ground.is_there and ground.motion.moves else None
+
+    def _state(self) -> State:
+        """Return the state at which all bodies stand."""
+        states = [state_of(body.state) for body in self._bodies]
+        memory = {f"{key}.{k}": value for k, one in enumerate(states) for key, value in one.memory.items()}
+        return State(states[0].time, np.concatenate([one.q for one in states]),
+                     np.concatenate([one.u for one in states]), memory)
+
+    def _parted(self, state: State) -> list[State]:
+        """Return the state of each body."""
+        memories: list[dict[str, Vec]] = [{} for _ in self._bodies]
+        for name, value in state.memory.items():
+            key, _, number = name.rpartition(".")
+            memories[int(number)][key] = value
+        return [State(state.time, state.q[start:stop], state.u[start:stop], memory)
+                for start, stop, memory in zip(self._first, self._first[1:], memories)]

@@ -1,0 +1,81 @@
+"""A soft body as it is played, whose pins, pulls and colliders go where a job has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..build.draft_pins import draft_pins
+from ..build.fields import Prepared
+from ..build.inputs import activation_of, over_time
+from ..build.soft_bodies import pulls_of
+from ..build.soft_pins import soft_pins
+from ..coordinates.prescribed import Carried, Still
+from ..forces.pulls import Pull
+from ..job.folder import Job
+from ..parts.modes.loads import PointSprings
+from ..state import Index, Vec
+from .engines.interface import Inputs
+from .prescribed_bumps import prescribed_bumps
+from .reduced import LiveBody
+
+
+class DraftedBody(LiveBody):
+    """A live body without an artist."""
+
+    def _build(self, job: Job, prepared: Prepared) -> None:
+        self._prescribed, self._way = draft_pins(job, prepared)
+        super()._build(job, prepared)
+        order = np.argsort(self._prescribed)
+        #: which of the prescribed nodes are in each group of pins
+        self._rows = [order[np.searchsorted(self._prescribed, nodes, sorter=order)] for nodes in self.body.pins.groups]
+        self._softly = soft_pins(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))
+        self._pulls = self._single_pulls(job, prepared)
+        self._obstacles = prescribed_bumps(job, prepared.body.touches)
+
+    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+        return self._prescribed
+
+    def _single_pulls(self, job: Job, prepared: Prepared) -> list[Pull]:
+        """Return the body's pulls at the vertex of the artist's mesh that is nearest to each, as hands have hold of
+        it. Raises BadScene where one is near none of its nodes."""
+        pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # refuses what is far off
+        places, found = self.drawn_at(self.body.rest()), []
+        for pull in prepared.body.pulls:
+            vertex = int(np.argmin(np.linalg.norm(places - np.array(pull.position), axis=1)))
+            place = places[vertex][None]
+            way = Still(place) if pull.motion is None else Carried(over_time(job, pull.motion), place)
+            strength = None if pull.strength is None else activation_of(job, pull.strength)
+            found.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), way, strength))
+        return found
+
+    def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
+        return self._led_at(0.0)
+
+    def _led_at(self, time: float) -> Vec:
+        """Return coordinates of groups of pins at a time [s], (s, 3) [m]."""
+        places = self._way.at(time)
+        return self.body.pins.lead([places[rows] for rows in self._rows])
+
+    def _led_to(self, inputs: Inputs, h: float) -> Vec | None:
+        return self._led_at(self.state.time + h) if self._way.moves else None
+
+    def _sprung_to(self, inputs: Inputs, h: float) -> PointSprings | None:
+        for pins in self._softly:
+            assert self._springs is not None  # they are of the same pins
+            _, stiffness, places = pins.springs_at(self.state.time + h)
+            return replace(self._springs, targets=places, stiffness=stiffness)
+        return None
+
+    def step(self, h: float, iterations: int, inputs: Inputs) -> None:
+        """Move on by h seconds among its own obstacles, pulled as the job says at the end. Raises StepFailed, and is
+        as it was."""
+        time = self.state.time
+        self._grabs = {}
+        for key, pull in enumerate(self._pulls):
+            if pull.at_work(time + h):
+                [vertex], [stiffness], [place] = pull.springs_at(time + h)
+                self._grabs[key] = self.body.grab(int(vertex), place, stiffness, self._drag_of(stiffness))
+        bumps = tuple(one.in_step(time, h) for one in self._obstacles)
+        super().step(h, iterations, replace(inputs, bumps=bumps))

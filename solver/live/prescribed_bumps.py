@@ -1,0 +1,58 @@
+"""Obstacles of a job as the colliders of live bodies: each is carried affinely from where it is at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import numpy as np
+
+from ..build.inputs import over_time
+from ..coordinates.prescribed import OverTime
+from ..job.folder import Job
+from ..state import Vec
+from .bumps import Bump, BumpMesh
+
+FLAT = 1.0e-9  #: of an obstacle's size: it is as flat as that where its vertices do not say how it is sheared
+
+
+class PrescribedBump:
+    """One obstacle over time."""
+
+    def __init__(self, vertices: Vec, mesh: BumpMesh, motion: OverTime | None, number: int) -> None:
+        """vertices: at the start, (n, 3) [m]. motion: where they are, (n, 3) [m] at a time; None: they stay. number:
+        among the obstacles of the job."""
+        self._mesh, self._motion, self._number = mesh, motion, number
+        self._middle = vertices.mean(axis=0)
+        self._away = vertices - self._middle
+        self._inverse = np.linalg.pinv(self._away, rcond=FLAT)
+
+    def in_step(self, time: float, h: float) -> Bump:
+        """Return it as it moves in a step of h seconds from a time [s]."""
+        return Bump(self._mesh, self._at(time + h), self._number, self._at(time))
+
+    def _at(self, time: float) -> Vec:
+        """Return the affine motion from the start that is nearest to that of its vertices, (4, 4) [m]; across a flat
+        one, where these do not determine it, it is that of a rigid body."""
+        found = np.eye(4)
+        if self._motion is None:
+            return found
+        places = self._motion.at(time)
+        middle = places.mean(axis=0)
+        away = places - middle
+        u, _, v = np.linalg.svd(away.T @ self._away)
+        turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
+        found[:3, :3] = turned + (self._inverse @ (away - self._away @ turned.T)).T
+        found[:3, 3] = middle - found[:3, :3] @ self._middle
+        return found
+
+
+def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
+    """Return the obstacles with faces of a job that has contact. names: of those that count; None: all."""
+    found: list[PrescribedBump] = []
+    for number, one in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
+        if one.triangles is None or not (names is None or one.name in names):
+            continue
+        vertices = np.asarray(job.array(one.vertices), dtype=float)
+        mesh = BumpMesh(vertices, np.array(job.array(one.triangles), dtype=np.int32))
+        found.append(PrescribedBump(vertices, mesh, None if one.motion is None else over_time(job, one.motion), number))
+    return found
